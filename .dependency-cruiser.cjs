@@ -1,0 +1,60 @@
+// Which room may import which (docs/architecture.md). Imports point up the list, and only at a room's index.ts.
+const rooms = {
+  engine: [],
+  recall: ["engine"],
+  app: ["engine", "recall"],
+  plugin: ["app"],
+  cli: ["app"],
+};
+
+const roomRule = ([room, allowed]) => ({
+  name: `${room}-imports-only-its-own-floor`,
+  severity: "error",
+  from: { path: `^${room}/` },
+  to: {
+    path: "^(engine|recall|sidecar|app|server|plugin|seam|cli|install|test|bench|scripts)/",
+    pathNot: [`^${room}/`, ...allowed.map((name) => `^${name}/index\\.ts$`)],
+  },
+});
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...Object.entries(rooms).map(roomRule),
+    {
+      name: "no-circles",
+      severity: "error",
+      from: { path: "^(engine|recall|app|plugin|cli)/" },
+      to: { circular: true },
+    },
+    {
+      name: "engine-knows-no-surface",
+      severity: "error",
+      comment: "The engine never learns about OpenClaw, HTTP, MCP or a command line.",
+      from: { path: "^(engine|recall)/" },
+      to: { path: "node_modules/(openclaw|hono|commander|ollama|@modelcontextprotocol)/" },
+    },
+    {
+      name: "only-the-plugin-knows-openclaw",
+      severity: "error",
+      from: { path: "^(engine|recall|app|cli)/" },
+      to: { path: "node_modules/openclaw/" },
+    },
+    { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "no-dev-dependency-in-the-product",
+      severity: "error",
+      from: { path: "^(engine|recall|app|cli)/" },
+      to: { dependencyTypes: ["npm-dev"], pathNot: "node_modules/@types/" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+    },
+  },
+};

@@ -1,0 +1,149 @@
+/** Memory as every surface sees it: one interface of use cases, served in process or by the worker. */
+import type {
+  Erasure,
+  ErrorCode,
+  PackAudit,
+  PipelineAudit,
+  StoreReport,
+  Subject,
+  UnixMs,
+} from "../engine/index.ts";
+import type { RecallAnswer, RecallQuery } from "../recall/index.ts";
+
+/** What a person or an agent asks to have kept; checked by the facts policy, whatever the surface. */
+export interface FactInput {
+  readonly key: string;
+  readonly value: string;
+  readonly category?: string;
+  readonly tags?: readonly string[];
+  /** 0 or absent: 90 days. */
+  readonly ttlSeconds?: number;
+}
+
+export interface StoredFact {
+  readonly key: string;
+  readonly category: string;
+  readonly expiresAt: UnixMs;
+  /** Where the corpus shows it. */
+  readonly path: string;
+  /** Present when a live fact stood there: `refreshed` when the value is the same, else it was replaced. */
+  readonly replaced?: { readonly updatedAt: UnixMs; readonly refreshed: boolean };
+}
+
+export interface FactView {
+  readonly key: string;
+  readonly value: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  readonly expiresAt?: UnixMs;
+  readonly fingerprint: string;
+  readonly path: string;
+}
+
+export interface FactsQuery {
+  readonly prefix?: string;
+  readonly category?: string;
+  /** 1 to 1,000; default 100. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface FactsPage {
+  readonly facts: readonly FactView[];
+  /** Keys of rows that are there but do not open; shown, never hidden. */
+  readonly unreadable: readonly string[];
+  readonly nextCursor?: string;
+}
+
+/** A slice of a virtual document, as memory-wiki gives it: lines from 1, 200 at a time. */
+export interface DocumentQuery {
+  readonly path: string;
+  readonly fromLine?: number;
+  readonly lineCount?: number;
+}
+
+export interface DocumentSlice {
+  readonly path: string;
+  readonly title: string;
+  readonly content: string;
+  readonly fromLine: number;
+  readonly lineCount: number;
+  readonly totalLines: number;
+  readonly truncated: boolean;
+  readonly updatedAt?: UnixMs;
+}
+
+export interface ForgetInput {
+  /** A scope (`key:<exact>`, `category:<name>`, `packs`, …), or the path or docid of a search hit. */
+  readonly scope: string;
+  readonly dryRun?: boolean;
+}
+
+export interface Forgotten {
+  readonly scope: string;
+  readonly deleted: number;
+  readonly dryRun: boolean;
+  /** `pending`: gone from every answer, but a reader delays the overwriting of old bytes. */
+  readonly erased: Erasure["erased"];
+}
+
+/** What memory holds for a subject, without values: the projection behind helmdeck/my-memory.md. */
+export interface MyMemory {
+  readonly scope: string;
+  readonly fetchedAt: UnixMs;
+  readonly categories: readonly {
+    readonly name: string;
+    readonly count: number;
+    /** The five newest. */
+    readonly recentKeys: readonly string[];
+  }[];
+  readonly note?: string;
+}
+
+/** Where memory lives and whether it works; never throws, so that a status can always be shown. */
+export interface MemoryStatus {
+  readonly state: "ready" | "failed";
+  readonly databasePath: string;
+  readonly keySource: string;
+  readonly driver: string;
+  readonly mode: "keyword" | "hybrid";
+  readonly subject?: { readonly name: string; readonly facts: number; readonly auditRows: number };
+  readonly error?: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** One thing doctor looked at. */
+export interface Finding {
+  readonly level: "ok" | "warning" | "error";
+  readonly check: string;
+  readonly message: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+}
+
+export interface DoctorReport {
+  readonly findings: readonly Finding[];
+  readonly store?: StoreReport;
+}
+
+/** Every use case, for one open memory. All of it can be served across a worker boundary. */
+export interface Memory {
+  storeFact(subject: Subject, fact: FactInput): Promise<StoredFact>;
+  getFact(subject: Subject, key: string): Promise<FactView | undefined>;
+  listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
+  search(subject: Subject, query: RecallQuery): Promise<RecallAnswer>;
+  /** Undefined when there is no such document in this subject's memory, or it is not ours. */
+  readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
+  forget(subject: Subject, input: ForgetInput): Promise<Forgotten>;
+  myMemory(subject: Subject): Promise<MyMemory>;
+  recordPackRun(subject: Subject, row: PackAudit): Promise<void>;
+  recordPipelineRun(subject: Subject, row: PipelineAudit): Promise<void>;
+  /** Starts indexing in the background. */
+  warm(subject: Subject): Promise<void>;
+  /** Deletes what has expired. */
+  sweep(): Promise<Erasure>;
+  status(subject?: Subject): Promise<MemoryStatus>;
+  doctor(): Promise<DoctorReport>;
+  close(): Promise<void>;
+}

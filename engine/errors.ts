@@ -1,0 +1,54 @@
+/** The one error this project throws: a closed code, a sentence for a person, and never a stored value or a secret. */
+
+/** Every code, in the order of docs/errors.md, which a test compares with this list. */
+export const ERROR_CODES = [
+  "invalid_input",
+  "key_malformed",
+  "key_missing",
+  "key_wrong",
+  "key_unreadable",
+  "store_not_ours",
+  "store_newer",
+  "store_corrupt",
+  "store_locked",
+  "store_full",
+  "store_readonly",
+  "store_unavailable",
+  "entry_unreadable",
+  "memory_unavailable",
+  "deadline_exceeded",
+  "identity_refused",
+  "runtime_unsupported",
+  "internal",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Facts about the failure that are safe to show and to log: names, limits, counts, paths of our own files. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean>>;
+
+export interface HelmdeckErrorOptions {
+  readonly details?: ErrorDetails;
+  readonly cause?: unknown;
+}
+
+/**
+ * `message` says which field or file, what limit, and what to do about it.
+ * `code` is what programs branch on; `details` repeats the message's facts for machines.
+ */
+export class HelmdeckError extends Error {
+  override readonly name = "HelmdeckError";
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, options: HelmdeckErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+}
+
+/** True for our own error with this code (or with any code when none is given). */
+export function isHelmdeckError(error: unknown, code?: ErrorCode): error is HelmdeckError {
+  return error instanceof HelmdeckError && (code === undefined || error.code === code);
+}

@@ -1,0 +1,181 @@
+/** What every memory store promises: entries, the `MemoryStore` contract, and its read-only half. */
+import type { Namespace } from "./namespace.ts";
+
+declare const fingerprintBrand: unique symbol;
+declare const entryIdBrand: unique symbol;
+
+/** Milliseconds since 1970-01-01T00:00:00Z, an integer. */
+export type UnixMs = number;
+
+/** First 16 hex digits of sha256 over the plaintext: helmdeck's fingerprint, for the wire and exports, never on disk. */
+export type Fingerprint = string & { readonly [fingerprintBrand]: true };
+
+/** `mem_` and 32 lower-case hex digits. */
+export type EntryId = string & { readonly [entryIdBrand]: true };
+
+/** Which code path wrote an entry. Set by that path, never by a caller. */
+export const ORIGINS = ["fact", "audit", "cache", "pack"] as const;
+export type Origin = (typeof ORIGINS)[number];
+
+/** An entry is unique by these three. */
+export interface EntryRef {
+  readonly namespace: Namespace;
+  readonly origin: Origin;
+  readonly key: string;
+}
+
+/** What a writer hands over. An existing entry with the same ref keeps its id and, unless given here, its createdAt. */
+export interface NewEntry extends EntryRef {
+  readonly value: Uint8Array;
+  readonly category: string;
+  readonly tags: readonly string[];
+  /** Expired when now >= expiresAt; absent = never. */
+  readonly expiresAt?: UnixMs;
+  /** Only an import sets these two; otherwise they are the time of the write. */
+  readonly createdAt?: UnixMs;
+  readonly updatedAt?: UnixMs;
+}
+
+/** The clear columns of an entry, known without decrypting. */
+export interface EntryMeta extends EntryRef {
+  readonly id: EntryId;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  readonly expiresAt?: UnixMs;
+}
+
+export interface Entry extends EntryMeta {
+  readonly value: Uint8Array;
+  readonly fingerprint: Fingerprint;
+}
+
+export interface PutResult {
+  readonly entry: EntryMeta;
+  /** The live entry that stood there before, if any; `sameValue` when only its life was renewed. */
+  readonly replaced?: { readonly updatedAt: UnixMs; readonly sameValue: boolean };
+}
+
+/** A row that is there but could not be authenticated or decrypted. It never makes a listing fail. */
+export interface UnreadableEntry {
+  readonly id: EntryId;
+  readonly origin: Origin;
+  readonly key: string;
+}
+
+/** Which entries of one namespace. `prefix` compares bytes: case matters and there are no wildcards. */
+export interface ListQuery {
+  readonly namespace: Namespace;
+  readonly origin?: Origin;
+  readonly prefix?: string;
+  readonly category?: string;
+  /** 1 to 1,000; default 100. */
+  readonly limit?: number;
+  /** From the page before; opaque. */
+  readonly cursor?: string;
+}
+
+/** Newest first by updatedAt, then by id. */
+export interface EntryPage {
+  readonly entries: readonly Entry[];
+  readonly unreadable: readonly UnreadableEntry[];
+  readonly nextCursor?: string;
+}
+
+export interface MetaPage {
+  readonly entries: readonly EntryMeta[];
+  readonly nextCursor?: string;
+}
+
+/** Which entries to count or delete; every given field must match. Deciding never decrypts. */
+export interface EntryFilter {
+  readonly namespace: Namespace;
+  /** Also the namespaces of every session of this subject. */
+  readonly includeSessions?: boolean;
+  readonly origins?: readonly Origin[];
+  readonly category?: string;
+  readonly key?: string;
+  readonly prefix?: string;
+}
+
+/** `pending`: the rows are gone, but a reader kept the log from being folded in, so old bytes may still lie in it. */
+export interface Erasure {
+  readonly deleted: number;
+  readonly erased: "complete" | "pending";
+}
+
+export interface ChangesQuery {
+  readonly namespace: Namespace;
+  /** The cursor of the last answer; 0 for everything. */
+  readonly since: number;
+  /** At most this many rows are read; 1 to 10,000, default 1,000. */
+  readonly limit?: number;
+}
+
+/**
+ * What happened in a namespace since a cursor, oldest first. `start_over`: history before this cursor was pruned (or the
+ * file was exchanged), so drop everything and ask from 0. `more`: ask again from `cursor` at once.
+ */
+export type Changes =
+  | {
+      readonly kind: "changes";
+      readonly upserts: readonly Entry[];
+      readonly removed: readonly EntryId[];
+      readonly unreadable: readonly UnreadableEntry[];
+      readonly cursor: number;
+      readonly more: boolean;
+    }
+  | { readonly kind: "start_over" };
+
+export interface NamespaceCount {
+  readonly namespace: Namespace;
+  readonly count: number;
+}
+
+/** What doctor shows of a store. `unreadable` counts rows that do not open under the key at hand. */
+export interface StoreReport {
+  readonly backend: string;
+  readonly schemaVersion: number;
+  readonly entries: number;
+  readonly expired: number;
+  readonly unreadable: number;
+  readonly integrity: "ok" | "damaged";
+  /** Back-end settings worth showing, such as journal mode and synchronous. */
+  readonly settings: Readonly<Record<string, string | number>>;
+}
+
+export interface StoreCapabilities {
+  /** Entries outlive the process. */
+  readonly persistent: boolean;
+  /** Several processes may have the store open at once. */
+  readonly shared: boolean;
+}
+
+/** The half that reads. Expired entries are absent from every answer. */
+export interface MemoryReader {
+  readonly capabilities: StoreCapabilities;
+  /** Throws `entry_unreadable` when the row is there but does not open. */
+  get(ref: EntryRef): Promise<Entry | undefined>;
+  list(query: ListQuery): Promise<EntryPage>;
+  /** Like list, without decrypting. */
+  listMeta(query: ListQuery): Promise<MetaPage>;
+  countWhere(filter: EntryFilter): Promise<number>;
+  changes(query: ChangesQuery): Promise<Changes>;
+  namespaces(): Promise<readonly NamespaceCount[]>;
+  /** Opens every row: slow on large stores, for doctor. */
+  inspect(): Promise<StoreReport>;
+  /** Idempotent. Every other call after it throws `store_unavailable`. */
+  close(): Promise<void>;
+}
+
+/** The whole store. A write has reached stable storage when its promise resolves. */
+export interface MemoryStore extends MemoryReader {
+  put(entry: NewEntry): Promise<PutResult>;
+  /** All or none, in one transaction; results in the order given. */
+  putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]>;
+  delete(ref: EntryRef): Promise<Erasure>;
+  deleteWhere(filter: EntryFilter): Promise<Erasure>;
+  /** Deletes what has expired, in every namespace. */
+  deleteExpired(): Promise<Erasure>;
+}

@@ -1,0 +1,33 @@
+/** Who memory belongs to: a subject's namespace, or one session of it, joined so that no two pairs collide. */
+
+declare const namespaceBrand: unique symbol;
+
+/** The owner of entries, as the host vouches for it (an agent id, a token's `sub`, the operator's `--caller`). */
+export type Subject = string;
+
+/** A subject's namespace, or that of one of its sessions. Made only by {@link namespaceOf}. */
+export type Namespace = string & { readonly [namespaceBrand]: true };
+
+/** The subject of a caller that has no name. */
+export const UNKNOWN_SUBJECT: Subject = "unknown";
+
+/**
+ * The namespace of a subject, or of one session of it.
+ *
+ * Parts are joined by ":"; a "%" or ":" inside a part is written "%25" or "%3A", so `("a:b")` and `("a", "b")` differ.
+ * (helmdeck joins them unescaped: facts/helmdeck.md, fault 15.)
+ */
+export function namespaceOf(subject: Subject | undefined, sessionId?: string): Namespace {
+  const owner = escapePart(subject === undefined || subject === "" ? UNKNOWN_SUBJECT : subject);
+  const joined = sessionId === undefined ? owner : `${owner}:${escapePart(sessionId)}`;
+  return joined as Namespace; // the one place that makes the brand
+}
+
+/** The prefix that the namespaces of all sessions of a subject share, and no other namespace has. */
+export function sessionPrefixOf(namespace: Namespace): string {
+  return `${namespace}:`;
+}
+
+function escapePart(part: string): string {
+  return part.replaceAll("%", "%25").replaceAll(":", "%3A");
+}

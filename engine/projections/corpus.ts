@@ -1,0 +1,32 @@
+/** Corpus chunks: the QMD-shaped documents that facts and audit rows become for search and reading. */
+import type { EntryId, Origin, UnixMs } from "../memory/contract.ts";
+
+/** helmdeck's chunk shape (facts/helmdeck.md, QMD endpoint), plus the full content. */
+export interface CorpusChunk {
+  /** `<category>/<key>` */
+  readonly docid: string;
+  /** `helmdeck/<category>/<key>.md`, escaped so that it maps back to exactly one entry. */
+  readonly path: string;
+  readonly title: string;
+  /** Markdown, lines separated by "\n". */
+  readonly content: string;
+  /** `helmdeck-<category>` */
+  readonly collection: string;
+  readonly metadata: Readonly<Record<string, string | number | readonly string[]>>;
+}
+
+/** One chunk with what an index needs to know of its entry. */
+export interface CorpusEntry {
+  readonly id: EntryId;
+  readonly origin: Origin;
+  readonly key: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  readonly expiresAt?: UnixMs;
+  readonly chunk: CorpusChunk;
+  /** The part of the content that was said or recorded (the value, or a run's details), and its first line from 1. */
+  readonly body: string;
+  readonly bodyStartLine: number;
+}

@@ -1,0 +1,58 @@
+/** What recall needs (a corpus with a change cursor) and what it answers (ranked hits with an honest score). */
+import type { CorpusEntry, EntryId, Namespace, UnixMs } from "../engine/index.ts";
+
+/** Where a namespace's chunks come from. The embedded engine is one; a remote engine may be another. */
+export interface CorpusSource {
+  /** Changes since a cursor (0 = everything), oldest first, at most `limit` rows read. */
+  changes(namespace: Namespace, since: number, limit: number): Promise<CorpusChanges>;
+}
+
+export type CorpusChanges =
+  | {
+      readonly kind: "changes";
+      readonly upserts: readonly CorpusEntry[];
+      readonly removed: readonly EntryId[];
+      readonly cursor: number;
+      readonly more: boolean;
+    }
+  | { readonly kind: "start_over" };
+
+export interface RecallQuery {
+  readonly query: string;
+  /** Hits wanted, 1 to 50; default 10. */
+  readonly limit?: number;
+  /** Adds `parts` to each hit. */
+  readonly explain?: boolean;
+}
+
+export interface RecallHit {
+  readonly docid: string;
+  readonly path: string;
+  readonly title: string;
+  /** 0 to 1: an exact answer near 0.9, a good one above 0.5; noise is not returned. */
+  readonly score: number;
+  /** At most 700 characters of the best passage, which spans startLine to endLine (from 1) of the chunk's content. */
+  readonly snippet: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly category: string;
+  readonly key: string;
+  readonly updatedAt: UnixMs;
+  /** Named shares of the score, for people who tune or doubt it. */
+  readonly parts?: Readonly<Record<string, number>>;
+}
+
+export interface RecallAnswer {
+  /** Best first; ties by newest, then by path, so that the same query gives the same order. */
+  readonly results: readonly RecallHit[];
+  readonly mode: "keyword" | "hybrid";
+  /** Why the answer may be less than it could be, for a person: still indexing, no embeddings. */
+  readonly reason?: string;
+}
+
+export interface Recall {
+  search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
+  /** Starts indexing a namespace in the background; the promise resolves when it is caught up. */
+  warm(namespace: Namespace): Promise<void>;
+  close(): void;
+}

@@ -1,0 +1,9 @@
+/** Recall's public surface. */
+export type {
+  CorpusChanges,
+  CorpusSource,
+  Recall,
+  RecallAnswer,
+  RecallHit,
+  RecallQuery,
+} from "./contract.ts";
