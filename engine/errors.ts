@@ -15,6 +15,7 @@ export const ERROR_CODES = [
   "store_readonly",
   "store_unavailable",
   "entry_unreadable",
+  "not_found",
   "memory_unavailable",
   "deadline_exceeded",
   "identity_refused",
