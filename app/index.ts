@@ -1,4 +1,6 @@
 /** The app's public surface: the use cases that every surface calls. */
+export { HelmdeckError, isHelmdeckError } from "../engine/index.ts";
+export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type {
   DoctorReport,
   DocumentQuery,
