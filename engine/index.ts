@@ -33,5 +33,7 @@ export {
   type UnixMs,
   type UnreadableEntry,
 } from "./memory/contract.ts";
+export { ENTRY_LIMITS } from "./memory/entry-rules.ts";
+export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memory-store.ts";
 export { type Namespace, namespaceOf, type Subject, UNKNOWN_SUBJECT } from "./memory/namespace.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";

@@ -1,0 +1,309 @@
+/** A memory store that lives in the process and dies with it: for tests, and for a server that was given no key. */
+import { HelmdeckError } from "../errors.ts";
+import type {
+  Changes,
+  ChangesQuery,
+  Entry,
+  EntryFilter,
+  EntryId,
+  EntryMeta,
+  EntryPage,
+  EntryRef,
+  Erasure,
+  ListQuery,
+  MemoryStore,
+  MetaPage,
+  NamespaceCount,
+  NewEntry,
+  PutResult,
+  StoreCapabilities,
+  StoreReport,
+  UnixMs,
+} from "./contract.ts";
+import {
+  decodeListCursor,
+  encodeChangeCursor,
+  encodeListCursor,
+  type History,
+  KEEP_REMOVALS,
+  type ListPlace,
+  pruneTarget,
+  resumeFrom,
+} from "./cursors.ts";
+import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
+import { fingerprintOf, makeEntryId } from "./identity.ts";
+import { type Namespace, sessionPrefixOf } from "./namespace.ts";
+
+export interface InMemoryStoreOptions {
+  /** The clock, in Unix milliseconds. */
+  readonly now?: () => UnixMs;
+  /** How many writes back the change feed remembers removals, at least. */
+  readonly keepRemovals?: number;
+}
+
+export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
+  return new InMemoryStore(options.now ?? Date.now, options.keepRemovals ?? KEEP_REMOVALS);
+}
+
+/** An entry as kept; its value is this store's own copy, never handed out. */
+interface Held {
+  readonly meta: EntryMeta;
+  readonly value: Uint8Array;
+  readonly seq: number;
+}
+
+interface Removal {
+  readonly namespace: Namespace;
+  readonly id: EntryId;
+  readonly seq: number;
+}
+
+class InMemoryStore implements MemoryStore {
+  readonly capabilities: StoreCapabilities = { persistent: false, shared: false };
+  readonly #now: () => UnixMs;
+  readonly #keepRemovals: number;
+  readonly #held = new Map<string, Held>();
+  #removals: Removal[] = [];
+  #history: History = { lastSeq: 0, prunedThrough: 0, prunes: 0 };
+  #closed = false;
+
+  constructor(now: () => UnixMs, keepRemovals: number) {
+    this.#now = now;
+    this.#keepRemovals = keepRemovals;
+  }
+
+  async get(ref: EntryRef): Promise<Entry | undefined> {
+    this.#requireOpen();
+    const held = this.#held.get(slotOf(ref));
+    return held === undefined || this.#isGone(held) ? undefined : entryOf(held);
+  }
+
+  async list(query: ListQuery): Promise<EntryPage> {
+    const { entries, ...rest } = this.#page(query);
+    return { entries: entries.map(entryOf), unreadable: [], ...rest };
+  }
+
+  async listMeta(query: ListQuery): Promise<MetaPage> {
+    const { entries, ...rest } = this.#page(query);
+    return { entries: entries.map((held) => held.meta), ...rest };
+  }
+
+  async countWhere(filter: EntryFilter): Promise<number> {
+    this.#requireOpen();
+    return this.#matching(filter).filter((held) => !this.#isGone(held)).length;
+  }
+
+  async changes(query: ChangesQuery): Promise<Changes> {
+    this.#requireOpen();
+    const limit = changesLimitOf(query);
+    const since = resumeFrom(this.#history, query.since);
+    if (since === undefined) return { kind: "start_over" };
+    const pending = [...this.#held.values(), ...this.#removals]
+      .filter((change) => namespaceOfChange(change) === query.namespace && change.seq > since)
+      .sort((a, b) => a.seq - b.seq);
+    return this.#changesOf(pending.slice(0, limit), pending.length > limit);
+  }
+
+  async namespaces(): Promise<readonly NamespaceCount[]> {
+    this.#requireOpen();
+    const live = [...this.#held.values()].filter((held) => !this.#isGone(held));
+    return [...Map.groupBy(live, (held) => held.meta.namespace)]
+      .map(([namespace, held]) => ({ namespace, count: held.length }))
+      .sort((a, b) => compareBytes(a.namespace, b.namespace));
+  }
+
+  async inspect(): Promise<StoreReport> {
+    this.#requireOpen();
+    const expired = [...this.#held.values()].filter((held) => this.#isGone(held)).length;
+    return {
+      backend: "in-memory",
+      schemaVersion: 0,
+      entries: this.#held.size - expired,
+      expired,
+      unreadable: 0,
+      integrity: "ok",
+      settings: {},
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#held.clear();
+    this.#removals = [];
+  }
+
+  async put(entry: NewEntry): Promise<PutResult> {
+    this.#requireOpen();
+    checkNewEntry(entry);
+    return this.#write(entry, this.#now());
+  }
+
+  async putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
+    this.#requireOpen();
+    for (const entry of entries) checkNewEntry(entry);
+    const now = this.#now();
+    return entries.map((entry) => this.#write(entry, now));
+  }
+
+  async delete(ref: EntryRef): Promise<Erasure> {
+    this.#requireOpen();
+    const held = this.#held.get(slotOf(ref));
+    return this.#remove(held === undefined ? [] : [held]);
+  }
+
+  async deleteWhere(filter: EntryFilter): Promise<Erasure> {
+    this.#requireOpen();
+    return this.#remove(this.#matching(filter));
+  }
+
+  async deleteExpired(): Promise<Erasure> {
+    this.#requireOpen();
+    const expired = [...this.#held.values()].filter((held) => this.#isGone(held));
+    this.#remove(expired);
+    return { deleted: expired.length, erased: "complete" };
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+  }
+
+  #isGone(held: Held): boolean {
+    return isExpired(held.meta.expiresAt, this.#now());
+  }
+
+  #page(query: ListQuery): { readonly entries: readonly Held[]; readonly nextCursor?: string } {
+    this.#requireOpen();
+    const limit = listLimitOf(query);
+    const after = query.cursor === undefined ? undefined : decodeListCursor(query.cursor);
+    const rest = [...this.#held.values()]
+      .filter((held) => isListed(held.meta, query) && !this.#isGone(held))
+      .filter((held) => after === undefined || comparePlaces(held.meta, after) > 0)
+      .sort((a, b) => comparePlaces(a.meta, b.meta));
+    const entries = rest.slice(0, limit);
+    const last = entries.at(-1);
+    return last === undefined || rest.length <= limit
+      ? { entries }
+      : { entries, nextCursor: encodeListCursor(last.meta) };
+  }
+
+  #matching(filter: EntryFilter): readonly Held[] {
+    return [...this.#held.values()].filter((held) => isMatch(held.meta, filter));
+  }
+
+  #changesOf(page: readonly (Held | Removal)[], more: boolean): Changes {
+    const held = page.filter((change): change is Held => "meta" in change);
+    const removals = page.filter((change): change is Removal => "id" in change);
+    const last = more ? (page.at(-1)?.seq ?? 0) : this.#history.lastSeq;
+    return {
+      kind: "changes",
+      upserts: held.filter((change) => !this.#isGone(change)).map(entryOf),
+      removed: [
+        ...held.filter((change) => this.#isGone(change)).map((change) => change.meta.id),
+        ...removals.map((removal) => removal.id),
+      ],
+      unreadable: [],
+      cursor: encodeChangeCursor(this.#history, last),
+      more,
+    };
+  }
+
+  #write(entry: NewEntry, now: UnixMs): PutResult {
+    const slot = slotOf(entry);
+    const before = this.#held.get(slot);
+    const kept = before !== undefined && !this.#isGone(before) ? before : undefined;
+    if (before !== undefined && kept === undefined) this.#remove([before]);
+    const meta = metaOf(entry, kept?.meta, now);
+    this.#held.set(slot, { meta, value: Uint8Array.from(entry.value), seq: this.#nextSeq() });
+    if (kept === undefined) return { entry: meta };
+    const sameValue = Buffer.compare(kept.value, entry.value) === 0;
+    return { entry: meta, replaced: { updatedAt: kept.meta.updatedAt, sameValue } };
+  }
+
+  #remove(doomed: readonly Held[]): Erasure {
+    for (const { meta } of doomed) {
+      this.#held.delete(slotOf(meta));
+      this.#removals.push({ namespace: meta.namespace, id: meta.id, seq: this.#nextSeq() });
+    }
+    this.#prune();
+    return { deleted: doomed.filter((held) => !this.#isGone(held)).length, erased: "complete" };
+  }
+
+  #prune(): void {
+    const { lastSeq, prunes } = this.#history;
+    const target = pruneTarget(lastSeq, this.#removals[0]?.seq, this.#keepRemovals);
+    if (target === undefined) return;
+    this.#removals = this.#removals.filter((removal) => removal.seq > target);
+    this.#history = { lastSeq, prunedThrough: target, prunes: prunes + 1 };
+  }
+
+  #nextSeq(): number {
+    this.#history = { ...this.#history, lastSeq: this.#history.lastSeq + 1 };
+    return this.#history.lastSeq;
+  }
+}
+
+function slotOf(ref: EntryRef): string {
+  return JSON.stringify([ref.namespace, ref.origin, ref.key]);
+}
+
+function namespaceOfChange(change: Held | Removal): Namespace {
+  return "meta" in change ? change.meta.namespace : change.namespace;
+}
+
+function metaOf(entry: NewEntry, kept: EntryMeta | undefined, now: UnixMs): EntryMeta {
+  return {
+    id: kept?.id ?? makeEntryId(),
+    namespace: entry.namespace,
+    origin: entry.origin,
+    key: entry.key,
+    category: entry.category,
+    tags: [...entry.tags],
+    createdAt: entry.createdAt ?? kept?.createdAt ?? now,
+    updatedAt: entry.updatedAt ?? now,
+    ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),
+  };
+}
+
+function entryOf(held: Held): Entry {
+  return { ...held.meta, value: Uint8Array.from(held.value), fingerprint: fingerprintOf(held.value) };
+}
+
+function isListed(meta: EntryMeta, query: ListQuery): boolean {
+  return (
+    meta.namespace === query.namespace &&
+    (query.origin === undefined || meta.origin === query.origin) &&
+    (query.category === undefined || meta.category === query.category) &&
+    hasPrefix(meta.key, query.prefix)
+  );
+}
+
+function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
+  return (
+    isInNamespace(meta.namespace, filter) &&
+    (filter.origins === undefined || filter.origins.includes(meta.origin)) &&
+    (filter.category === undefined || meta.category === filter.category) &&
+    (filter.key === undefined || meta.key === filter.key) &&
+    hasPrefix(meta.key, filter.prefix)
+  );
+}
+
+function isInNamespace(namespace: Namespace, filter: EntryFilter): boolean {
+  if (namespace === filter.namespace) return true;
+  return filter.includeSessions === true && namespace.startsWith(sessionPrefixOf(filter.namespace));
+}
+
+/** Half a surrogate pair at the end of a prefix would match half a character, so such a prefix matches nothing. */
+function hasPrefix(key: string, prefix: string | undefined): boolean {
+  return prefix === undefined || (prefix.isWellFormed() && key.startsWith(prefix));
+}
+
+/** Newest first, then by id: negative when `a` comes before `b`. */
+function comparePlaces(a: ListPlace, b: ListPlace): number {
+  if (a.updatedAt !== b.updatedAt) return b.updatedAt - a.updatedAt;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,222 @@
+/** Contract: deleting exactly what was meant, counting the same beforehand, and expiry on every read path. */
+import { describe, expect, test } from "vitest";
+import { type EntryFilter, type MemoryStore, namespaceOf } from "../../engine/index.ts";
+import { ANA, allKeys, BEN, fact, HOUR_MS, type OpenRig, refTo, START, text, withRig } from "./rig.ts";
+
+export function describeDeleting(open: OpenRig): void {
+  describe("deleting", () => {
+    test(
+      "takes one entry, exactly: case, origin, namespace and the rest of the key matter",
+      withRig(open, async ({ store }) => {
+        await store.putMany([
+          fact("editor", "1"),
+          fact("Editor", "2"),
+          fact("editor/vim", "3"),
+          fact("editor", "4", { origin: "audit" }),
+          fact("editor", "5", { namespace: BEN }),
+        ]);
+        expect(await store.delete(refTo("editor"))).toMatchObject({ deleted: 1 });
+        expect([...(await allKeys(store))].sort()).toEqual(["Editor", "editor", "editor/vim"]);
+        expect(await store.get(refTo("editor"))).toBeUndefined();
+        expect(await store.get(refTo("editor", { namespace: BEN }))).toBeDefined();
+      }),
+    );
+
+    test(
+      "of what is not there deletes nothing",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("a\ufffd", "v"));
+        expect(await store.delete(refTo("b"))).toMatchObject({ deleted: 0 });
+        expect(await store.delete(refTo("a\ud800"))).toMatchObject({ deleted: 0 });
+        expect(await store.get(refTo("a\ud800"))).toBeUndefined();
+        expect(await allKeys(store)).toEqual(["a\ufffd"]);
+      }),
+    );
+
+    test(
+      "and putting again makes a new entry",
+      withRig(open, async ({ store, clock }) => {
+        const first = await store.put(fact("editor", "vim"));
+        await store.delete(refTo("editor"));
+        clock.now += 1;
+        const second = await store.put(fact("editor", "vim"));
+        expect(second.replaced).toBeUndefined();
+        expect(second.entry.id).not.toBe(first.entry.id);
+        expect(second.entry.createdAt).toBe(START + 1);
+      }),
+    );
+  });
+
+  describe("deleting where", () => {
+    const session = namespaceOf("ana", "s1");
+    const filters: readonly { readonly filter: EntryFilter; readonly gone: readonly string[] }[] = [
+      { filter: { namespace: ANA }, gone: ["f", "F", "f/1", "tool", "row", "cached"] },
+      { filter: { namespace: BEN }, gone: ["bens"] },
+      { filter: { namespace: ANA, origins: ["audit"] }, gone: ["row"] },
+      { filter: { namespace: ANA, origins: ["audit", "cache"] }, gone: ["row", "cached"] },
+      { filter: { namespace: ANA, origins: [] }, gone: [] },
+      { filter: { namespace: ANA, key: "f" }, gone: ["f"] },
+      { filter: { namespace: ANA, key: "f%" }, gone: [] },
+      { filter: { namespace: ANA, prefix: "f" }, gone: ["f", "f/1"] },
+      { filter: { namespace: ANA, category: "tools" }, gone: ["tool"] },
+      { filter: { namespace: ANA, category: "tools", key: "f" }, gone: [] },
+      { filter: { namespace: ANA, key: "f/1", prefix: "f/" }, gone: ["f/1"] },
+      { filter: { namespace: session }, gone: ["in session"] },
+      {
+        filter: { namespace: ANA, includeSessions: true },
+        gone: ["f", "F", "f/1", "tool", "row", "cached", "in session"],
+      },
+      { filter: { namespace: ANA, includeSessions: true, prefix: "in" }, gone: ["in session"] },
+    ];
+    const entries = [
+      fact("f", "1"),
+      fact("F", "2"),
+      fact("f/1", "3"),
+      fact("tool", "4", { category: "tools" }),
+      fact("row", "5", { origin: "audit" }),
+      fact("cached", "6", { origin: "cache" }),
+      fact("bens", "7", { namespace: BEN }),
+      fact("in session", "8", { namespace: session }),
+      fact("colon", "9", { namespace: namespaceOf("ana:s1") }),
+      fact("longer", "10", { namespace: namespaceOf("anabel") }),
+      fact("between", "11", { namespace: namespaceOf("ana;x") }),
+    ];
+    for (const { filter, gone } of filters) {
+      test(
+        `${JSON.stringify(filter)} takes ${gone.length}, as many as were counted before`,
+        withRig(open, async ({ store }) => {
+          await store.putMany(entries);
+          expect(await store.countWhere(filter)).toBe(gone.length);
+          expect(await store.deleteWhere(filter)).toMatchObject({ deleted: gone.length });
+          expect(await store.countWhere(filter)).toBe(0);
+          const left = entries.map((entry) => entry.key).filter((key) => !gone.includes(key));
+          expect(await everyKey(store)).toEqual(left.sort());
+        }),
+      );
+    }
+
+    test(
+      "a subject with a colon is nobody's session",
+      withRig(open, async ({ store }) => {
+        const colon = namespaceOf("ana:s1");
+        await store.put(fact("colon", "v", { namespace: colon }));
+        await store.put(fact("session", "v", { namespace: session }));
+        expect(await allKeys(store, { namespace: colon })).toEqual(["colon"]);
+        expect(await allKeys(store, { namespace: session })).toEqual(["session"]);
+        await store.deleteWhere({ namespace: colon, includeSessions: true });
+        expect(await allKeys(store, { namespace: session })).toEqual(["session"]);
+      }),
+    );
+  });
+
+  describe("expiry", () => {
+    const living = fact("living", "v", { expiresAt: START + HOUR_MS + 1 });
+    const dying = fact("dying", "v", { expiresAt: START + HOUR_MS });
+
+    test(
+      "ends an entry at its instant, on every way of reading",
+      withRig(open, async ({ store, clock }) => {
+        await store.putMany([living, dying]);
+        clock.now = START + HOUR_MS - 1;
+        expect(await store.get(refTo("dying"))).toBeDefined();
+        expect(await store.countWhere({ namespace: ANA })).toBe(2);
+        clock.now = START + HOUR_MS;
+        expect(await store.get(refTo("dying"))).toBeUndefined();
+        expect(await allKeys(store)).toEqual(["living"]);
+        expect((await store.listMeta({ namespace: ANA })).entries.map((meta) => meta.key)).toEqual([
+          "living",
+        ]);
+        expect(await store.countWhere({ namespace: ANA })).toBe(1);
+        expect(await store.countWhere({ namespace: ANA, key: "dying" })).toBe(0);
+        expect(await store.namespaces()).toEqual([{ namespace: ANA, count: 1 }]);
+        expect(await store.inspect()).toMatchObject({ entries: 1, expired: 1 });
+        const changes = await store.changes({ namespace: ANA, since: 0 });
+        expect(changes.kind === "changes" && changes.upserts.map((entry) => entry.key)).toEqual(["living"]);
+      }),
+    );
+
+    test(
+      "leaves the entries of a page that is asked for later out",
+      withRig(open, async ({ store, clock }) => {
+        await store.put({ ...dying, updatedAt: 1 });
+        await store.put({ ...living, updatedAt: 2 });
+        await store.put(fact("third", "v", { updatedAt: 3 }));
+        const first = await store.list({ namespace: ANA, limit: 1 });
+        clock.now = START + HOUR_MS;
+        const cursor = first.nextCursor ?? "";
+        const second = await store.list({ namespace: ANA, limit: 1, cursor });
+        expect(second.entries.map((entry) => entry.key)).toEqual(["living"]);
+        expect(second.nextCursor).toBeUndefined();
+      }),
+    );
+
+    test(
+      "makes a later put a new entry that replaces nothing",
+      withRig(open, async ({ store, clock }) => {
+        const first = await store.put(dying);
+        clock.now = START + HOUR_MS;
+        const second = await store.put(fact("dying", "v"));
+        expect(second.replaced).toBeUndefined();
+        expect(second.entry.id).not.toBe(first.entry.id);
+        expect(second.entry.createdAt).toBe(START + HOUR_MS);
+        expect(text((await store.get(refTo("dying")))?.value)).toBe("v");
+      }),
+    );
+
+    test(
+      "of an entry that is put too late shows nothing",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("late", "v", { expiresAt: START }));
+        expect(await store.get(refTo("late"))).toBeUndefined();
+        expect(await store.deleteExpired()).toMatchObject({ deleted: 1 });
+      }),
+    );
+
+    test(
+      "is not counted by a delete, which removes the row all the same",
+      withRig(open, async ({ store, clock }) => {
+        await store.putMany([living, dying, { ...dying, key: "dying too" }]);
+        clock.now = START + HOUR_MS;
+        expect(await store.delete(refTo("dying"))).toMatchObject({ deleted: 0 });
+        expect(await store.inspect()).toMatchObject({ entries: 1, expired: 1 });
+        expect(await store.deleteWhere({ namespace: ANA })).toMatchObject({ deleted: 1 });
+        expect(await store.inspect()).toMatchObject({ entries: 0, expired: 0 });
+      }),
+    );
+
+    test(
+      "is swept in every namespace, really, and only once",
+      withRig(open, async ({ store, clock }) => {
+        await store.putMany([living, dying, { ...dying, namespace: BEN }]);
+        expect(await store.deleteExpired()).toMatchObject({ deleted: 0 });
+        clock.now = START + HOUR_MS;
+        expect(await store.deleteExpired()).toMatchObject({ deleted: 2 });
+        expect(await store.inspect()).toMatchObject({ entries: 1, expired: 0 });
+        expect(await store.deleteExpired()).toMatchObject({ deleted: 0 });
+        expect(await allKeys(store)).toEqual(["living"]);
+      }),
+    );
+  });
+
+  describe("namespaces", () => {
+    test(
+      "are counted, each by its own name",
+      withRig(open, async ({ store }) => {
+        await store.putMany([
+          fact("a", "1"),
+          fact("b", "2"),
+          fact("a", "3", { namespace: BEN }),
+          fact("a", "4", { namespace: namespaceOf("ana", "s1") }),
+        ]);
+        const counts = new Map((await store.namespaces()).map((row) => [row.namespace, row.count]));
+        expect(Object.fromEntries(counts)).toEqual({ ana: 2, "ana:s1": 1, ben: 1 });
+      }),
+    );
+  });
+}
+
+async function everyKey(store: MemoryStore): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for (const { namespace } of await store.namespaces()) keys.push(...(await allKeys(store, { namespace })));
+  return keys.sort();
+}

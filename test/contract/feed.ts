@@ -1,0 +1,277 @@
+/** Contract: the change feed, from which an index can always be brought up to date, or is told to start over. */
+import { describe, expect, test } from "vitest";
+import type { Changes, MemoryReader } from "../../engine/index.ts";
+import { ANA, BEN, fact, HOUR_MS, type OpenRig, refTo, START, type StoreRig, text, withRig } from "./rig.ts";
+
+type Answer = Extract<Changes, { readonly kind: "changes" }>;
+
+export function describeFeed(open: OpenRig): void {
+  describe("the change feed", () => {
+    test(
+      "from 0 gives everything, and from its cursor nothing more",
+      withRig(open, async ({ store }) => {
+        await store.putMany([fact("a", "1"), fact("b", "2")]);
+        const all = await changesSince(store, 0);
+        expect(all.upserts.map((entry) => [entry.key, text(entry.value)])).toEqual([
+          ["a", "1"],
+          ["b", "2"],
+        ]);
+        expect([all.removed, all.unreadable, all.more]).toEqual([[], [], false]);
+        const none = await changesSince(store, all.cursor);
+        expect(none).toEqual({ ...none, upserts: [], removed: [], unreadable: [], more: false });
+        expect(none.cursor).toBe(all.cursor);
+      }),
+    );
+
+    test(
+      "of an empty store has a cursor to wait on",
+      withRig(open, async ({ store }) => {
+        const { cursor } = await changesSince(store, 0);
+        await store.put(fact("a", "1"));
+        expect((await changesSince(store, cursor)).upserts.map((entry) => entry.key)).toEqual(["a"]);
+      }),
+    );
+
+    test(
+      "tells an overwrite as an upsert of the same id, and only the last of several",
+      withRig(open, async ({ store }) => {
+        const first = await store.put(fact("a", "1"));
+        const { cursor } = await changesSince(store, 0);
+        await store.put(fact("a", "2"));
+        await store.put(fact("a", "3"));
+        const { upserts } = await changesSince(store, cursor);
+        expect(upserts.map((entry) => [entry.id, text(entry.value)])).toEqual([[first.entry.id, "3"]]);
+      }),
+    );
+
+    test(
+      "tells a refresh too, since it moves the expiry",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("a", "1"));
+        const { cursor } = await changesSince(store, 0);
+        await store.put(fact("a", "1", { expiresAt: START + HOUR_MS }));
+        expect((await changesSince(store, cursor)).upserts).toMatchObject([{ expiresAt: START + HOUR_MS }]);
+      }),
+    );
+
+    test(
+      "tells what was deleted, by each way of deleting",
+      withRig(open, async ({ store, clock }) => {
+        const results = await store.putMany([
+          fact("a", "1"),
+          fact("b", "2"),
+          fact("c", "3", { expiresAt: START + HOUR_MS }),
+          fact("stays", "4"),
+        ]);
+        const { cursor } = await changesSince(store, 0);
+        await store.delete(refTo("a"));
+        await store.deleteWhere({ namespace: ANA, prefix: "b" });
+        clock.now += HOUR_MS;
+        await store.deleteExpired();
+        const changes = await changesSince(store, cursor);
+        expect(changes.removed).toEqual(results.slice(0, 3).map((result) => result.entry.id));
+        expect(changes.upserts).toEqual([]);
+      }),
+    );
+
+    test(
+      "tells a deleted and a newly put entry of one key apart",
+      withRig(open, async ({ store }) => {
+        const old = await store.put(fact("a", "1"));
+        const { cursor } = await changesSince(store, 0);
+        await store.delete(refTo("a"));
+        const fresh = await store.put(fact("a", "2"));
+        const changes = await changesSince(store, cursor);
+        expect(changes.removed).toEqual([old.entry.id]);
+        expect(changes.upserts.map((entry) => entry.id)).toEqual([fresh.entry.id]);
+      }),
+    );
+
+    test(
+      "tells the old entry removed when a put takes the place of an expired one",
+      withRig(open, async ({ store, clock }) => {
+        const old = await store.put(fact("a", "1", { expiresAt: START + 1 }));
+        const { cursor } = await changesSince(store, 0);
+        clock.now += 1;
+        const fresh = await store.put(fact("a", "1"));
+        const changes = await changesSince(store, cursor);
+        expect(changes.removed).toEqual([old.entry.id]);
+        expect(changes.upserts.map((entry) => entry.id)).toEqual([fresh.entry.id]);
+      }),
+    );
+
+    test(
+      "tells an entry removed whose life was cut short and has ended meanwhile",
+      withRig(open, async ({ store, clock }) => {
+        const { entry } = await store.put(fact("a", "1"));
+        const { cursor } = await changesSince(store, 0);
+        await store.put(fact("a", "1", { expiresAt: START + 1 }));
+        clock.now += 1;
+        const changes = await changesSince(store, cursor);
+        expect([changes.upserts, changes.removed]).toEqual([[], [entry.id]]);
+      }),
+    );
+
+    test(
+      "keeps to its namespace, and moves on past the others",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("a", "1"));
+        const { cursor } = await changesSince(store, 0);
+        await store.put(fact("b", "2", { namespace: BEN }));
+        await store.delete(refTo("b", { namespace: BEN }));
+        const mine = await changesSince(store, cursor);
+        expect([mine.upserts, mine.removed]).toEqual([[], []]);
+        expect(mine.cursor).toBeGreaterThan(cursor);
+      }),
+    );
+
+    test(
+      "comes in parts of any size, in order, and says when there is more",
+      withRig(open, async ({ store }) => {
+        await store.putMany(Array.from({ length: 10 }, (_, i) => fact(`k${i}`, "v")));
+        await store.deleteWhere({ namespace: ANA, key: "k3" });
+        await store.put(fact("k0", "again"));
+        for (const limit of [1, 3, 9, 10, 11]) {
+          const replica = await follow(store, 0, limit);
+          expect([...replica.values()].map((entry) => entry.key)).toEqual([
+            ...["k1", "k2", "k4", "k5", "k6", "k7", "k8", "k9"],
+            "k0",
+          ]);
+        }
+        expect((await changesSince(store, 0, 10)).more).toBe(false);
+        expect((await changesSince(store, 0, 9)).more).toBe(true);
+      }),
+    );
+
+    for (const limit of [0, -1, 10_001, 1.5, Number.NaN]) {
+      test(
+        `in parts of ${limit} is refused`,
+        withRig(open, async ({ store }) => {
+          const refusal = { code: "invalid_input", details: { field: "limit" } };
+          await expect(store.changes({ namespace: ANA, since: 0, limit })).rejects.toMatchObject(refusal);
+        }),
+      );
+    }
+
+    for (const since of [-1, 0.5, Number.NaN, Number.MAX_SAFE_INTEGER, 2 ** 60, 1_000]) {
+      test(
+        `from ${since}, which it never gave out, starts over`,
+        withRig(open, async ({ store }) => {
+          await store.put(fact("a", "1"));
+          expect(await store.changes({ namespace: ANA, since })).toEqual({ kind: "start_over" });
+        }),
+      );
+    }
+  });
+
+  describe("the change feed after pruning", () => {
+    const few = { keepRemovals: 5 };
+
+    test(
+      "starts over whoever missed a removal",
+      withRig(
+        open,
+        async ({ store }) => {
+          await store.putMany([fact("a", "1"), fact("b", "2")]);
+          const { cursor } = await changesSince(store, 0);
+          await store.delete(refTo("a"));
+          await churn(store, 20);
+          expect(await store.changes({ namespace: ANA, since: cursor })).toEqual({ kind: "start_over" });
+          expect([...(await follow(store, 0)).values()].map((entry) => entry.key)).toEqual(["b"]);
+        },
+        few,
+      ),
+    );
+
+    test(
+      "serves whoever missed none",
+      withRig(
+        open,
+        async ({ store }) => {
+          await churn(store, 20);
+          const { entry } = await store.put(fact("a", "1"));
+          const { cursor } = await changesSince(store, 0);
+          await store.delete(refTo("a"));
+          expect((await changesSince(store, cursor)).removed).toEqual([entry.id]);
+        },
+        few,
+      ),
+    );
+
+    test(
+      "serves a first reading in parts, though the early ones lie before the pruning",
+      withRig(
+        open,
+        async ({ store }) => {
+          await store.putMany(Array.from({ length: 8 }, (_, i) => fact(`k${i}`, "v")));
+          await churn(store, 20);
+          expect((await follow(store, 0, 1)).size).toBe(8);
+        },
+        few,
+      ),
+    );
+
+    test(
+      "starts a first reading over that was pruned under its hands, and loses no removal",
+      withRig(
+        open,
+        async ({ store }) => {
+          await store.putMany(Array.from({ length: 8 }, (_, i) => fact(`k${i}`, "v")));
+          const part = await changesSince(store, 0, 4);
+          await store.delete(refTo("k0"));
+          await churn(store, 20);
+          expect(await store.changes({ namespace: ANA, since: part.cursor })).toEqual({ kind: "start_over" });
+        },
+        few,
+      ),
+    );
+
+    test(
+      "keeps up a reader who asks often, however much is pruned",
+      withRig(
+        open,
+        async ({ store }) => {
+          let { cursor } = await changesSince(store, 0);
+          for (let i = 0; i < 30; i++) {
+            await churn(store, 1);
+            const changes = await changesSince(store, cursor);
+            expect(changes.removed).toHaveLength(1);
+            cursor = changes.cursor;
+          }
+        },
+        few,
+      ),
+    );
+  });
+}
+
+/** Puts and deletes one entry of Ana's, again and again. */
+async function churn(store: StoreRig["store"], times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    await store.put(fact("churn", `${i}`));
+    await store.delete(refTo("churn"));
+  }
+}
+
+/** The answer, which must not be to start over. */
+async function changesSince(store: MemoryReader, since: number, limit?: number): Promise<Answer> {
+  const changes = await store.changes({ namespace: ANA, since, ...(limit === undefined ? {} : { limit }) });
+  if (changes.kind === "start_over") throw new Error(`told to start over from ${since}`);
+  return changes;
+}
+
+/** A replica of Ana's entries, by id in the order of the feed, read from a cursor to the end. */
+export async function follow(
+  store: MemoryReader,
+  since: number,
+  limit?: number,
+): Promise<ReadonlyMap<string, Answer["upserts"][number]>> {
+  const replica = new Map<string, Answer["upserts"][number]>();
+  for (let cursor = since, more = true; more; ) {
+    const changes = await changesSince(store, cursor, limit);
+    for (const entry of changes.upserts) replica.set(entry.id, entry);
+    for (const id of changes.removed) replica.delete(id);
+    ({ cursor, more } = changes);
+  }
+  return replica;
+}

@@ -1,0 +1,32 @@
+/** The contract suite: every promise of `MemoryStore`, run against any store that brings a rig. */
+import { describe } from "vitest";
+import type { StoreCapabilities } from "../../engine/index.ts";
+import { describeDeleting } from "./deleting.ts";
+import { describeFeed } from "./feed.ts";
+import { describeDamage, describeLifecycle } from "./lifecycle.ts";
+import { describeListing } from "./listing.ts";
+import { describeModel } from "./model.ts";
+import type { OpenRig } from "./rig.ts";
+import { describeWriting } from "./writing.ts";
+
+export interface StoreUnderTest {
+  readonly name: string;
+  readonly open: OpenRig;
+  readonly capabilities: StoreCapabilities;
+  /** The rig can damage rows: true for a store that keeps them outside the process. */
+  readonly canDamage: boolean;
+  /** How many random sequences the property test takes; fewer for a store that is slow to open. */
+  readonly modelRuns: number;
+}
+
+export function describeMemoryStore(subject: StoreUnderTest): void {
+  describe(`${subject.name} keeps the memory store's contract`, () => {
+    describeWriting(subject.open);
+    describeListing(subject.open);
+    describeDeleting(subject.open);
+    describeFeed(subject.open);
+    describeLifecycle(subject.open, subject.capabilities);
+    if (subject.canDamage) describeDamage(subject.open);
+    describeModel(subject.open, subject.modelRuns);
+  });
+}

@@ -1,0 +1,16 @@
+/** The in-memory store keeps the contract. */
+import { createInMemoryStore } from "../../../engine/index.ts";
+import { describeMemoryStore } from "../../contract/memory-store.ts";
+import { START } from "../../contract/rig.ts";
+
+describeMemoryStore({
+  name: "the in-memory store",
+  capabilities: { persistent: false, shared: false },
+  canDamage: false,
+  modelRuns: 300,
+  open: async (options = {}) => {
+    const clock = { now: START };
+    const store = createInMemoryStore({ now: () => clock.now, ...options });
+    return { store, clock, dispose: () => store.close() };
+  },
+});
