@@ -7,3 +7,5 @@ export type {
   RecallHit,
   RecallQuery,
 } from "./contract.ts";
+export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
+export { createRecall, type RecallOptions } from "./recall.ts";

@@ -1,0 +1,66 @@
+/** What the index keeps of each entry beside its terms: enough to show a hit, to expire it and to find its neighbours. */
+import type { CorpusEntry, EntryId, UnixMs } from "../../engine/index.ts";
+import { LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
+
+export interface IndexedDocument {
+  readonly id: EntryId;
+  readonly docid: string;
+  readonly path: string;
+  readonly title: string;
+  readonly content: string;
+  readonly category: string;
+  readonly key: string;
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  /** Infinity = never. */
+  readonly expiresAt: UnixMs;
+  /** The searched pieces, in the order of the text. */
+  readonly units: readonly number[];
+}
+
+export function documentOf(entry: CorpusEntry, units: readonly number[]): IndexedDocument {
+  return {
+    id: entry.id,
+    docid: entry.chunk.docid,
+    path: entry.chunk.path,
+    title: entry.chunk.title,
+    content: entry.chunk.content,
+    category: entry.category,
+    key: entry.key,
+    createdAt: entry.createdAt,
+    updatedAt: entry.updatedAt,
+    expiresAt: entry.expiresAt ?? Number.POSITIVE_INFINITY,
+    units,
+  };
+}
+
+/** The passages of an entry: the whole content when it fits a snippet, else pieces of its body. Never empty. */
+export function passagesOfEntry(entry: CorpusEntry): readonly Passage[] {
+  const { content } = entry.chunk;
+  if (content.length <= LONGEST_SNIPPET) return [wholeOf(content)];
+  const from = lineStart(content, entry.bodyStartLine);
+  const to = Math.min(content.length, from + entry.body.length);
+  const passages = passagesOf(content, from, to, entry.bodyStartLine);
+  return passages.length > 0 ? passages : passagesOf(content, 0, content.length, 1).slice(0, 1);
+}
+
+/** The text of a passage that is searched: all of the body for a short entry, whose content has headings around it. */
+export function searchedText(entry: CorpusEntry, passage: Passage): string {
+  const { content } = entry.chunk;
+  return content.length <= LONGEST_SNIPPET ? entry.body : content.slice(passage.start, passage.end);
+}
+
+function wholeOf(content: string): Passage {
+  const end = content.trimEnd().length;
+  return { start: 0, end, startLine: 1, endLine: content.slice(0, end).split("\n").length };
+}
+
+function lineStart(content: string, line: number): number {
+  let at = 0;
+  for (let current = 1; current < line; current += 1) {
+    const next = content.indexOf("\n", at);
+    if (next === -1) return at;
+    at = next + 1;
+  }
+  return at;
+}

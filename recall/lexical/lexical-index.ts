@@ -1,0 +1,174 @@
+/** The words of one namespace, in memory: add, replace and truly remove entries, and read what stands where. */
+import type { CorpusEntry, EntryId } from "../../engine/index.ts";
+import { type TextTerms, termsOfText } from "../analysis/terms-of-text.ts";
+import { Arena, Column } from "./arena.ts";
+import { documentOf, type IndexedDocument, passagesOfEntry, searchedText } from "./documents.ts";
+import { Neighbours } from "./neighbours.ts";
+import type { Passage } from "./passages.ts";
+import { BODY_COUNT, IN_CATEGORY, IN_KEY, IN_TAGS, IN_TITLE, MAX_UNITS, Terms } from "./terms.ts";
+
+/** Numbers before a unit's terms in the arena: how many are ordered body terms, and how many there are in all. */
+const HEADER = 2;
+
+export class LexicalIndex {
+  readonly terms = new Terms();
+  readonly neighbours = new Neighbours();
+  readonly #documents = new Map<EntryId, IndexedDocument>();
+  readonly #documentOfUnit: (IndexedDocument | undefined)[] = [];
+  readonly #passageOfUnit: (Passage | undefined)[] = [];
+  readonly #unusedUnits: number[] = [];
+  readonly #texts = new Arena();
+  readonly #textStarts = new Column();
+  readonly #bodyLengths = new Column();
+  #unitCount = 0;
+  #bodyTermCount = 0;
+
+  /** Adds an entry, or replaces the one with the same id. */
+  add(entry: CorpusEntry): void {
+    this.remove(entry.id);
+    const fields = fieldTermsOf(entry);
+    const units: number[] = [];
+    const seen = new Set<number>();
+    for (const passage of passagesOfEntry(entry)) {
+      const unit = this.#takeUnit();
+      if (unit === undefined) break;
+      this.#addUnit(unit, termsOfText(searchedText(entry, passage)), fields, seen);
+      this.#passageOfUnit[unit] = passage;
+      units.push(unit);
+    }
+    for (const term of seen) this.terms.countDocument(term, 1);
+    const document = documentOf(entry, units);
+    for (const unit of units) this.#documentOfUnit[unit] = document;
+    this.#documents.set(entry.id, document);
+    this.neighbours.add(document);
+  }
+
+  /** Removes an entry's terms, text and postings; nothing happens when it is not there. */
+  remove(id: EntryId): void {
+    const document = this.#documents.get(id);
+    if (document === undefined) return;
+    const seen = new Set<number>();
+    for (const unit of document.units) for (const term of new Set(this.#termsOfUnit(unit))) seen.add(term);
+    for (const term of seen) this.terms.countDocument(term, -1);
+    for (const unit of document.units) this.#removeUnit(unit);
+    this.#documents.delete(id);
+    this.neighbours.remove(document);
+  }
+
+  documentOf(unit: number): IndexedDocument | undefined {
+    return this.#documentOfUnit[unit];
+  }
+
+  passageOf(unit: number): Passage | undefined {
+    return this.#passageOfUnit[unit];
+  }
+
+  /** The numbers of the unit's body terms, in the order of the text; valid until the next change. */
+  bodyTerms(unit: number): Uint32Array {
+    const start = this.#textStarts.get(unit);
+    return this.#texts.data.subarray(start + HEADER, start + HEADER + (this.#texts.data[start] ?? 0));
+  }
+
+  bodyLength(unit: number): number {
+    return this.#bodyLengths.get(unit);
+  }
+
+  get meanBodyLength(): number {
+    return this.#unitCount === 0 ? 1 : Math.max(1, this.#bodyTermCount / this.#unitCount);
+  }
+
+  get documentCount(): number {
+    return this.#documents.size;
+  }
+
+  /** One past the highest unit in use. */
+  get unitEnd(): number {
+    return this.#documentOfUnit.length;
+  }
+
+  documents(): IterableIterator<IndexedDocument> {
+    return this.#documents.values();
+  }
+
+  /** Bytes of the number arrays; texts and object overhead come on top. */
+  get sizeBytes(): number {
+    return (
+      this.terms.sizeBytes + this.#texts.sizeBytes + this.#textStarts.sizeBytes + this.#bodyLengths.sizeBytes
+    );
+  }
+
+  #takeUnit(): number | undefined {
+    const unit = this.#unusedUnits.pop() ?? this.#documentOfUnit.length;
+    if (unit >= MAX_UNITS) return undefined;
+    this.#documentOfUnit[unit] = undefined;
+    return unit;
+  }
+
+  #addUnit(unit: number, body: TextTerms, fields: ReadonlyMap<string, number>, seen: Set<number>): void {
+    const postings = postingsOf(body, fields);
+    const numbers = new Map<string, number>();
+    for (const [term, where] of postings) {
+      const number = this.terms.intern(term);
+      numbers.set(term, number);
+      seen.add(number);
+      this.terms.addPosting(number, unit, where);
+    }
+    this.#keepText(
+      unit,
+      body.ordered.map((term) => numbers.get(term) ?? 0),
+      [...numbers.values()],
+    );
+    this.#bodyLengths.set(unit, body.ordered.length);
+    this.#unitCount += 1;
+    this.#bodyTermCount += body.ordered.length;
+  }
+
+  #keepText(unit: number, ordered: readonly number[], distinct: readonly number[]): void {
+    const start = this.#texts.allocate(HEADER + ordered.length + distinct.length);
+    this.#texts.data.set([ordered.length, distinct.length, ...ordered, ...distinct], start);
+    this.#textStarts.set(unit, start);
+  }
+
+  #termsOfUnit(unit: number): Uint32Array {
+    const start = this.#textStarts.get(unit);
+    const from = start + HEADER + (this.#texts.data[start] ?? 0);
+    return this.#texts.data.subarray(from, from + (this.#texts.data[start + 1] ?? 0));
+  }
+
+  #removeUnit(unit: number): void {
+    for (const term of this.#termsOfUnit(unit)) this.terms.removePosting(term, unit);
+    const start = this.#textStarts.get(unit);
+    const [ordered = 0, distinct = 0] = this.#texts.data.subarray(start, start + HEADER);
+    this.#texts.release(start, HEADER + ordered + distinct);
+    this.#unitCount -= 1;
+    this.#bodyTermCount -= this.#bodyLengths.get(unit);
+    this.#documentOfUnit[unit] = undefined;
+    this.#passageOfUnit[unit] = undefined;
+    this.#unusedUnits.push(unit);
+  }
+}
+
+/** Terms of the short fields, which every passage of the entry answers for. */
+function fieldTermsOf(entry: CorpusEntry): ReadonlyMap<string, number> {
+  const fields = new Map<string, number>();
+  const mark = (text: string, where: number): void => {
+    const { ordered, beside } = termsOfText(text);
+    for (const term of [...ordered, ...beside]) fields.set(term, (fields.get(term) ?? 0) | where);
+  };
+  mark(entry.key, IN_KEY);
+  mark(entry.tags.join("\n"), IN_TAGS);
+  mark(entry.chunk.title, IN_TITLE);
+  mark(entry.category, IN_CATEGORY);
+  return fields;
+}
+
+function postingsOf(body: TextTerms, fields: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const postings = new Map(fields);
+  for (const terms of [body.ordered, body.beside]) {
+    for (const term of terms) {
+      const where = postings.get(term) ?? 0;
+      if ((where & BODY_COUNT) < BODY_COUNT) postings.set(term, where + 1);
+    }
+  }
+  return postings;
+}

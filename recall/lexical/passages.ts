@@ -1,0 +1,78 @@
+/** Cutting a chunk into the passages that are searched and shown: short ones whole, long ones at paragraphs, lines, sentences. */
+
+/** A snippet shows at most this many UTF-16 units. */
+export const LONGEST_SNIPPET = 700;
+/** A passage is closed at the first good place after this many. */
+const ENOUGH = 350;
+
+/** A piece of a chunk's content: [start, end) in UTF-16 units, and the lines it spans, from 1. */
+export interface Passage {
+  readonly start: number;
+  readonly end: number;
+  readonly startLine: number;
+  readonly endLine: number;
+}
+
+/** Passages of [from, to) in order, none longer than a snippet, none beginning or ending with white space. */
+export function passagesOf(content: string, from: number, to: number, firstLine: number): readonly Passage[] {
+  const passages: Passage[] = [];
+  let start = skipSpace(content, from, to);
+  let line = firstLine + countLines(content, from, start);
+  while (start < to) {
+    const cut = cutOf(content, start, to);
+    const end = trimEnd(content, start, cut);
+    const endLine = line + countLines(content, start, end);
+    passages.push({ start, end, startLine: line, endLine });
+    const next = skipSpace(content, cut, to);
+    line = endLine + countLines(content, end, next);
+    start = next;
+  }
+  return passages;
+}
+
+/** Where a passage that begins at `start` ends: at the last paragraph, line, sentence or word boundary that fits. */
+function cutOf(content: string, start: number, to: number): number {
+  if (to - start <= LONGEST_SNIPPET) return to;
+  const window = content.slice(start, start + LONGEST_SNIPPET);
+  for (const boundary of [/\n\s*\n/gu, /\n/gu, /[.!?]\s|[。！？]/gu, /\s/gu]) {
+    const cut = boundaryIn(window, boundary);
+    if (cut > 0) return start + cut;
+  }
+  return start + wholeCharacters(window);
+}
+
+/** The first boundary past ENOUGH; when there is none, the last one before it that leaves a fair piece. */
+function boundaryIn(window: string, boundary: RegExp): number {
+  let last = 0;
+  for (const match of window.matchAll(boundary)) {
+    const end = match.index + match[0].length;
+    if (end >= ENOUGH) return end;
+    last = end;
+  }
+  return last >= ENOUGH / 2 ? last : 0;
+}
+
+/** Length without a trailing half of a surrogate pair. */
+function wholeCharacters(text: string): number {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
+}
+
+function skipSpace(content: string, from: number, to: number): number {
+  let at = from;
+  while (at < to && /\s/u.test(content[at] ?? "")) at += 1;
+  return at;
+}
+
+function trimEnd(content: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && /\s/u.test(content[at - 1] ?? "")) at -= 1;
+  return at;
+}
+
+function countLines(content: string, from: number, to: number): number {
+  let lines = 0;
+  for (let at = content.indexOf("\n", from); at !== -1 && at < to; at = content.indexOf("\n", at + 1))
+    lines += 1;
+  return lines;
+}

@@ -1,0 +1,125 @@
+/** The dictionary of one namespace: each term's number and the units it stands in. A term without units is forgotten. */
+import { Arena, Column, capacityOf } from "./arena.ts";
+
+/** A posting is the unit's number and, in its low eight bits, where in the unit the term stands. */
+const FIELD_BITS = 8;
+export const MAX_UNITS = 2 ** (32 - FIELD_BITS);
+
+/** Where a term stands in a unit: up to 15 times in the body, and in which short fields. */
+export const BODY_COUNT = 0b0000_1111;
+export const IN_KEY = 0b0001_0000;
+export const IN_TAGS = 0b0010_0000;
+export const IN_TITLE = 0b0100_0000;
+export const IN_CATEGORY = 0b1000_0000;
+
+export class Terms {
+  readonly #numbers = new Map<string, number>();
+  readonly #names: (string | undefined)[] = [];
+  readonly #unused: number[] = [];
+  readonly #arena = new Arena();
+  readonly #starts = new Column();
+  readonly #counts = new Column();
+  readonly #capacities = new Column();
+  readonly #documents = new Column();
+
+  /** Undefined when no unit holds the term. */
+  numberOf(term: string): number | undefined {
+    return this.#numbers.get(term);
+  }
+
+  /** The term's number, newly given when it is the first time. */
+  intern(term: string): number {
+    const known = this.#numbers.get(term);
+    if (known !== undefined) return known;
+    const number = this.#unused.pop() ?? this.#names.length;
+    this.#numbers.set(term, number);
+    this.#names[number] = term;
+    return number;
+  }
+
+  addPosting(term: number, unit: number, fields: number): void {
+    const count = this.#counts.get(term);
+    const start = this.#roomFor(term, count);
+    this.#arena.data[start + count] = packPosting(unit, fields);
+    this.#counts.set(term, count + 1);
+  }
+
+  removePosting(term: number, unit: number): void {
+    const start = this.#starts.get(term);
+    const count = this.#counts.get(term);
+    const { data } = this.#arena;
+    for (let at = start; at < start + count; at += 1) {
+      if (unitOf(data[at] ?? 0) !== unit) continue;
+      data[at] = data[start + count - 1] ?? 0;
+      data[start + count - 1] = 0;
+      this.#counts.set(term, count - 1);
+      if (count === 1) this.#forget(term, start);
+      return;
+    }
+  }
+
+  /** How many documents hold the term (a document of many units counts once). */
+  documentCount(term: number): number {
+    return this.#documents.get(term);
+  }
+
+  countDocument(term: number, change: 1 | -1): void {
+    this.#documents.set(term, this.#documents.get(term) + change);
+  }
+
+  /** The postings of a term, in no particular order; valid until the next change. */
+  postings(term: number): Uint32Array {
+    const start = this.#starts.get(term);
+    return this.#arena.data.subarray(start, start + this.#counts.get(term));
+  }
+
+  /** Every known term with its number. */
+  entries(): IterableIterator<[string, number]> {
+    return this.#numbers.entries();
+  }
+
+  /** One past the highest number given so far. */
+  get end(): number {
+    return this.#names.length;
+  }
+
+  get size(): number {
+    return this.#numbers.size;
+  }
+
+  get sizeBytes(): number {
+    const columns = [this.#starts, this.#counts, this.#capacities, this.#documents];
+    return columns.reduce((sum, column) => sum + column.sizeBytes, this.#arena.sizeBytes);
+  }
+
+  #roomFor(term: number, count: number): number {
+    const start = this.#starts.get(term);
+    const capacity = this.#capacities.get(term);
+    if (count < capacity) return start;
+    const roomier = this.#arena.allocate(count + 1);
+    if (capacity > 0) {
+      this.#arena.data.copyWithin(roomier, start, start + count);
+      this.#arena.release(start, capacity);
+    }
+    this.#starts.set(term, roomier);
+    this.#capacities.set(term, capacityOf(count + 1));
+    return roomier;
+  }
+
+  #forget(term: number, start: number): void {
+    this.#arena.release(start, this.#capacities.get(term));
+    this.#starts.set(term, 0);
+    this.#capacities.set(term, 0);
+    this.#numbers.delete(this.#names[term] ?? "");
+    this.#names[term] = undefined;
+    this.#unused.push(term);
+  }
+}
+
+export function unitOf(posting: number): number {
+  return posting >>> FIELD_BITS;
+}
+
+function packPosting(unit: number, fields: number): number {
+  return ((unit << FIELD_BITS) | fields) >>> 0;
+}

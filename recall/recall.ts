@@ -1,0 +1,153 @@
+/** Recall over many namespaces: builds an index for each from its source, keeps it current, and answers queries. */
+import { type CorpusEntry, HelmdeckError, type Namespace, type UnixMs } from "../engine/index.ts";
+import type { CorpusSource, Recall, RecallAnswer, RecallQuery } from "./contract.ts";
+import { LexicalIndex } from "./lexical/lexical-index.ts";
+import { hitOf, LexicalSearch } from "./lexical/search.ts";
+import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
+
+export interface RecallOptions {
+  readonly source: CorpusSource;
+  readonly now: () => UnixMs;
+  /** Namespaces whose index is kept in memory; the least recently used one is dropped. Default 16. */
+  readonly maxNamespaces?: number;
+  /** Rows asked of the source at a time. Default 500. */
+  readonly batchSize?: number;
+  /** A search waits this long for a first build before it answers from what is indexed. Default 1,000. */
+  readonly patienceMs?: number;
+  readonly ranking?: Partial<Ranking>;
+}
+
+const DEFAULT_LIMIT = 10;
+const MOST_HITS = 50;
+/** Longest stretch of indexing between two turns of the event loop. */
+const SLICE_MS = 5;
+
+const STILL_INDEXING = "Still indexing this memory: more may be found in a moment.";
+
+/** Keyword recall over a corpus source. Errors of the source reach the caller of the search that met them. */
+export function createRecall(options: RecallOptions): Recall {
+  const shelf = new Map<Namespace, Desk>();
+  const lexical = new LexicalSearch();
+  const ranking: Ranking = { ...DEFAULT_RANKING, ...options.ranking };
+  let closed = false;
+
+  function deskOf(namespace: Namespace): Desk {
+    if (closed) throw new HelmdeckError("store_unavailable", "Recall is closed: open memory again.");
+    const desk = shelf.get(namespace) ?? new Desk(namespace, options);
+    shelf.delete(namespace);
+    shelf.set(namespace, desk);
+    for (const oldest of shelf.keys()) {
+      if (shelf.size <= (options.maxNamespaces ?? 16)) break;
+      shelf.get(oldest)?.drop();
+      shelf.delete(oldest);
+    }
+    return desk;
+  }
+
+  return {
+    async search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer> {
+      const limit = Math.min(MOST_HITS, Math.max(1, Math.trunc(query.limit ?? DEFAULT_LIMIT)));
+      const desk = deskOf(namespace);
+      const complete = await desk.catchUpWithin(options.patienceMs ?? 1000);
+      const matches = lexical.search(query.query, desk.index, { limit, now: options.now(), ranking });
+      const results = matches.map((match) => hitOf(match, query.explain === true));
+      return { results, mode: "keyword", ...(complete ? {} : { reason: STILL_INDEXING }) };
+    },
+    async warm(namespace: Namespace): Promise<void> {
+      await deskOf(namespace).catchUp();
+    },
+    close(): void {
+      closed = true;
+      for (const desk of shelf.values()) desk.drop();
+      shelf.clear();
+    },
+  };
+}
+
+/** One namespace's index and how far it has read its source. */
+class Desk {
+  index = new LexicalIndex();
+  readonly #namespace: Namespace;
+  readonly #options: RecallOptions;
+  #cursor = 0;
+  #dropped = false;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(namespace: Namespace, options: RecallOptions) {
+    this.#namespace = namespace;
+    this.#options = options;
+  }
+
+  /**
+   * Reads the source to its end, so that everything written before the call is seen. Calls made while one is under way
+   * share the next one: what was written meanwhile may lie before the place it has read to.
+   */
+  catchUp(): Promise<void> {
+    if (this.#running === undefined) return this.#start();
+    this.#next ??= this.#running.then(
+      () => this.#start(),
+      () => this.#start(),
+    );
+    return this.#next;
+  }
+
+  #start(): Promise<void> {
+    this.#next = undefined;
+    const running = this.#readAll().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  /** False when the index is still incomplete after the given time; reading goes on in the background. */
+  async catchUpWithin(patienceMs: number): Promise<boolean> {
+    const reading = this.catchUp().then(() => true);
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, patienceMs, false);
+    });
+    try {
+      return await Promise.race([reading, patience]);
+    } finally {
+      clearTimeout(timer);
+      reading.catch(() => undefined); // after the patience ran out, the next search meets the error again
+    }
+  }
+
+  drop(): void {
+    this.#dropped = true;
+    this.index = new LexicalIndex();
+  }
+
+  async #readAll(): Promise<void> {
+    const limit = this.#options.batchSize ?? 500;
+    let startedOver = false;
+    for (let more = true; more && !this.#dropped; ) {
+      const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
+      if (page.kind === "start_over") {
+        if (startedOver) throw new HelmdeckError("internal", "The corpus source asked twice to start over.");
+        startedOver = true;
+        this.index = new LexicalIndex();
+        this.#cursor = 0;
+        continue;
+      }
+      for (const id of page.removed) this.index.remove(id);
+      await this.#addAll(page.upserts);
+      this.#cursor = page.cursor;
+      more = page.more;
+    }
+  }
+
+  async #addAll(entries: readonly CorpusEntry[]): Promise<void> {
+    let sliceStart = performance.now();
+    for (const entry of entries) {
+      if (this.#dropped) return;
+      this.index.add(entry);
+      if (performance.now() - sliceStart < SLICE_MS) continue;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      sliceStart = performance.now();
+    }
+  }
+}
