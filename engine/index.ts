@@ -1,4 +1,15 @@
 /** The engine's public surface: everything other rooms may use, by name. */
+export {
+  AUDIT_TTL_SECONDS,
+  type AuditEntryTimes,
+  type AuditRow,
+  auditEntry,
+  checkAuditRow,
+  parseAuditEntry,
+  requireUnixNs,
+} from "./audit/entries.ts";
+export { RunClock } from "./audit/keys.ts";
+export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
 export type { AuditFinding, PackAudit, PipelineAudit } from "./audit/rows.ts";
 export {
   ERROR_CODES,
@@ -8,6 +19,20 @@ export {
   type HelmdeckErrorOptions,
   isHelmdeckError,
 } from "./errors.ts";
+export { FORGET_SCOPES, type ForgetScope, filterOf, parseForgetScope } from "./facts/forget.ts";
+export { harmlessBlock, harmlessLine } from "./facts/hostile-text.ts";
+export {
+  type CheckedFact,
+  checkCategory,
+  checkKey,
+  DEFAULT_CATEGORY,
+  FACT_LIMITS,
+  factEntry,
+  isReservedCategory,
+  keyToLookUp,
+  RESERVED_CATEGORIES,
+  validateFact,
+} from "./facts/policy.ts";
 export {
   type Changes,
   type ChangesQuery,
@@ -36,4 +61,24 @@ export {
 export { ENTRY_LIMITS } from "./memory/entry-rules.ts";
 export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memory-store.ts";
 export { type Namespace, namespaceOf, type Subject, UNKNOWN_SUBJECT } from "./memory/namespace.ts";
+export { type Projection, projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";
+export {
+  type CategorySummary,
+  MY_MEMORY_TITLE,
+  myMemoryDocument,
+  RECENT_KEYS,
+  summariseMemory,
+} from "./projections/my-memory.ts";
+export {
+  type CorpusPlace,
+  docidOf,
+  isMyMemoryPath,
+  MY_MEMORY_PATH,
+  originOfCategory,
+  PATH_PREFIX,
+  parseDocid,
+  parsePath,
+  pathOf,
+  withoutLines,
+} from "./projections/paths.ts";

@@ -1,0 +1,116 @@
+/**
+ * Entries as corpus documents: what search finds and a reader sees.
+ *
+ * A document's text goes into a model's context. So control characters, text direction switches and invisible letters of
+ * a value are spelt out here ("[U+202E]"); the store keeps the value byte for byte, and `getFact` returns it so.
+ */
+import { type AuditRow, parseAuditEntry } from "../audit/entries.ts";
+import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
+import type { Entry } from "../memory/contract.ts";
+import type { CorpusChunk, CorpusEntry } from "./corpus.ts";
+import { docidOf, originOfCategory, pathOf } from "./paths.ts";
+
+/** `outside`: of an origin or category that the corpus never shows. `damaged`: an audit row that cannot be read. */
+export type Projection =
+  | { readonly kind: "chunk"; readonly entry: CorpusEntry }
+  | { readonly kind: "outside" }
+  | { readonly kind: "damaged" };
+
+/** The heading and the empty line under it. */
+const BODY_START_LINE = 3;
+
+/** Selects by origin, which the writing code path set, never by what a key or category looks like. */
+export function projectEntry(entry: Entry): Projection {
+  const { origin, category } = entry;
+  if (origin === "cache" || origin === "pack" || originOfCategory(category) !== origin)
+    return { kind: "outside" };
+  if (origin === "fact") return { kind: "chunk", entry: factChunk(entry) };
+  const audit = parseAuditEntry(entry);
+  return audit === undefined ? { kind: "damaged" } : { kind: "chunk", entry: auditChunk(entry, audit) };
+}
+
+interface Text {
+  readonly title: string;
+  readonly body: string;
+  /** After the body. */
+  readonly footer?: string;
+  readonly metadata: CorpusChunk["metadata"];
+}
+
+function factChunk(entry: Entry): CorpusEntry {
+  return corpusEntry(entry, {
+    title: harmlessLine(entry.key),
+    body: harmlessBlock(Buffer.from(entry.value).toString()),
+    footer: `(category: ${entry.category})`,
+    metadata: { tags: entry.tags.map(harmlessLine) },
+  });
+}
+
+function auditChunk(entry: Entry, audit: AuditRow): CorpusEntry {
+  return corpusEntry(entry, audit.kind === "pack" ? packText(audit.row) : pipelineText(audit.row));
+}
+
+function packText(row: Extract<AuditRow, { kind: "pack" }>["row"]): Text {
+  const findings = row.findings?.map(({ code, severity, file }) => {
+    return `${severity} ${code}${file === undefined ? "" : ` in ${file}`}`;
+  });
+  return {
+    title: `Pack call: ${harmlessLine(row.pack)}`,
+    body: [
+      `Outcome: ${row.outcome}`,
+      atLine(row.at_unix),
+      ...(row.version === undefined ? [] : [`Version: ${row.version}`]),
+      ...durationLines(row.duration_ms),
+      ...inputLines(row.learn_inputs),
+      ...listLines("Findings:", findings),
+    ].join("\n"),
+    metadata: { pack: row.pack, outcome: row.outcome, at_unix: row.at_unix },
+  };
+}
+
+function pipelineText(row: Extract<AuditRow, { kind: "pipeline" }>["row"]): Text {
+  return {
+    title: `Pipeline run: ${harmlessLine(row.pipeline)}`,
+    body: [
+      `Outcome: ${row.outcome}`,
+      `Run ID: ${row.run_id}`,
+      atLine(row.at_unix),
+      ...durationLines(row.duration_ms),
+      ...inputLines(row.learn_inputs),
+    ].join("\n"),
+    metadata: { pipeline: row.pipeline, run_id: row.run_id, outcome: row.outcome, at_unix: row.at_unix },
+  };
+}
+
+function corpusEntry(entry: Entry, { title, body, footer, metadata }: Text): CorpusEntry {
+  const { value: _, fingerprint, namespace: __, ...meta } = entry;
+  const chunk: CorpusChunk = {
+    docid: docidOf(entry.category, entry.key),
+    path: pathOf(entry.category, entry.key),
+    title,
+    content: `## ${title}\n\n${body}${footer === undefined ? "" : `\n\n${footer}`}`,
+    collection: `helmdeck-${entry.category}`,
+    metadata: { category: entry.category, fingerprint, ...metadata },
+  };
+  return { ...meta, chunk, body, bodyStartLine: BODY_START_LINE };
+}
+
+function atLine(atUnix: number): string {
+  return `At: ${new Date(atUnix * 1_000).toISOString().replace(".000Z", "Z")}`;
+}
+
+function durationLines(durationMs: number | undefined): readonly string[] {
+  return durationMs === undefined ? [] : [`Duration: ${durationMs}ms`];
+}
+
+function inputLines(inputs: Readonly<Record<string, string>> | undefined): readonly string[] {
+  return listLines(
+    "Inputs used:",
+    Object.entries(inputs ?? {}).map(([field, value]) => `${field}: ${harmlessLine(value)}`),
+  );
+}
+
+function listLines(heading: string, items: readonly string[] | undefined): readonly string[] {
+  if (items === undefined || items.length === 0) return [];
+  return ["", heading, ...items.map((item) => `- ${item}`)];
+}

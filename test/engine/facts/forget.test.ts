@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  auditEntry,
+  checkAuditRow,
+  createInMemoryStore,
+  filterOf,
+  HelmdeckError,
+  type MemoryStore,
+  type NewEntry,
+  namespaceOf,
+  parseForgetScope,
+} from "../../../engine/index.ts";
+
+const alice = namespaceOf("alice");
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+function entry(origin: NewEntry["origin"], key: string, category: string, namespace = alice): NewEntry {
+  return { namespace, origin, key, category, value: Buffer.from("x"), tags: [] };
+}
+
+function packRun(pack: string, namespace = alice): NewEntry {
+  return auditEntry(namespace, checkAuditRow("pack", { pack, outcome: "ok", at_unix: NOW / 1_000 }), NOW);
+}
+
+function pipelineRun(pipeline: string): NewEntry {
+  const row = { pipeline, run_id: "r1", outcome: "succeeded", at_unix: NOW / 1_000 };
+  return auditEntry(alice, checkAuditRow("pipeline", row), NOW);
+}
+
+let store: MemoryStore;
+
+beforeEach(async () => {
+  store = createInMemoryStore({ now: () => NOW });
+  await store.putMany([
+    entry("fact", "deploy", "user_facts"),
+    entry("fact", "Deploy", "user_facts"),
+    entry("fact", "deploy/region", "prefs"),
+    entry("fact", "deploy_x", "prefs"),
+    entry("fact", "pack_history/lint/00000000000000000001", "user_facts"),
+    entry("cache", "deploy", "cache"),
+    entry("pack", "deploy", "solve"),
+    packRun("lint"),
+    packRun("lint/deep"),
+    packRun("lintx"),
+    packRun("Lint"),
+    pipelineRun("lint"),
+    pipelineRun("nightly"),
+    entry("audit", "plan_history/p/00000000000000000001", "plan_history"),
+    entry("cache", "deploy", "cache", namespaceOf("alice", "s1")),
+    entry("fact", "deploy", "user_facts", namespaceOf("alice2")),
+    packRun("lint", namespaceOf("bob")),
+  ]);
+});
+
+async function everyKey(): Promise<readonly string[]> {
+  const pages = await Promise.all(
+    (await store.namespaces()).map(({ namespace }) => store.listMeta({ namespace, limit: 1_000 })),
+  );
+  return pages.flatMap((page) => page.entries.map((meta) => `${meta.namespace} ${meta.origin} ${meta.key}`));
+}
+
+/** What a scope deletes, which is what its dry run counts. */
+async function forgotten(scope: string): Promise<readonly string[]> {
+  const filter = filterOf(parseForgetScope(scope), alice);
+  const before = await everyKey();
+  const counted = await store.countWhere(filter);
+  const { deleted } = await store.deleteWhere(filter);
+  const after = new Set(await everyKey());
+  const gone = before.filter((key) => !after.has(key)).sort();
+  expect({ counted, deleted }).toEqual({ counted: gone.length, deleted: gone.length });
+  return gone.map((key) => key.replace(/\/\d{20}$/, "/…"));
+}
+
+describe("fault 6: key: deletes by prefix, case-insensitively, over all categories; all leaves the facts; an empty body deletes everything", () => {
+  test.each([
+    ["key:deploy", ["alice fact deploy"]],
+    ["key:Deploy", ["alice fact Deploy"]],
+    ["key: deploy ", ["alice fact deploy"]],
+    ["key:DEPLOY", []],
+    ["key:deplo", []],
+    ["key:deploy%", []],
+    ["key:pack_history/lint/00000000000000000001", ["alice fact pack_history/lint/…"]],
+    ["category:prefs", ["alice fact deploy/region", "alice fact deploy_x"]],
+    ["category:solve", []],
+    [
+      "packs",
+      [
+        "alice audit pack_history/Lint/…",
+        "alice audit pack_history/lint%2Fdeep/…",
+        "alice audit pack_history/lint/…",
+        "alice audit pack_history/lintx/…",
+      ],
+    ],
+    ["pipelines", ["alice audit pipeline_history/lint/…", "alice audit pipeline_history/nightly/…"]],
+    ["pack:lint", ["alice audit pack_history/lint/…"]],
+    ["pack:lint/deep", ["alice audit pack_history/lint%2Fdeep/…"]],
+    ["pack:lint%2Fdeep", []],
+    ["pack:lin", []],
+    ["pipeline:lint", ["alice audit pipeline_history/lint/…"]],
+    ["helmdeck/prefs/deploy/region.md", ["alice fact deploy/region"]],
+    ["helmdeck/prefs/deploy/region.md#L1-L3", ["alice fact deploy/region"]],
+    ["helmdeck/user_facts/deploy/region.md", []],
+    ["prefs/deploy/region", ["alice fact deploy/region"]],
+    ["user_facts/pack_history/lint/00000000000000000001", ["alice fact pack_history/lint/…"]],
+  ])("%s deletes exactly what it names", async (scope, expected) => {
+    expect(await forgotten(scope)).toEqual(expected);
+  });
+
+  test("all deletes facts and audit rows, and no caches, notes or sessions", async () => {
+    const gone = await forgotten("all");
+    expect(gone).toHaveLength(12);
+    expect(gone.every((key) => /^alice (fact|audit) /.test(key))).toBe(true);
+  });
+
+  test("everything deletes the whole subject with its sessions, and nobody else's", async () => {
+    expect(await forgotten("everything")).toHaveLength(15);
+    expect(await everyKey()).toHaveLength(2);
+  });
+
+  test("the document of an audit row is forgotten alone", async () => {
+    const { key } = packRun("lint");
+    expect(await forgotten(`helmdeck/pack_history/${key}.md`)).toEqual(["alice audit pack_history/lint/…"]);
+  });
+
+  test.each([
+    undefined,
+    null,
+    "",
+    "  ",
+    {},
+    "ALL",
+    "All",
+    "*",
+    "%",
+    "key",
+    "key:",
+    "key:  ",
+    "pack:",
+    "pipeline:",
+    "category:",
+    "category:pack_history",
+    "category:cache",
+    "category:../x",
+    "packs:",
+    "facts",
+    "mem_00",
+    "fact:deploy",
+    "helmdeck/",
+    "helmdeck/my-memory.md",
+    "helmdeck/user_facts/../deploy.md",
+    "helmdeck/user_facts/%64eploy.md",
+    "../user_facts/deploy",
+    "cache/deploy",
+    "plan_history/p/1",
+    "user_facts/",
+    "/deploy",
+    "key:a\nb",
+  ])("%j is refused with a list of what there is, and deletes nothing", async (scope) => {
+    const before = await everyKey();
+    expect(() => parseForgetScope(scope)).toThrow(HelmdeckError);
+    expect(() => parseForgetScope(scope)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+    expect(await everyKey()).toEqual(before);
+  });
+
+  test("the refusal lists the scopes and shows a hostile one harmlessly", () => {
+    expect(() => parseForgetScope(`\u001b[2J${"x".repeat(10_000)}`)).toThrow(
+      /"\[U\+001B\]\[2Jx{40,60}…" is unknown.*key:<exact key>/,
+    );
+  });
+});
+
+test("no scope reaches beyond the namespace it is asked for", () => {
+  const scopes = [
+    "all",
+    "everything",
+    "packs",
+    "pipelines",
+    "pack:a",
+    "pipeline:a",
+    "key:a",
+    "category:a",
+    "a/b",
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...scopes), fc.string({ unit: "binary" }), (scope, subject) => {
+      expect(filterOf(parseForgetScope(scope), namespaceOf(subject)).namespace).toBe(namespaceOf(subject));
+    }),
+  );
+});
