@@ -60,7 +60,19 @@ export {
 } from "./memory/contract.ts";
 export { ENTRY_LIMITS } from "./memory/entry-rules.ts";
 export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memory-store.ts";
+export { makeKeyFile, readKeyFile } from "./memory/key-file.ts";
+export { type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./memory/keys.ts";
+export { MasterKey, parseKey } from "./memory/master-key.ts";
 export { type Namespace, namespaceOf, type Subject, UNKNOWN_SUBJECT } from "./memory/namespace.ts";
+export { betterSqliteDriver } from "./memory/sqlite/better-sqlite-driver.ts";
+export type { SqliteDriver } from "./memory/sqlite/driver.ts";
+export { nodeSqliteDriver } from "./memory/sqlite/node-sqlite-driver.ts";
+export {
+  openSqliteReader,
+  openSqliteStore,
+  type SqliteReaderOptions,
+  type SqliteStoreOptions,
+} from "./memory/sqlite/open.ts";
 export { type Projection, projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";
 export {

@@ -1,0 +1,114 @@
+/**
+ * Where the master key comes from: configuration, environment, or a key file, which is made only for a store without data.
+ *
+ * Who attacks: mostly mishap. A lost key file must not be answered with a new key, under which the old data would look
+ * damaged and new data would be sealed beside it. So there is one order of precedence, the first source that is set is the
+ * only one tried, and data without its key is an error.
+ */
+import { realpath, stat } from "node:fs/promises";
+import { HelmdeckError } from "../errors.ts";
+import { findKeyFile, makeKeyFile, requireKeyFile, requirePrivate } from "./key-file.ts";
+import { type MasterKey, parseKey } from "./master-key.ts";
+import { isFileError } from "./private-file.ts";
+
+export interface KeyPlaces {
+  /** From the surface's own configuration, 64 hexadecimal digits; wins over everything else. */
+  readonly configuredKey?: string;
+  /** Only HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE are looked at; empty counts as not set. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The default key file, made here when there is neither key nor data. */
+  readonly keyPath: string;
+  readonly databasePath: string;
+}
+
+export interface LoadedKey {
+  readonly key: MasterKey;
+  /** For people: the name of the setting, or the path of the file. */
+  readonly source: string;
+  /** The key was made just now, so it is in no backup yet. */
+  readonly made: boolean;
+  /** What a person should mend about where the key is. */
+  readonly warning?: string;
+}
+
+/**
+ * The key by precedence: configured, HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE, the file at `keyPath`, a new file there.
+ *
+ * A file at `keyPath` that others may read is refused. One named by HELMDECK_MEMORY_KEY_FILE is used with a warning:
+ * container secrets are mounted readable for all, inside the container, and their mode is not ours to change.
+ *
+ * @throws `key_malformed`, `key_missing`, `key_unreadable`; `store_readonly` or `store_full` when a key file cannot be made.
+ */
+export async function loadOrMakeKey(places: KeyPlaces): Promise<LoadedKey> {
+  const { configuredKey, env } = places;
+  if (configuredKey !== undefined) return fromText(configuredKey, "the configured key");
+  const named = setting(env, "HELMDECK_MEMORY_KEY");
+  if (named !== undefined) return fromText(named, "HELMDECK_MEMORY_KEY");
+  const file = setting(env, "HELMDECK_MEMORY_KEY_FILE");
+  if (file !== undefined) return fromNamedFile(file);
+  return fromDefaultFile(places.keyPath, places.databasePath);
+}
+
+function setting(env: KeyPlaces["env"], name: string): string | undefined {
+  const value = env[name];
+  return value === "" ? undefined : value;
+}
+
+function fromText(hex: string, source: string): LoadedKey {
+  return { key: parseKey(hex, source), source, made: false };
+}
+
+async function fromNamedFile(path: string): Promise<LoadedKey> {
+  const { key, sharedMode } = await requireKeyFile(path);
+  const loaded = { key, source: `HELMDECK_MEMORY_KEY_FILE (${path})`, made: false };
+  if (sharedMode === undefined) return loaded;
+  const warning = `The key file ${path} is accessible to other accounts (mode ${sharedMode}); mode 0600 keeps it yours.`;
+  return { ...loaded, warning };
+}
+
+async function fromDefaultFile(keyPath: string, databasePath: string): Promise<LoadedKey> {
+  const existing = await readDefaultFile(keyPath);
+  if (existing !== undefined) return existing;
+  if (await hasData(databasePath)) {
+    // Another process may have made key and database between our two looks; the key always comes first.
+    return (await readDefaultFile(keyPath)) ?? refuseNewKey(keyPath, databasePath);
+  }
+  return { ...(await makeKeyFile(keyPath)), source: keyPath };
+}
+
+async function readDefaultFile(keyPath: string): Promise<LoadedKey | undefined> {
+  const found = await findKeyFile(keyPath);
+  if (found === undefined) return undefined;
+  return { key: requirePrivate(keyPath, found), source: keyPath, made: false };
+}
+
+function refuseNewKey(keyPath: string, databasePath: string): never {
+  throw new HelmdeckError(
+    "key_missing",
+    `There is a memory database at ${databasePath}, but its key file ${keyPath} is gone. ` +
+      "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY. A new key is never made over existing data: " +
+      "if the key is lost for good, move the database away to begin anew.",
+    { details: { keyPath, databasePath } },
+  );
+}
+
+/** By size alone: opening the file here could drop locks that SQLite holds on it in this process. */
+async function hasData(databasePath: string): Promise<boolean> {
+  const file = await realpath(databasePath).catch(() => databasePath);
+  const sizes = await Promise.all([sizeOf(file), sizeOf(`${file}-wal`)]);
+  return sizes.some((bytes) => bytes > 0);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const stats = await stat(path);
+    return stats.isFile() ? stats.size : 0;
+  } catch (error) {
+    if (isFileError(error, "ENOENT", "ENOTDIR")) return 0;
+    throw new HelmdeckError(
+      "store_unavailable",
+      `${path} cannot be looked at, so no key is made for it; check owner and mode of its folder.`,
+      { details: { path }, cause: error },
+    );
+  }
+}

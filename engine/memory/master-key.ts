@@ -1,0 +1,71 @@
+/**
+ * The master key: 32 bytes that never leave this file, only the subkeys derived from them do.
+ *
+ * Who attacks: a log line, an error report, a debugger's dump, a curious `JSON.stringify`. What stops them: the bytes
+ * sit in a private field, every way of turning the key into text gives a fixed word, and nothing here puts key text into
+ * a message. It does not protect against whoever can read the process's memory.
+ */
+import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+import { inspect } from "node:util";
+import { HelmdeckError } from "../errors.ts";
+
+const KEY_BYTES = 32;
+const KEY_TEXT = /^[0-9a-fA-F]{64}$/;
+
+/** Subkeys are bound to this store and to one purpose each; a new purpose gets a new label, never a second use of an old one. */
+const LABEL_PREFIX = "helmdeck-memory/v1/";
+
+export class MasterKey {
+  readonly #bytes: Uint8Array;
+
+  /** Takes a copy of exactly 32 bytes. */
+  constructor(bytes: Uint8Array) {
+    if (bytes.byteLength !== KEY_BYTES) throw malformed("The master key", `has ${bytes.byteLength} bytes`);
+    this.#bytes = Uint8Array.from(bytes);
+  }
+
+  /** `length` bytes for one purpose (HKDF-SHA256), the same every time; no subkey says anything about another. */
+  deriveBytes(purpose: string, length: number): Uint8Array {
+    return new Uint8Array(hkdfSync("sha256", this.#bytes, "", `${LABEL_PREFIX}${purpose}`, length));
+  }
+
+  /** A 32-byte subkey for one purpose, in the form that ciphers and HMACs take without copying it each time. */
+  deriveKey(purpose: string): KeyObject {
+    return createSecretKey(this.deriveBytes(purpose, KEY_BYTES));
+  }
+
+  toString(): string {
+    return "[MasterKey]";
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}
+
+/**
+ * The key written as exactly 64 hexadecimal digits. `source` says where it stood, for the message.
+ * Throws `key_malformed`, without showing any of the text.
+ */
+export function parseKey(hex: string, source: string): MasterKey {
+  if (!KEY_TEXT.test(hex)) throw malformed(source, `has ${hex.length} characters`, wrongCharacters(hex));
+  return new MasterKey(Buffer.from(hex, "hex"));
+}
+
+function wrongCharacters(hex: string): string {
+  if (hex !== hex.trim()) return ", with blanks around it";
+  return hex.length === 2 * KEY_BYTES ? ", not all of them hexadecimal" : "";
+}
+
+function malformed(source: string, found: string, more = ""): HelmdeckError {
+  return new HelmdeckError(
+    "key_malformed",
+    `${source} is not a memory key: it must be exactly 64 hexadecimal digits, and ${found}${more}. ` +
+      "Restore the key from your backup; for a new store, make one with `openssl rand -hex 32`.",
+    { details: { source } },
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * Files and folders that only their owner may read, each put in place whole, once, and for good.
+ *
+ * Who attacks: another account on the machine; a power cut; a second process doing the same at the same moment. What stops
+ * them: modes 0600 and 0700 from the first instant, a file that gets its name only when its bytes are on disk, and a name
+ * that is given once (link fails where a file already is). A file in place is never opened here: closing a descriptor of a
+ * database would drop the locks that SQLite holds on it in this process.
+ */
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** Makes the folder, and those above it that are missing, for the owner alone. An existing one is left as it is. */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; ; made = dirname(made)) {
+    await syncFolder(dirname(made));
+    if (made === first || made === dirname(made)) return;
+  }
+}
+
+/**
+ * Puts a file with these bytes at the path, unless something is there already; says whether it did. Its name is on stable
+ * storage when this resolves, also when another process was faster.
+ */
+export async function placeOnce(path: string, bytes: Uint8Array): Promise<boolean> {
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    await writeSynced(draft, bytes);
+    const placed = await linkOnce(draft, path);
+    await syncFolder(dirname(path));
+    return placed;
+  } finally {
+    // Best effort: the error that brought us here, if any, is the one to show.
+    await rm(draft, { force: true }).catch(() => undefined);
+  }
+}
+
+/** A file's name is durable only once its folder is synced; some network file systems know no such thing. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!isFileError(error, "EINVAL", "ENOTSUP")) throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function linkOnce(draft: string, path: string): Promise<boolean> {
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (isFileError(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+/** True for an error of the file system with one of these codes. */
+export function isFileError(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}

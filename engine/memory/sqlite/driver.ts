@@ -1,0 +1,33 @@
+/** The little that the SQLite store asks of a SQLite library; one driver for each library that can give it. */
+
+/** What SQLite stores: integers and reals, text, blobs, null. */
+export type SqliteValue = number | string | Uint8Array | null;
+
+/** One row by column name. Integers beyond 2^53 lose digits; none that we wrote is so large. */
+export type SqliteRow = Readonly<Record<string, SqliteValue | undefined>>;
+
+export interface SqliteStatement {
+  run(...values: readonly SqliteValue[]): void;
+  get(...values: readonly SqliteValue[]): SqliteRow | undefined;
+  all(...values: readonly SqliteValue[]): readonly SqliteRow[];
+}
+
+export interface SqliteConnection {
+  /** Runs statements that give no rows. */
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  readonly inTransaction: boolean;
+  close(): void;
+}
+
+export interface SqliteDriver {
+  /** As in `doctor`, such as "node:sqlite". */
+  readonly name: string;
+  /**
+   * Opens an existing file by its absolute path. Loads the library at the first call, not before.
+   *
+   * One process must keep to one driver for one file: two copies of SQLite do not know of each other's locks, and closing
+   * the file in one drops the locks of the other. Different processes may use different drivers.
+   */
+  open(path: string, mode: "read" | "write"): Promise<SqliteConnection>;
+}

@@ -1,0 +1,82 @@
+/** The change feed over the sequence numbers of rows and removals, and the pruning of old removals. */
+import type { Changes, ChangesQuery, EntryId, UnixMs } from "../contract.ts";
+import { encodeChangeCursor, type History, pruneTarget, resumeFrom } from "../cursors.ts";
+import { changesLimitOf, isExpired } from "../entry-rules.ts";
+import type { Sealer } from "../sealing.ts";
+import type { SqliteRow } from "./driver.ts";
+import { ALL_COLUMNS, openRows } from "./rows.ts";
+import { damaged } from "./schema.ts";
+import type { SqliteSession } from "./session.ts";
+
+/** What happened since a cursor; to be called in a read transaction. */
+export function readChanges(
+  session: SqliteSession,
+  sealer: Sealer,
+  query: ChangesQuery,
+  now: UnixMs,
+): Changes {
+  const limit = changesLimitOf(query);
+  const history = readHistory(session);
+  const since = resumeFrom(history, query.since);
+  if (since === undefined) return { kind: "start_over" };
+  const range = [query.namespace, since, history.lastSeq, limit + 1] as const;
+  const upserts = session.statement(UPSERTS_SINCE).all(...range);
+  const removals = session.statement(REMOVALS_SINCE).all(...range);
+  const page = [...upserts, ...removals].sort((a, b) => seqOf(a) - seqOf(b)).slice(0, limit);
+  const more = upserts.length + removals.length > limit;
+  const last = page.at(-1);
+  const cursor = encodeChangeCursor(history, more && last !== undefined ? seqOf(last) : history.lastSeq);
+  return { kind: "changes", ...openChanges(page, sealer, now), cursor, more };
+}
+
+const UPSERTS_SINCE = `SELECT ${ALL_COLUMNS} FROM entries WHERE namespace = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`;
+const REMOVALS_SINCE =
+  "SELECT seq, id FROM removals WHERE namespace = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?";
+
+/** The store's memory of its own history; to be called in a transaction. */
+export function readHistory(session: SqliteSession): History {
+  const row = session.statement("SELECT last_seq, pruned_through, prunes FROM store").get();
+  if (row === undefined) throw damaged(session.path);
+  return {
+    lastSeq: Number(row.last_seq),
+    prunedThrough: Number(row.pruned_through),
+    prunes: Number(row.prunes),
+  };
+}
+
+/** Keeps the highest number given out; to be called in the write transaction that used it. */
+export function saveLastSeq(session: SqliteSession, lastSeq: number): void {
+  session.statement("UPDATE store SET last_seq = ?").run(lastSeq);
+}
+
+/** Forgets old removals once there are many; to be called in the write transaction of a removal. */
+export function pruneRemovals(session: SqliteSession, lastSeq: number, keep: number): void {
+  const oldest = session.statement("SELECT min(seq) AS seq FROM removals").get()?.seq;
+  const target = pruneTarget(lastSeq, typeof oldest === "number" ? oldest : undefined, keep);
+  if (target === undefined) return;
+  session.statement("DELETE FROM removals WHERE seq <= ?").run(target);
+  session.statement("UPDATE store SET pruned_through = ?, prunes = prunes + 1").run(target);
+}
+
+/**
+ * An entry that was written since and has expired since counts as removed: a reader may hold it with a later expiry,
+ * from before that write.
+ */
+function openChanges(
+  page: readonly SqliteRow[],
+  sealer: Sealer,
+  now: UnixMs,
+): Pick<Extract<Changes, { kind: "changes" }>, "upserts" | "removed" | "unreadable"> {
+  const isGone = (row: SqliteRow): boolean =>
+    !("sealed" in row) || (typeof row.expires_at === "number" && isExpired(row.expires_at, now));
+  const { entries, unreadable } = openRows(
+    page.filter((row) => !isGone(row)),
+    sealer,
+  );
+  const removed = page.filter(isGone).map((row) => `${row.id}` as EntryId); // ids are only ever written by us
+  return { upserts: entries, removed, unreadable };
+}
+
+function seqOf(row: SqliteRow): number {
+  return Number(row.seq);
+}

@@ -1,0 +1,46 @@
+/** SQLite by Node's own `node:sqlite`, for a plugin inside OpenClaw's gateway: nothing to install. */
+import type { SQLOutputValue } from "node:sqlite";
+import type { SqliteConnection, SqliteDriver, SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
+
+export const nodeSqliteDriver: SqliteDriver = {
+  name: "node:sqlite",
+  open: async (path, mode): Promise<SqliteConnection> => {
+    const { DatabaseSync } = await import("node:sqlite");
+    const database = new DatabaseSync(path, { readOnly: mode === "read" });
+    return {
+      exec: (sql) => {
+        database.exec(sql);
+      },
+      prepare: (sql): SqliteStatement => {
+        const statement = database.prepare(sql);
+        // Else one integer beyond 2^53, in one damaged row, would fail the whole answer.
+        statement.setReadBigInts(true);
+        return {
+          run: (...values) => {
+            statement.run(...values);
+          },
+          get: (...values) => {
+            const row = statement.get(...values);
+            return row && asRow(row);
+          },
+          all: (...values) => statement.all(...values).map(asRow),
+        };
+      },
+      get inTransaction() {
+        return database.isTransaction;
+      },
+      close: () => {
+        database.close();
+      },
+    };
+  },
+};
+
+function asRow(row: Record<string, SQLOutputValue>): SqliteRow {
+  const plain: Record<string, SqliteValue> = {};
+  for (const column in row) {
+    const value = row[column];
+    plain[column] = typeof value === "bigint" ? Number(value) : (value ?? null);
+  }
+  return plain;
+}

@@ -1,0 +1,162 @@
+/** The reading half of the SQLite store; by itself it is what a read-only opener gets. */
+import { HelmdeckError } from "../../errors.ts";
+import type {
+  Changes,
+  ChangesQuery,
+  Entry,
+  EntryFilter,
+  EntryPage,
+  EntryRef,
+  ListQuery,
+  MemoryReader,
+  MetaPage,
+  NamespaceCount,
+  StoreCapabilities,
+  StoreReport,
+  UnixMs,
+} from "../contract.ts";
+import { encodeListCursor } from "../cursors.ts";
+import { listLimitOf } from "../entry-rules.ts";
+import type { Namespace } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import { filterCondition, listCondition, liveCondition, refCondition } from "./conditions.ts";
+import type { SqliteRow } from "./driver.ts";
+import { explainSqliteError } from "./errors.ts";
+import { readChanges } from "./feed.ts";
+import { inspectStore } from "./inspect.ts";
+import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./rows.ts";
+import type { SqliteSession } from "./session.ts";
+
+export interface SqliteReaderParts {
+  readonly session: SqliteSession;
+  readonly sealer: Sealer;
+  readonly now: () => UnixMs;
+  readonly driverName: string;
+}
+
+/** Everything happens synchronously inside each call; the promises are the contract's. */
+export class SqliteReader implements MemoryReader {
+  readonly capabilities: StoreCapabilities = { persistent: true, shared: true };
+  protected readonly session: SqliteSession;
+  protected readonly sealer: Sealer;
+  protected readonly now: () => UnixMs;
+  readonly #driverName: string;
+  #closed = false;
+
+  constructor({ session, sealer, now, driverName }: SqliteReaderParts) {
+    this.session = session;
+    this.sealer = sealer;
+    this.now = now;
+    this.#driverName = driverName;
+  }
+
+  get(ref: EntryRef): Promise<Entry | undefined> {
+    return this.perform(() => {
+      const { sql, values } = refCondition(ref);
+      const live = liveCondition(this.now());
+      const row = this.session
+        .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${sql} AND ${live.sql}`)
+        .get(...values, ...live.values);
+      return row && this.#requireReadable(row, ref);
+    });
+  }
+
+  list(query: ListQuery): Promise<EntryPage> {
+    return this.perform(() => {
+      const { rows, ...rest } = this.#page(ALL_COLUMNS, query);
+      return { ...openRows(rows, this.sealer), ...rest };
+    });
+  }
+
+  listMeta(query: ListQuery): Promise<MetaPage> {
+    return this.perform(() => {
+      const { rows, ...rest } = this.#page(CLEAR_COLUMNS, query);
+      const columns = rows.map(parseColumns).filter((parsed) => parsed !== undefined);
+      return { entries: columns.map(metaOf), ...rest };
+    });
+  }
+
+  countWhere(filter: EntryFilter): Promise<number> {
+    return this.perform(() => {
+      const { sql, values } = filterCondition(filter);
+      const live = liveCondition(this.now());
+      const counted = this.session
+        .statement(`SELECT count(*) AS n FROM entries WHERE ${sql} AND ${live.sql}`)
+        .get(...values, ...live.values);
+      return Number(counted?.n);
+    });
+  }
+
+  changes(query: ChangesQuery): Promise<Changes> {
+    return this.perform(() =>
+      this.session.read(() => readChanges(this.session, this.sealer, query, this.now())),
+    );
+  }
+
+  namespaces(): Promise<readonly NamespaceCount[]> {
+    return this.perform(() => {
+      const live = liveCondition(this.now());
+      const sql = `SELECT namespace, count(*) AS n FROM entries WHERE ${live.sql} GROUP BY namespace ORDER BY namespace`;
+      return this.session
+        .statement(sql)
+        .all(...live.values)
+        .map((row) => ({
+          namespace: `${row.namespace}` as Namespace, // only ever written as one
+          count: Number(row.n),
+        }));
+    });
+  }
+
+  inspect(): Promise<StoreReport> {
+    return this.perform(() => inspectStore(this.session, this.sealer, this.now(), this.#driverName));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.session.connection.close();
+  }
+
+  /** Runs one call, unless closed, and explains what SQLite says when it fails. */
+  protected async perform<T>(work: () => T): Promise<T> {
+    if (this.#closed) {
+      throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+    }
+    try {
+      return work();
+    } catch (error) {
+      throw explainSqliteError(error, this.session.path);
+    }
+  }
+
+  #requireReadable(row: SqliteRow, ref: EntryRef): Entry {
+    const entry = openRow(row, this.sealer);
+    if (entry !== undefined) return entry;
+    throw new HelmdeckError(
+      "entry_unreadable",
+      `The ${ref.origin} entry ${JSON.stringify(ref.key)} does not authenticate: its row was changed or moved, or sealed ` +
+        "with another key. Store it again, or restore a backup; other entries are not affected.",
+      { details: { origin: ref.origin, key: ref.key } },
+    );
+  }
+
+  /**
+   * Without statistics SQLite would rather collect a whole namespace by key and sort it than walk it by time, so that is
+   * named for it; with a prefix the way by key may be the shorter one, and SQLite chooses.
+   */
+  #page(
+    columns: string,
+    query: ListQuery,
+  ): { readonly rows: readonly SqliteRow[]; readonly nextCursor?: string } {
+    const limit = listLimitOf(query);
+    const { sql, values } = listCondition(query, this.now());
+    const source = query.prefix === undefined ? "entries INDEXED BY entries_by_time" : "entries";
+    const found = this.session
+      .statement(`SELECT ${columns} FROM ${source} WHERE ${sql} ORDER BY updated_at DESC, id LIMIT ?`)
+      .all(...values, limit + 1);
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    if (found.length <= limit || last === undefined) return { rows };
+    return { rows, nextCursor: encodeListCursor({ updatedAt: Number(last.updated_at), id: `${last.id}` }) };
+  }
+}
