@@ -1,6 +1,17 @@
 /** The app's public surface: the use cases that every surface calls. */
-export { HelmdeckError, isHelmdeckError } from "../engine/index.ts";
+
+export type { PackAudit } from "../engine/index.ts";
+export {
+  betterSqliteDriver,
+  HelmdeckError,
+  harmlessBlock,
+  harmlessLine,
+  isHelmdeckError,
+  learnableInputs,
+  nodeSqliteDriver,
+} from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
+export type { OpenMemory } from "./compose.ts";
 export type {
   DoctorReport,
   DocumentQuery,
@@ -17,3 +28,15 @@ export type {
   MyMemory,
   StoredFact,
 } from "./memory.ts";
+export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
+export { findPlace, type MemoryPlace, type PlaceOptions } from "./place.ts";
+export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export.ts";
+export {
+  type ImportCounts,
+  type ImportOptions,
+  type ImportResult,
+  importLines,
+  type RefusedLine,
+} from "./transfer/import.ts";
+export { startWorkerMemory, type WorkerMemoryOptions } from "./worker/client.ts";
+export { type ServeMemoryOptions, serveMemory } from "./worker/serve.ts";

@@ -95,23 +95,14 @@ export function isReservedCategory(name: string): boolean {
   return RESERVED_CATEGORIES.some((reserved) => reserved === name);
 }
 
-/** The entry that keeps a checked fact. Its life counts from `now` unless `times` says when it ends. */
+/** The entry that keeps a checked fact; see {@link CheckedFact.ttlSeconds} for when it should expire. */
 export function factEntry(
   namespace: Namespace,
   fact: CheckedFact,
-  now: UnixMs,
-  times: Pick<NewEntry, "createdAt" | "updatedAt" | "expiresAt"> = {},
+  times: Pick<NewEntry, "createdAt" | "updatedAt"> & { readonly expiresAt: UnixMs },
 ): NewEntry {
-  return {
-    namespace,
-    origin: "fact",
-    key: fact.key,
-    value: Buffer.from(fact.value),
-    category: fact.category,
-    tags: fact.tags,
-    expiresAt: now + fact.ttlSeconds * 1_000,
-    ...times,
-  };
+  const { key, value, category, tags } = fact;
+  return { namespace, origin: "fact", key, value: Buffer.from(value), category, tags, ...times };
 }
 
 function checkValue(value: unknown): string {

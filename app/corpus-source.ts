@@ -1,0 +1,27 @@
+/** The embedded engine as recall's corpus: a namespace's documents with the store's own change cursor. */
+import { type EntryId, type MemoryReader, projectEntry } from "../engine/index.ts";
+import type { CorpusChanges, CorpusSource } from "../recall/index.ts";
+
+/** What no longer projects to a document (unreadable, damaged) counts as removed, so that no stale one is found. */
+export function recallOverStore(reader: MemoryReader): CorpusSource {
+  return {
+    async changes(namespace, since, limit): Promise<CorpusChanges> {
+      const changes = await reader.changes({ namespace, since, limit });
+      if (changes.kind === "start_over") return changes;
+      const { upserts, removed, unreadable, cursor, more } = changes;
+      const projected = upserts.map((entry) => ({ id: entry.id, projection: projectEntry(entry) }));
+      const hidden: EntryId[] = projected.flatMap(({ id, projection }) =>
+        projection.kind === "chunk" ? [] : [id],
+      );
+      return {
+        kind: "changes",
+        upserts: projected.flatMap(({ projection }) =>
+          projection.kind === "chunk" ? [projection.entry] : [],
+        ),
+        removed: [...removed, ...hidden, ...unreadable.map(({ id }) => id)],
+        cursor,
+        more,
+      };
+    },
+  };
+}

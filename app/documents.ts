@@ -1,0 +1,101 @@
+/**
+ * Reading one virtual document: a fact, a run, or the summary of all.
+ *
+ * The path comes from a model. What another subject has, what the corpus never shows, what has expired and what never was
+ * are all the same answer: there is no such document.
+ */
+import {
+  isMyMemoryPath,
+  MY_MEMORY_PATH,
+  MY_MEMORY_TITLE,
+  myMemoryDocument,
+  type Namespace,
+  parsePath,
+  projectEntry,
+  summariseMemory,
+  type UnixMs,
+  withoutLines,
+} from "../engine/index.ts";
+import type { Kit } from "./kit.ts";
+import type { DocumentQuery, DocumentSlice } from "./memory.ts";
+
+const DEFAULT_LINES = 200;
+/** The host does not bound what it is given. */
+const CONTENT_BYTES = 12 * 1_024;
+
+interface WholeDocument {
+  readonly path: string;
+  readonly title: string;
+  readonly content: string;
+  readonly updatedAt?: UnixMs;
+}
+
+/** Throws `entry_unreadable` when the document is there but does not open. */
+export async function readDocument(
+  kit: Kit,
+  namespace: Namespace,
+  query: DocumentQuery,
+): Promise<DocumentSlice | undefined> {
+  const given: unknown = query.path;
+  if (typeof given !== "string") return undefined;
+  const document = isMyMemoryPath(given)
+    ? await myMemory(kit, namespace)
+    : await entryDocument(kit, namespace, given);
+  return document && sliceOf(document, query);
+}
+
+/** Lines from `fromLine` on; content is cut at 12 KB, after whole lines unless the first one alone is longer. */
+export function sliceOf(document: WholeDocument, query: DocumentQuery): DocumentSlice {
+  const lines = document.content.split("\n");
+  const fromLine = positive(query.fromLine, 1);
+  const wanted = lines.slice(fromLine - 1, fromLine - 1 + positive(query.lineCount, DEFAULT_LINES));
+  const fitting = countFitting(wanted);
+  const isCut = fitting === 0 && wanted.length > 0;
+  const lineCount = isCut ? 1 : fitting;
+  const content = isCut ? cutToBytes(wanted[0] ?? "", CONTENT_BYTES) : wanted.slice(0, fitting).join("\n");
+  const truncated = isCut || fromLine - 1 + lineCount < lines.length;
+  return { ...document, content, fromLine, lineCount, totalLines: lines.length, truncated };
+}
+
+async function myMemory(kit: Kit, namespace: Namespace): Promise<WholeDocument> {
+  const content = myMemoryDocument(await summariseMemory(kit.store, namespace));
+  return { path: MY_MEMORY_PATH, title: MY_MEMORY_TITLE, content };
+}
+
+async function entryDocument(
+  kit: Kit,
+  namespace: Namespace,
+  given: string,
+): Promise<WholeDocument | undefined> {
+  const path = withoutLines(given);
+  const place = parsePath(path);
+  if (place === undefined) return undefined;
+  const entry = await kit.store.get({ namespace, origin: place.origin, key: place.key });
+  if (entry === undefined || entry.category !== place.category) return undefined;
+  const projection = projectEntry(entry);
+  if (projection.kind !== "chunk") return undefined;
+  const { title, content } = projection.entry.chunk;
+  return { path, title, content, updatedAt: entry.updatedAt };
+}
+
+function countFitting(lines: readonly string[]): number {
+  let sizeBytes = 0;
+  const tooMuch = lines.findIndex((line, index) => {
+    sizeBytes += Buffer.byteLength(line) + (index === 0 ? 0 : 1);
+    return sizeBytes > CONTENT_BYTES;
+  });
+  return tooMuch === -1 ? lines.length : tooMuch;
+}
+
+/** Never in the middle of a character. */
+function cutToBytes(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text);
+  let end = mostBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end).toString();
+}
+
+/** As memory-wiki: what is not a positive whole number counts as not given. */
+function positive(value: number | undefined, byDefault: number): number {
+  return value !== undefined && Number.isInteger(value) && value > 0 ? value : byDefault;
+}

@@ -1,0 +1,102 @@
+/** Storing, getting and listing facts. */
+import {
+  type Entry,
+  factEntry,
+  HelmdeckError,
+  keyToLookUp,
+  type Namespace,
+  pathOf,
+  validateFact,
+} from "../engine/index.ts";
+import type { Kit } from "./kit.ts";
+import type { FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
+
+const LIST_LIMIT = { most: 1_000, byDefault: 100 } as const;
+/** A page ends early once it holds this much, so that no answer is ever hundreds of megabytes. */
+const PAGE_BYTES = 1_024 * 1_024;
+/** Values are opened so many at a time. */
+const STEP = 50;
+
+/** Throws `invalid_input` when the policy refuses it. */
+export async function storeFact(kit: Kit, namespace: Namespace, input: FactInput): Promise<StoredFact> {
+  const fact = validateFact(input);
+  const expiresAt = kit.now() + fact.ttlSeconds * 1_000;
+  const { replaced } = await kit.store.put(factEntry(namespace, fact, { expiresAt }));
+  return {
+    key: fact.key,
+    category: fact.category,
+    expiresAt,
+    path: pathOf(fact.category, fact.key),
+    ...(replaced && { replaced: { updatedAt: replaced.updatedAt, refreshed: replaced.sameValue } }),
+  };
+}
+
+/** Undefined when there is none; a key that no fact can have is a miss as well. Throws `entry_unreadable`. */
+export async function getFact(kit: Kit, namespace: Namespace, key: string): Promise<FactView | undefined> {
+  const name = keyToLookUp(key);
+  if (name === undefined) return undefined;
+  const entry = await kit.store.get({ namespace, origin: "fact", key: name });
+  return entry && factView(entry);
+}
+
+/** A page may end before its limit when values are large; `nextCursor` says that there is more. */
+export async function listFacts(kit: Kit, namespace: Namespace, query: FactsQuery): Promise<FactsPage> {
+  const limit = requireLimit(query.limit);
+  const filter = filterFrom(query);
+  const facts: FactView[] = [];
+  const unreadable: string[] = [];
+  let sizeBytes = 0;
+  let cursor = query.cursor;
+  do {
+    const step = Math.min(STEP, limit - facts.length - unreadable.length);
+    const page = await kit.store.list({
+      namespace,
+      origin: "fact",
+      ...filter,
+      limit: step,
+      ...(cursor && { cursor }),
+    });
+    facts.push(...page.entries.map(factView));
+    unreadable.push(...page.unreadable.map(({ key }) => key));
+    sizeBytes += page.entries.reduce((sum, { value }) => sum + value.byteLength, 0);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && facts.length + unreadable.length < limit && sizeBytes < PAGE_BYTES);
+  return { facts, unreadable, ...(cursor && { nextCursor: cursor }) };
+}
+
+function filterFrom({ prefix, category }: FactsQuery): Pick<FactsQuery, "prefix" | "category"> {
+  return {
+    ...(prefix && { prefix: requireText("prefix", prefix) }),
+    ...(category && { category: requireText("category", category) }),
+  };
+}
+
+function requireText(field: string, text: unknown): string {
+  if (typeof text === "string" && text.isWellFormed()) return text;
+  throw refuse(field, "must be Unicode text");
+}
+
+function requireLimit(limit: number | undefined): number {
+  if (limit === undefined) return LIST_LIMIT.byDefault;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIST_LIMIT.most) return limit;
+  throw refuse("limit", `must be a whole number from 1 to ${LIST_LIMIT.most}`);
+}
+
+function factView(entry: Entry): FactView {
+  const { key, category, tags, createdAt, updatedAt, expiresAt, fingerprint } = entry;
+  return {
+    key,
+    value: Buffer.from(entry.value).toString(),
+    category,
+    tags,
+    createdAt,
+    updatedAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+    fingerprint,
+    path: pathOf(category, key),
+  };
+}
+
+function refuse(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}

@@ -1,0 +1,40 @@
+/** Our files as the file system shows them. Never opened here: closing a descriptor would drop SQLite's own locks. */
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, extname, relative, sep } from "node:path";
+
+export type FileFacts =
+  | { readonly kind: "absent" }
+  /** `sharedMode` is the mode, such as "0644", when group or others have any access. */
+  | { readonly kind: "file"; readonly sharedMode?: string }
+  | { readonly kind: "other" };
+
+const GROUP_AND_OTHERS = 0o077;
+/** What SQLite itself keeps beside a database. */
+const COMPANIONS = ["", "-wal", "-shm", "-journal"];
+
+export async function fileFacts(path: string): Promise<FileFacts> {
+  try {
+    const stats = await stat(path);
+    if (!stats.isFile()) return { kind: "other" };
+    const mode = stats.mode & 0o777;
+    const isShared = (mode & GROUP_AND_OTHERS) !== 0;
+    return { kind: "file", ...(isShared && { sharedMode: `0${mode.toString(8).padStart(3, "0")}` }) };
+  } catch {
+    return { kind: "absent" };
+  }
+}
+
+/** Files beside the database whose names begin as its own: copies that keep what is forgotten in the original. */
+export async function copiesBeside(databasePath: string): Promise<readonly string[]> {
+  const name = basename(databasePath);
+  const stem = name.slice(0, name.length - extname(name).length);
+  const own = new Set(COMPANIONS.map((ending) => name + ending));
+  const names = await readdir(dirname(databasePath)).catch(() => []);
+  return names.filter((other) => other.startsWith(stem) && !own.has(other)).sort();
+}
+
+/** True when a file lies somewhere under the folder of another. */
+export function isBeside(path: string, other: string): boolean {
+  const way = relative(dirname(other), path);
+  return way !== "" && way !== ".." && !way.startsWith(`..${sep}`);
+}

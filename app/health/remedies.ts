@@ -1,0 +1,29 @@
+/** What to do about each failure, for people; docs/errors.md says the same at more length. */
+import type { ErrorCode } from "../../engine/index.ts";
+
+const REMEDIES: Readonly<Record<ErrorCode, string>> = {
+  invalid_input: "Correct what the message names.",
+  key_malformed: "Put the key from your backup in its place; the data is untouched.",
+  key_missing: "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY.",
+  key_wrong:
+    "Find the key that belongs to this database; see whether an environment variable overrides the key file.",
+  key_unreadable: "Correct the key file's owner and mode: chmod 600.",
+  store_not_ours: "Check the path of the database; the file there was not touched.",
+  store_newer: "Upgrade this program: a newer version wrote the database.",
+  store_corrupt: "Restore the database from a backup, and keep the damaged file until then.",
+  store_locked: "See which process has the database open, and try again.",
+  store_full: "Free some space on the disk.",
+  store_readonly: "Make the database and its folder writable for this account.",
+  store_unavailable: "Check that the folder of the database is there and can be read.",
+  entry_unreadable: "Store that fact again, or restore a backup; other entries are unaffected.",
+  not_found: "List what is there: keys are exact.",
+  memory_unavailable: "Restart the gateway; if it stays, report the message.",
+  deadline_exceeded: "Try again; if it stays, see whether the machine is overloaded.",
+  identity_refused: "Open this context in the plugin's configuration, if that is what you want.",
+  runtime_unsupported: "Use Node 24.16 or later.",
+  internal: "Report the message and what you did.",
+};
+
+export function remedyFor(code: ErrorCode): string {
+  return REMEDIES[code];
+}

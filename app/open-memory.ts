@@ -1,0 +1,51 @@
+/** Opening memory in this process: key, store, index, in that order, and nothing left open when one of them fails. */
+import { loadOrMakeKey, openSqliteStore, type SqliteDriver, type UnixMs } from "../engine/index.ts";
+import { composeMemory, type OpenMemory } from "./compose.ts";
+import { examineFailure, examineNothing } from "./health/doctor.ts";
+import { fileFacts } from "./health/files.ts";
+import type { DoctorReport } from "./memory.ts";
+import type { MemoryPlace } from "./place.ts";
+import type { Timer } from "./sweeper.ts";
+
+export interface OpenMemoryOptions extends MemoryPlace {
+  /** 64 hexadecimal digits; wins over the environment and the key file. */
+  readonly configuredKey?: string;
+  /** Looked at for HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly driver: SqliteDriver;
+  readonly now?: () => UnixMs;
+  /** How often what has expired is deleted; 0: never. Default ten minutes. */
+  readonly sweepEveryMs?: number;
+  readonly timer?: Timer;
+}
+
+const SWEEP_EVERY_MS = 10 * 60 * 1_000;
+
+/** Throws the HelmdeckError of whatever stands in the way: any `key_…` or `store_…` code. */
+export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
+  const { databasePath, keyPath, driver, now = Date.now } = options;
+  const { key, ...keyFacts } = await loadOrMakeKey(options);
+  const store = await openSqliteStore({ path: databasePath, key, driver, now });
+  return composeMemory({
+    store,
+    whereabouts: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
+    key: keyFacts,
+    now,
+    sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
+    ...(options.timer && { timer: options.timer }),
+  });
+}
+
+/** Doctor's report, also when memory does not open. Never throws, and makes nothing where there is nothing yet. */
+export async function examineMemory(options: OpenMemoryOptions): Promise<DoctorReport> {
+  if ((await fileFacts(options.databasePath)).kind === "absent") return examineNothing(options);
+  let memory: OpenMemory;
+  try {
+    memory = await openMemory({ ...options, sweepEveryMs: 0 });
+  } catch (error) {
+    return examineFailure(options, error);
+  }
+  const report = await memory.doctor();
+  await memory.close().catch(() => undefined); // doctor has said what there is to say
+  return report;
+}

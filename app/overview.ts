@@ -1,0 +1,40 @@
+/** What memory holds and how it is, without values. */
+import { type Namespace, type Subject, summariseMemory } from "../engine/index.ts";
+import { asHelmdeckError } from "./failure.ts";
+import type { Kit } from "./kit.ts";
+import type { MemoryStatus, MyMemory } from "./memory.ts";
+
+/** Where an open memory is, as status shows it. */
+export interface Whereabouts {
+  readonly databasePath: string;
+  readonly keySource: string;
+  readonly driver: string;
+}
+
+export async function myMemory(kit: Kit, namespace: Namespace, subject: Subject): Promise<MyMemory> {
+  const summary = await summariseMemory(kit.store, namespace);
+  return {
+    scope: `caller=${subject}`,
+    fetchedAt: kit.now(),
+    categories: summary.map(({ name, count, recentKeys }) => ({ name, count, recentKeys })),
+    ...(summary.length === 0 && { note: "Nothing has been stored yet." }),
+  };
+}
+
+export async function subjectCounts(
+  kit: Kit,
+  namespace: Namespace,
+  name: Subject,
+): Promise<NonNullable<MemoryStatus["subject"]>> {
+  const [facts, auditRows] = await Promise.all([
+    kit.store.countWhere({ namespace, origins: ["fact"] }),
+    kit.store.countWhere({ namespace, origins: ["audit"] }),
+  ]);
+  return { name, facts, auditRows };
+}
+
+/** A status that says why memory does not work. Takes any error, and shows the text of our own ones only. */
+export function failedStatus(whereabouts: Whereabouts, error: unknown): MemoryStatus {
+  const { code, message } = asHelmdeckError(error);
+  return { state: "failed", ...whereabouts, mode: "keyword", error: { code, message } };
+}

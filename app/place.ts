@@ -1,0 +1,63 @@
+/** Where memory lives: the state folder that OpenClaw itself would use with this environment, and our files in it. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+export interface PlaceOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The account's home folder, for when the environment names none. */
+  readonly homeDir: string;
+  /** When the host has already said it. */
+  readonly stateDir?: string;
+  readonly databasePath?: string;
+  readonly keyPath?: string;
+}
+
+export interface MemoryPlace {
+  readonly databasePath: string;
+  readonly keyPath: string;
+}
+
+const STATE_FOLDER = ".openclaw";
+/** OpenClaw's former name; it goes on using such a folder when there is no new one. */
+const LEGACY_STATE_FOLDER = ".clawdbot";
+
+/**
+ * The database and key that the plugin uses in the same environment, unless other ones are named.
+ *
+ * Follows OpenClaw 2026.9.6 (`openclaw/plugin-sdk/state-paths`): `OPENCLAW_STATE_DIR`, else `.openclaw` in
+ * `OPENCLAW_HOME`, `HOME`, `USERPROFILE` or the account's home. `OPENCLAW_PROFILE` alone moves nothing there: it is
+ * `openclaw --profile` that sets the state folder for the processes it starts.
+ */
+export function findPlace(options: PlaceOptions): MemoryPlace {
+  const stateDir = options.stateDir ?? findStateDir(options);
+  return {
+    databasePath: resolve(options.databasePath ?? join(stateDir, "helmdeck-memory", "memory.sqlite")),
+    // Outside the folder of the database, which OpenClaw's backup copies into an unencrypted archive.
+    keyPath: resolve(options.keyPath ?? join(stateDir, "helmdeck-memory.key")),
+  };
+}
+
+function findStateDir(options: PlaceOptions): string {
+  const home = findHome(options);
+  const named = options.env.OPENCLAW_STATE_DIR?.trim();
+  if (named) return expandTilde(named, home);
+  const current = join(home, STATE_FOLDER);
+  const legacy = join(home, LEGACY_STATE_FOLDER);
+  return !existsSync(current) && existsSync(legacy) ? legacy : current;
+}
+
+function findHome({ env, homeDir }: PlaceOptions): string {
+  const account = named(env.HOME) ?? named(env.USERPROFILE) ?? homeDir;
+  const chosen = named(env.OPENCLAW_HOME);
+  return chosen === undefined ? resolve(account) : expandTilde(chosen, account);
+}
+
+/** Some launchers write the words "undefined" and "null" into the environment; OpenClaw takes them for unset. */
+function named(value: string | undefined): string | undefined {
+  const text = value?.trim();
+  return text && text !== "undefined" && text !== "null" ? text : undefined;
+}
+
+function expandTilde(path: string, home: string): string {
+  return resolve(path.replace(/^~(?=$|[\\/])/, () => home));
+}

@@ -1,0 +1,34 @@
+/** Recording runs of packs and pipelines as audit rows. */
+import {
+  auditEntry,
+  checkAuditRow,
+  type Namespace,
+  type PackAudit,
+  type PipelineAudit,
+} from "../engine/index.ts";
+import type { Kit } from "./kit.ts";
+
+const MOST_FINDINGS = 50;
+
+/** Throws `invalid_input` when the row is not well formed; findings beyond 50 are left out. */
+export async function recordPackRun(kit: Kit, namespace: Namespace, row: PackAudit): Promise<void> {
+  const findings: unknown = row?.findings;
+  const kept = Array.isArray(findings) ? { findings: findings.slice(0, MOST_FINDINGS) } : {};
+  await record(kit, namespace, "pack", { ...row, ...kept });
+}
+
+/** As {@link recordPackRun}. */
+export async function recordPipelineRun(kit: Kit, namespace: Namespace, row: PipelineAudit): Promise<void> {
+  await record(kit, namespace, "pipeline", row);
+}
+
+async function record(
+  kit: Kit,
+  namespace: Namespace,
+  kind: "pack" | "pipeline",
+  row: unknown,
+): Promise<void> {
+  const audit = checkAuditRow(kind, row);
+  const unixNs = kit.runClock.next(audit.row.at_unix);
+  await kit.store.put(auditEntry(namespace, audit, kit.now(), { unixNs }));
+}

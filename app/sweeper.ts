@@ -1,0 +1,65 @@
+/** Deletes what has expired, again and again, for as long as memory is open. */
+import type { Erasure } from "../engine/index.ts";
+
+/** Calls back once after so many milliseconds; the answer cancels it. */
+export type Timer = (callback: () => void, delayMs: number) => () => void;
+
+export interface SweeperOptions {
+  readonly sweep: () => Promise<Erasure>;
+  /** 0: never. */
+  readonly everyMs: number;
+  readonly timer?: Timer;
+}
+
+/** The first sweep comes soon after opening: a process may be restarted more often than it sweeps. */
+const FIRST_AFTER_MS = 10_000;
+
+/** Never keeps the process alive by itself. */
+const processTimer: Timer = (callback, delayMs) => {
+  const timeout = setTimeout(callback, delayMs);
+  timeout.unref();
+  return () => clearTimeout(timeout);
+};
+
+export class Sweeper {
+  readonly #options: SweeperOptions;
+  #cancel: (() => void) | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+  #failure: unknown;
+
+  constructor(options: SweeperOptions) {
+    this.#options = options;
+    if (options.everyMs > 0) this.#schedule(Math.min(FIRST_AFTER_MS, options.everyMs));
+  }
+
+  /** What the last sweep failed with, for doctor; undefined when it went well. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Waits for a sweep under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel?.();
+    await this.#running;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopped) return;
+    const timer = this.#options.timer ?? processTimer;
+    this.#cancel = timer(() => {
+      this.#running = this.#sweep();
+    }, delayMs);
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await this.#options.sweep();
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = error; // the next one tries again; doctor tells
+    }
+    this.#schedule(this.#options.everyMs);
+  }
+}

@@ -1,0 +1,134 @@
+/** Import of JSON Lines: good lines go in, batch by batch, each batch whole or not at all; refused ones are told by number. */
+import {
+  type ErrorCode,
+  HelmdeckError,
+  isHelmdeckError,
+  type MemoryStore,
+  type NewEntry,
+  type Subject,
+  type UnixMs,
+} from "../../engine/index.ts";
+import { requireNamespace } from "../subject.ts";
+import { type ReadLine, readLines } from "./line-reader.ts";
+import { readEntry } from "./lines.ts";
+
+export interface ImportOptions {
+  /** From `openMemory`. */
+  readonly memory: { readonly store: MemoryStore; readonly now: () => UnixMs };
+  readonly subject: Subject;
+  /** UTF-8, one JSON object a line; a byte order mark, CRLF and blank lines are fine. */
+  readonly input: AsyncIterable<Uint8Array>;
+  /** After each batch, and at the end. */
+  readonly onProgress?: (progress: ImportCounts) => void;
+}
+
+export interface ImportCounts {
+  /** The number of the last line read. */
+  readonly lines: number;
+  /** Facts that were not there. */
+  readonly stored: number;
+  /** Facts that were there with the same value, and got a new life. */
+  readonly refreshed: number;
+  readonly replaced: number;
+  /** Audit rows, also those that were there. */
+  readonly audit: number;
+  readonly refusedCount: number;
+}
+
+export interface RefusedLine {
+  /** Its number, from 1. */
+  readonly line: number;
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+export interface ImportResult extends ImportCounts {
+  /** The first 10,000 of them. */
+  readonly refused: readonly RefusedLine[];
+}
+
+/** A value of 64 KiB with every character escaped, and then some. */
+const LINE_BYTES = 1_024 * 1_024;
+const BATCH_ENTRIES = 1_000;
+const BATCH_BYTES = 8 * 1_024 * 1_024;
+const REFUSALS_KEPT = 10_000;
+
+/**
+ * A later line wins over an earlier one with the same key. Running an import again changes nothing but times.
+ *
+ * @throws what the store throws (`store_full`, `store_locked`, …), with the number of the last line that is safely in.
+ */
+export async function importLines(options: ImportOptions): Promise<ImportResult> {
+  const run = new ImportRun(options);
+  for await (const line of readLines(options.input, LINE_BYTES)) await run.take(line);
+  return run.finish();
+}
+
+class ImportRun {
+  readonly #options: ImportOptions;
+  readonly #namespace;
+  readonly #refused: RefusedLine[] = [];
+  #counts = { lines: 0, stored: 0, refreshed: 0, replaced: 0, audit: 0, refusedCount: 0 };
+  #batch: NewEntry[] = [];
+  #batchBytes = 0;
+  #safeLine = 0;
+
+  constructor(options: ImportOptions) {
+    this.#options = options;
+    this.#namespace = requireNamespace(options.subject);
+  }
+
+  async take(line: ReadLine): Promise<void> {
+    this.#counts.lines = line.number;
+    const entry = this.#read(line);
+    if (entry === undefined) return;
+    this.#batch.push(entry);
+    this.#batchBytes += entry.value.byteLength;
+    if (this.#batch.length >= BATCH_ENTRIES || this.#batchBytes >= BATCH_BYTES) await this.#flush();
+  }
+
+  async finish(): Promise<ImportResult> {
+    await this.#flush();
+    return { ...this.#counts, refused: this.#refused };
+  }
+
+  #read(line: ReadLine): NewEntry | undefined {
+    try {
+      if ("problem" in line) throw new HelmdeckError("invalid_input", `The line ${line.problem}.`);
+      return readEntry(line.text, { namespace: this.#namespace, now: this.#options.memory.now() });
+    } catch (error) {
+      if (!isHelmdeckError(error)) throw error;
+      this.#counts.refusedCount += 1;
+      const refusal = { line: line.number, code: error.code, reason: error.message };
+      if (this.#refused.length < REFUSALS_KEPT) this.#refused.push(refusal);
+      return undefined;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#batch.length > 0) await this.#write();
+    this.#safeLine = this.#counts.lines;
+    this.#options.onProgress?.({ ...this.#counts });
+  }
+
+  async #write(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#batchBytes = 0;
+    const results = await this.#options.memory.store.putMany(batch).catch((error: unknown) => {
+      throw interrupted(error, this.#safeLine);
+    });
+    for (const { entry, replaced } of results) {
+      if (entry.origin === "audit") this.#counts.audit += 1;
+      else if (replaced === undefined) this.#counts.stored += 1;
+      else if (replaced.sameValue) this.#counts.refreshed += 1;
+      else this.#counts.replaced += 1;
+    }
+  }
+}
+
+function interrupted(error: unknown, safeLine: number): unknown {
+  if (!isHelmdeckError(error)) return error;
+  const message = `${error.message} Everything up to line ${safeLine} is in, nothing after it; import the file again to go on.`;
+  return new HelmdeckError(error.code, message, { details: { ...error.details, safeLine }, cause: error });
+}

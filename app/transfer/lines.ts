@@ -1,0 +1,171 @@
+/**
+ * One line of an export: a fact or an audit row, read strictly.
+ *
+ * The file may come from anywhere. A fact obeys the facts policy as from any other surface; an audit row is checked field
+ * by field; a line with an unknown field, two lives, a time in the future or a fingerprint that does not fit is refused.
+ */
+import { createHash } from "node:crypto";
+import * as z from "zod/mini";
+import {
+  AUDIT_TTL_SECONDS,
+  type AuditRow,
+  auditEntry,
+  checkAuditRow,
+  FACT_LIMITS,
+  factEntry,
+  HelmdeckError,
+  harmlessLine,
+  type Namespace,
+  type NewEntry,
+  requireUnixNs,
+  type UnixMs,
+  validateFact,
+} from "../../engine/index.ts";
+import { readTime } from "./times.ts";
+
+export interface LineContext {
+  readonly namespace: Namespace;
+  readonly now: UnixMs;
+}
+
+/** Clocks differ a little between machines. */
+const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
+
+const times = {
+  created_at: z.exactOptional(z.string()),
+  updated_at: z.exactOptional(z.string()),
+  expires_at: z.exactOptional(z.string()),
+  fingerprint: z.exactOptional(z.string()),
+};
+
+/** The facts policy checks the rest. */
+const factLine = z.strictObject({
+  key: z.unknown(),
+  value: z.unknown(),
+  category: z.exactOptional(z.unknown()),
+  tags: z.exactOptional(z.unknown()),
+  ttl_seconds: z.exactOptional(z.unknown()),
+  ...times,
+});
+
+/** The audit row's own fields are what remains. */
+const auditLine = z.looseObject({
+  audit: z.enum(["pack", "pipeline"]),
+  key: z.exactOptional(z.string()),
+  ...times,
+});
+
+/** The entry that a line says, or `invalid_input` with the field and the rule. Never holds a value in its message. */
+export function readEntry(line: string, context: LineContext): NewEntry {
+  const parsed = parseJson(line);
+  return "audit" in parsed ? auditFrom(parsed, context) : factFrom(parsed, context);
+}
+
+function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
+  const line = requireShape(factLine.safeParse(parsed));
+  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, ...given } = line;
+  const fact = validateFact({ ...given, ttlSeconds });
+  if (expires_at !== undefined && ttlSeconds !== undefined)
+    throw refuse("ttl_seconds", "and expires_at exclude each other");
+  const expiresAt =
+    expires_at === undefined
+      ? now + fact.ttlSeconds * 1_000
+      : requireExpiry(expires_at, now, FACT_LIMITS.mostTtlSeconds);
+  const entry = factEntry(namespace, fact, { ...writeTimes(given, now), expiresAt });
+  requireFingerprint(fingerprint, entry.value);
+  return entry;
+}
+
+function auditFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
+  const line = requireShape(auditLine.safeParse(parsed));
+  const { audit: kind, key, created_at, updated_at, expires_at, fingerprint, ...row } = line;
+  const audit = checkAuditRow(kind, row);
+  const ranAt = requirePast("at_unix", audit.row.at_unix * 1_000, now);
+  const given = {
+    ...(created_at !== undefined && { created_at }),
+    ...(updated_at !== undefined && { updated_at }),
+  };
+  const entry = auditEntry(namespace, audit, now, {
+    createdAt: ranAt,
+    updatedAt: ranAt,
+    ...writeTimes(given, now),
+    ...unixNsOf(key, audit),
+    ...(expires_at !== undefined && { expiresAt: requireExpiry(expires_at, now, AUDIT_TTL_SECONDS) }),
+  });
+  requireFingerprint(fingerprint, entry.value);
+  return entry;
+}
+
+function unixNsOf(key: string | undefined, audit: AuditRow): { readonly unixNs?: bigint } {
+  return key === undefined ? {} : { unixNs: requireUnixNs(key, audit) };
+}
+
+/** What was created then has not been updated since, unless the line says so. */
+function writeTimes(
+  line: { readonly created_at?: string; readonly updated_at?: string },
+  now: UnixMs,
+): Pick<NewEntry, "createdAt" | "updatedAt"> {
+  if (line.created_at === undefined) return {};
+  const createdAt = requirePast("created_at", requireTime("created_at", line.created_at), now);
+  const updatedAt =
+    line.updated_at === undefined
+      ? createdAt
+      : requirePast("updated_at", requireTime("updated_at", line.updated_at), now);
+  if (updatedAt < createdAt) throw refuse("updated_at", "lies before created_at");
+  return { createdAt, updatedAt };
+}
+
+function requireTime(field: string, text: string): UnixMs {
+  const time = readTime(text);
+  if (time === undefined) throw refuse(field, "must be an RFC 3339 time, such as 2026-01-31T12:00:00Z");
+  return time;
+}
+
+function requirePast(field: string, time: UnixMs, now: UnixMs): UnixMs {
+  if (time > now + CLOCK_SKEW_MS) throw refuse(field, "lies in the future");
+  return time;
+}
+
+function requireExpiry(text: string, now: UnixMs, mostSeconds: number): UnixMs {
+  const expiresAt = requireTime("expires_at", text);
+  if (expiresAt <= now) throw refuse("expires_at", "has passed: this line has expired");
+  if (expiresAt > now + mostSeconds * 1_000) {
+    throw refuse("expires_at", `lies more than ${mostSeconds / 86_400} days ahead`);
+  }
+  return expiresAt;
+}
+
+function requireFingerprint(fingerprint: string | undefined, value: Uint8Array): void {
+  if (fingerprint === undefined) return;
+  const actual = createHash("sha256").update(value).digest("hex").slice(0, 16);
+  if (fingerprint !== actual)
+    throw refuse(
+      "fingerprint",
+      "does not fit the value: one of them was changed; leave it out if the value is right",
+    );
+}
+
+function parseJson(line: string): object {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    throw new HelmdeckError("invalid_input", "This is not JSON: each line must be one JSON object.");
+  }
+  if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw new HelmdeckError("invalid_input", "This is JSON, but not an object with key and value.");
+}
+
+function requireShape<Line>(result: z.core.util.SafeParseResult<Line>): Line {
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  if (issue?.code === "unrecognized_keys") {
+    throw refuse(harmlessLine(issue.keys[0] ?? "").slice(0, 60), "is not a known field; leave it out");
+  }
+  const field = String(issue?.path[0] ?? "line");
+  throw refuse(field, field === "audit" ? 'must be "pack" or "pipeline"' : "must be text");
+}
+
+function refuse(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}

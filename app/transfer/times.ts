@@ -1,0 +1,22 @@
+/** Times in exported lines: RFC 3339, in UTC with milliseconds when written. */
+import type { UnixMs } from "../../engine/index.ts";
+
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)$/;
+
+export function writeTime(time: UnixMs): string {
+  return new Date(time).toISOString();
+}
+
+/** Undefined when the text is no RFC 3339 time of the calendar, from 1970 on. Digits beyond milliseconds are cut. */
+export function readTime(text: string): UnixMs | undefined {
+  const [, day, clock, fraction = "", zone] = RFC_3339.exec(text) ?? [];
+  if (day === undefined || clock === undefined || zone === undefined) return undefined;
+  const time = Date.parse(`${day}T${clock}${fraction.slice(0, 4)}${zone.toUpperCase()}`);
+  return Number.isNaN(time) || time < 0 || !isOnCalendar(day, clock) ? undefined : time;
+}
+
+/** JavaScript takes the 30th of February for the 2nd of March, and 24:00 for the next day. */
+function isOnCalendar(day: string, clock: string): boolean {
+  const utc = new Date(`${day}T${clock}Z`);
+  return !Number.isNaN(utc.getTime()) && utc.toISOString().startsWith(`${day}T${clock}`);
+}
