@@ -49,7 +49,18 @@ export class HelmdeckError extends Error {
   }
 }
 
-/** True for our own error with this code (or with any code when none is given). */
+/**
+ * True for our own error with this code (or with any code when none is given).
+ *
+ * Also for one that another copy of this module made: OpenClaw evaluates a plugin's module once for each registration, and
+ * the registrations of a process share one memory.
+ */
 export function isHelmdeckError(error: unknown, code?: ErrorCode): error is HelmdeckError {
-  return error instanceof HelmdeckError && (code === undefined || error.code === code);
+  return isOurs(error) && (code === undefined || error.code === code);
+}
+
+function isOurs(error: unknown): error is HelmdeckError {
+  if (error instanceof HelmdeckError) return true;
+  if (!(error instanceof Error) || error.name !== "HelmdeckError" || !("code" in error)) return false;
+  return ERROR_CODES.some((code) => code === error.code);
 }

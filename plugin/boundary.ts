@@ -1,0 +1,152 @@
+/**
+ * The one boundary between memory and the host: what passes it is well formed, short and harmless to show.
+ *
+ * A single malformed hit makes the host drop a person's whole search, its own notes included, and whatever stands in a
+ * hit reaches a model. Values come from anywhere an agent reads, so each field is checked here even though our own code
+ * made it: wrong types are left out, text is cut and its control and invisible characters are spelt out.
+ */
+import { harmlessBlock, harmlessLine } from "../app/index.ts";
+import type { GetResult, SearchHit } from "./host.ts";
+
+export const CORPUS = "helmdeck";
+export const PATH_PREFIX = "helmdeck/";
+/** The virtual document that says what is there, without values. */
+export const MY_MEMORY_PATH = "helmdeck/my-memory.md";
+/** The host's own limit for its snippets. */
+export const SNIPPET_MAX_CHARS = 700;
+export const CONTENT_MAX_CHARS = 12_000;
+const PATH_MAX_CHARS = 2_048;
+const LINE_MAX_CHARS = 200;
+const SCORE_DIGITS = 10_000;
+/** The widest moment that a Date can hold. */
+const MOST_UNIX_MS = 8.64e15;
+
+export interface CheckedHits {
+  readonly hits: SearchHit[];
+  /** How many were malformed and left out. */
+  readonly dropped: number;
+}
+
+/** Hits for the host, best first as they came, at most `limit`. Takes anything; never throws. */
+export function hitsForHost(results: unknown, limit: number, note?: string): CheckedHits {
+  const given = Array.isArray(results) ? results : [];
+  const hits = new Map<string, SearchHit>();
+  let dropped = Array.isArray(results) ? 0 : 1;
+  for (const result of given) {
+    const hit = attempt(() => hitForHost(result, note));
+    if (hit === undefined) dropped += 1;
+    else if (!hits.has(idOf(hit))) hits.set(idOf(hit), hit);
+  }
+  return { hits: [...hits.values()].slice(0, limit), dropped };
+}
+
+/** A document for the host, or undefined when it is malformed. Takes anything; never throws. */
+export function documentForHost(slice: unknown): GetResult | undefined {
+  return attempt(() => {
+    const given = fieldsOf(slice);
+    const path = ourPath(given.path);
+    if (path === undefined || typeof given.content !== "string") return undefined;
+    const fromLine = lineNumber(given.fromLine) ?? 1;
+    const { content, lineCount, isCut } = cutLines(given.content);
+    const totalLines = lineNumber(given.totalLines) ?? fromLine + lineCount - 1;
+    return {
+      corpus: CORPUS,
+      path,
+      content,
+      fromLine,
+      lineCount,
+      ...optional("title", lineOf(given.title)),
+      ...optional("updatedAt", instantOf(given.updatedAt)),
+      totalLines,
+      truncated: isCut || given.truncated === true,
+    };
+  });
+}
+
+/** One line for a person or a model: harmless, at most 200 characters; undefined when there is none. */
+export function lineOf(text: unknown): string | undefined {
+  if (typeof text !== "string") return undefined;
+  const line = cut(harmlessLine(cut(text, LINE_MAX_CHARS)).trim(), LINE_MAX_CHARS);
+  return line === "" ? undefined : line;
+}
+
+function hitForHost(result: unknown, note: string | undefined): SearchHit | undefined {
+  const given = fieldsOf(result);
+  const path = ourPath(given.path);
+  const { score, snippet } = given;
+  if (path === undefined || typeof snippet !== "string") return undefined;
+  if (typeof score !== "number" || !Number.isFinite(score)) return undefined;
+  return {
+    corpus: CORPUS,
+    path,
+    score: Math.round(Math.min(1, Math.max(0, score)) * SCORE_DIGITS) / SCORE_DIGITS,
+    snippet: cut(harmlessBlock(cut(snippet, SNIPPET_MAX_CHARS)), SNIPPET_MAX_CHARS),
+    source: CORPUS,
+    ...optional("title", lineOf(given.title)),
+    ...optional("kind", lineOf(given.category)),
+    ...optional("id", lineOf(given.docid)),
+    ...linesOf(path, lineNumber(given.startLine), lineNumber(given.endLine)),
+    ...optional("updatedAt", instantOf(given.updatedAt)),
+    ...optional("provenanceLabel", lineOf(note)),
+  };
+}
+
+function linesOf(path: string, startLine: number | undefined, endLine: number | undefined) {
+  if (startLine === undefined || endLine === undefined || endLine < startLine) return { citation: path };
+  return { startLine, endLine, citation: `${path}#L${startLine}-L${endLine}` };
+}
+
+/** A path of ours that is safe to print and to ask for again; anything odd in it should have been escaped long before. */
+function ourPath(path: unknown): string | undefined {
+  if (typeof path !== "string" || !path.startsWith(PATH_PREFIX) || path.length > PATH_MAX_CHARS)
+    return undefined;
+  return path === harmlessLine(path) ? path : undefined;
+}
+
+/** Whole lines as far as they fit, so that reading on from the next line loses nothing; half a line when it alone is too long. */
+function cutLines(text: string): { content: string; lineCount: number; isCut: boolean } {
+  const shown = harmlessBlock(cut(text, CONTENT_MAX_CHARS));
+  const isCut = text.length > CONTENT_MAX_CHARS || shown.length > CONTENT_MAX_CHARS;
+  const fitting = cut(shown, CONTENT_MAX_CHARS);
+  const lastBreak = isCut ? fitting.lastIndexOf("\n") : -1;
+  const content = lastBreak > 0 ? fitting.slice(0, lastBreak) : fitting;
+  return { content, lineCount: content.split("\n").length, isCut };
+}
+
+/** At most so many UTF-16 units, never ending in half of a surrogate pair. */
+function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
+  return text.slice(0, end);
+}
+
+function lineNumber(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : undefined;
+}
+
+function instantOf(unixMs: unknown): string | undefined {
+  const fits = typeof unixMs === "number" && Number.isFinite(unixMs) && Math.abs(unixMs) <= MOST_UNIX_MS;
+  return fits ? new Date(unixMs).toISOString() : undefined;
+}
+
+function idOf(hit: SearchHit): string {
+  return hit.citation ?? hit.path;
+}
+
+function optional<K extends string>(name: K, value: string | undefined): Partial<Record<K, string>> {
+  // The computed key is K itself, which the compiler widens to string.
+  return value === undefined ? {} : ({ [name]: value } as Partial<Record<K, string>>);
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** A getter or proxy in what memory answered must not reach the host as a throw. */
+function attempt<T>(make: () => T | undefined): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,200 @@
+/** `openclaw helmdeck status|search|list|forget|doctor`: memory on OpenClaw's command line. */
+import { type Finding, HelmdeckError, isHelmdeckError, type Memory } from "../app/index.ts";
+import type { CliContext } from "./host.ts";
+import { sentenceOfRefusal, type Verdict } from "./identity.ts";
+import { answerText, doctorText, factsText, forgottenText, statusText } from "./shown.ts";
+
+const DEFAULT_AGENT = "main";
+const DEFAULT_HITS = 10;
+const DEFAULT_FACTS = 100;
+
+/** What the commands need of the process; a test has its own. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Undefined when nobody is there to answer. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  fail(exitCode: number): void;
+}
+
+export interface CliParts {
+  readonly open: () => Promise<Memory>;
+  readonly close: () => Promise<void>;
+  /** Whose memory an agent uses. */
+  readonly subjectOf: (agentId: string) => Verdict;
+  readonly hostFindings: () => Promise<readonly Finding[]>;
+  readonly terminal: Terminal;
+}
+
+interface SharedOptions {
+  readonly json?: boolean;
+  readonly agent: string;
+}
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/** Adds the command; what it does is decided when it runs. */
+export function registerHelmdeckCli(program: CliContext["program"], parts: CliParts): void {
+  const root = program.command("helmdeck").description("Look into, search and clean up helmdeck memory");
+  const add = (usage: string, description: string) =>
+    root
+      .command(usage)
+      .description(description)
+      .option("--json", "print JSON")
+      .option("--agent <id>", "whose memory", DEFAULT_AGENT);
+
+  add("status", "Show where memory is, whether it works and how much it holds").action(
+    (options: SharedOptions) =>
+      run(parts, options, (memory, subject) => status(memory, subject, options, parts.terminal)),
+  );
+  add("search <query...>", "Search as the agent does")
+    .option("--limit <number>", "hits wanted, 1 to 50", wholeNumber, DEFAULT_HITS)
+    .option("--explain", "show what each score is made of")
+    .action((words: string[], options: SearchOptions) =>
+      run(parts, options, (memory, subject) =>
+        search(memory, subject, words.join(" "), options, parts.terminal),
+      ),
+    );
+  add("list [prefix]", "List stored facts, newest first, without their values")
+    .option("--category <name>", "only this category")
+    .option("--limit <number>", "facts wanted, 1 to 1000", wholeNumber, DEFAULT_FACTS)
+    .action((prefix: string | undefined, options: ListOptions) =>
+      run(parts, options, (memory, subject) => list(memory, subject, prefix, options, parts.terminal)),
+    );
+  add(
+    "forget <scope>",
+    "Delete for good: key:<exact>, category:<name>, packs, pack:<id>, all, everything, or a hit's path",
+  )
+    .option("--dry-run", "only say how much would be deleted")
+    .option("--yes", "do not ask")
+    .action((scope: string, options: ForgetOptions) =>
+      run(parts, options, (memory, subject) => forget(memory, subject, scope, options, parts.terminal)),
+    );
+  add("doctor", "Look at key, database, index and OpenClaw's settings, and say what to do").action(
+    (options: SharedOptions) => run(parts, options, (memory) => doctor(memory, options, parts)),
+  );
+}
+
+interface SearchOptions extends SharedOptions {
+  readonly limit: number;
+  readonly explain?: boolean;
+}
+
+interface ListOptions extends SharedOptions {
+  readonly category?: string;
+  readonly limit: number;
+}
+
+interface ForgetOptions extends SharedOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+async function run(
+  parts: CliParts,
+  options: SharedOptions,
+  work: (memory: Memory, subject: string) => Promise<void>,
+): Promise<void> {
+  try {
+    const verdict = parts.subjectOf(options.agent);
+    if (!verdict.ok)
+      throw new HelmdeckError("invalid_input", `--agent: ${sentenceOfRefusal(verdict.reason)}.`);
+    await work(await parts.open(), verdict.subject);
+  } catch (error) {
+    fail(error, options, parts.terminal);
+  } finally {
+    await parts.close().catch(() => undefined);
+  }
+}
+
+function fail(error: unknown, { json }: SharedOptions, terminal: Terminal): void {
+  const failure = isHelmdeckError(error)
+    ? error
+    : new HelmdeckError(
+        "internal",
+        "The command failed; this is a defect of helmdeck memory. Please report what you did.",
+      );
+  const { code, message, details } = failure;
+  if (json) terminal.out(JSON.stringify({ error: code, message, details }));
+  else terminal.err(`${code}: ${message}`);
+  terminal.fail(code === "invalid_input" ? EXIT_USAGE : EXIT_FAILED);
+}
+
+async function status(
+  memory: Memory,
+  subject: string,
+  { json }: SharedOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const shown = await memory.status(subject);
+  terminal.out(json ? JSON.stringify(shown) : statusText(shown));
+  if (shown.state === "failed") terminal.fail(EXIT_FAILED);
+}
+
+async function search(
+  memory: Memory,
+  subject: string,
+  query: string,
+  { json, limit, explain = false }: SearchOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const answer = await memory.search(subject, { query, limit, explain });
+  terminal.out(json ? JSON.stringify(answer) : answerText(query, answer, explain));
+}
+
+async function list(
+  memory: Memory,
+  subject: string,
+  prefix: string | undefined,
+  { json, category, limit }: ListOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const page = await memory.listFacts(subject, {
+    limit,
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(category === undefined ? {} : { category }),
+  });
+  const withoutValues = { ...page, facts: page.facts.map(({ value: _, ...shown }) => shown) };
+  terminal.out(json ? JSON.stringify(withoutValues) : factsText(page));
+}
+
+async function forget(
+  memory: Memory,
+  subject: string,
+  scope: string,
+  options: ForgetOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const preview = await memory.forget(subject, { scope, dryRun: true });
+  const goesOn =
+    options.dryRun !== true && preview.deleted > 0 && (options.yes || (await confirmed(preview, terminal)));
+  const result = goesOn ? await memory.forget(subject, { scope, dryRun: false }) : preview;
+  terminal.out(options.json ? JSON.stringify(result) : forgottenText(result));
+}
+
+async function confirmed(
+  { deleted, scope }: { deleted: number; scope: string },
+  terminal: Terminal,
+): Promise<boolean> {
+  if (terminal.ask === undefined) {
+    throw new HelmdeckError(
+      "invalid_input",
+      "forget deletes for good; add --yes, or --dry-run to see how much it would be.",
+    );
+  }
+  const answer = await terminal.ask(`Forget ${deleted} of ${JSON.stringify(scope)} for good? [y/N] `);
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+async function doctor(memory: Memory, { json }: SharedOptions, parts: CliParts): Promise<void> {
+  const [report, host] = await Promise.all([memory.doctor(), parts.hostFindings()]);
+  const findings = [...report.findings, ...host];
+  parts.terminal.out(json ? JSON.stringify({ ...report, findings }) : doctorText({ ...report, findings }));
+  if (findings.some((finding) => finding.level === "error")) parts.terminal.fail(EXIT_FAILED);
+}
+
+/** What is not a number goes on as NaN, which memory refuses with the field's name and limits. */
+function wholeNumber(typed: string): number {
+  return Number(typed);
+}

@@ -1,0 +1,74 @@
+/** The chat command /helmdeck: status, search and help, for whoever may see the agent's memory. */
+import type { Memory } from "../app/index.ts";
+import { within } from "./deadline.ts";
+import { logLineOf, sentenceOf } from "./failure.ts";
+import type { Logger, SlashCommand, SlashContext } from "./host.ts";
+import { sentenceOfRefusal } from "./identity.ts";
+import type { MemoryAccess } from "./memory-access.ts";
+import { answerText, statusText } from "./shown.ts";
+import type { Gatekeeper } from "./who.ts";
+
+const COMMAND_DEADLINE_MS = 3_000;
+const CHAT_HITS = 5;
+const QUERY_MAX_CHARS = 2_000;
+export const HELP = "/helmdeck status · /helmdeck search <words> · /helmdeck help";
+
+/** What someone typed after /helmdeck. */
+export type ChatRequest =
+  | { readonly kind: "status" }
+  | { readonly kind: "help" }
+  | { readonly kind: "search"; readonly query: string };
+
+export interface CommandParts {
+  readonly access: MemoryAccess;
+  readonly gate: Gatekeeper;
+  readonly log: Logger;
+  readonly deadlineMs?: number;
+}
+
+export function makeSlashCommand(parts: CommandParts): SlashCommand {
+  return {
+    name: "helmdeck",
+    description: "Helmdeck memory: status, search",
+    acceptsArgs: true,
+    requireAuth: true,
+    handler: async (context) => ({ text: await replyTo(context, parts) }),
+  };
+}
+
+/** Nothing typed means status; what is not understood, or a search for nothing, means help. */
+export function parseChatRequest(args: string | undefined): ChatRequest {
+  const typed = (args ?? "").trim();
+  const [word = ""] = typed.split(/\s/, 1);
+  const rest = typed.slice(word.length).trim().slice(0, QUERY_MAX_CHARS);
+  const name = word.toLowerCase();
+  if (name === "search" && rest !== "") return { kind: "search", query: rest };
+  return name === "" || (name === "status" && rest === "") ? { kind: "status" } : { kind: "help" };
+}
+
+async function replyTo(context: SlashContext, parts: CommandParts): Promise<string> {
+  const request = parseChatRequest(context.args);
+  if (request.kind === "help") return HELP;
+  const verdict = parts.gate.verdictWithoutSandboxFlag({
+    agentId: context.agentId,
+    agentSessionKey: context.sessionKey,
+  });
+  if (!verdict.ok) return `helmdeck memory: ${sentenceOfRefusal(verdict.reason)}.`;
+  try {
+    const replied = parts.access.open().then((memory) => reply(memory, verdict.subject, request));
+    return await within(parts.deadlineMs ?? COMMAND_DEADLINE_MS, replied);
+  } catch (error) {
+    parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
+    return `${sentenceOf(error)}.`;
+  }
+}
+
+async function reply(
+  memory: Memory,
+  subject: string,
+  request: Exclude<ChatRequest, { kind: "help" }>,
+): Promise<string> {
+  if (request.kind === "status") return statusText(await memory.status(subject));
+  const { query } = request;
+  return answerText(query, await memory.search(subject, { query, limit: CHAT_HITS }));
+}

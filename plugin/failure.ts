@@ -1,0 +1,69 @@
+/**
+ * Failures in the words that the host may pass on to a model.
+ *
+ * Whatever a failing source says could hold a path, a value or worse, and the host puts a thrown message into the
+ * model's context. So the search says one of these fixed phrases, chosen by code alone, and nothing of the error's text.
+ */
+import { HelmdeckError, isHelmdeckError } from "../app/index.ts";
+
+const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
+  invalid_input: "the request was refused",
+  key_malformed: "the memory key is malformed",
+  key_missing: "the memory key is missing",
+  key_wrong: "the memory key belongs to another database",
+  key_unreadable: "the memory key cannot be read",
+  store_not_ours: "the database file is not helmdeck's",
+  store_newer: "the database was written by a newer version",
+  store_corrupt: "the database is damaged",
+  store_locked: "the database is locked by another process",
+  store_full: "the disk is full",
+  store_readonly: "the database cannot be written",
+  store_unavailable: "the database cannot be opened",
+  entry_unreadable: "an entry cannot be decrypted",
+  not_found: "it is not there",
+  memory_unavailable: "it did not start",
+  deadline_exceeded: "it did not answer in time",
+  identity_refused: "this context is closed",
+  runtime_unsupported: "this Node is too old",
+  internal: "it failed",
+};
+
+/** One short sentence for people, safe to show to a model. */
+export function sentenceOf(error: unknown): string {
+  const phrase = isHelmdeckError(error) ? PHRASES[error.code] : PHRASES.internal;
+  return `helmdeck memory is not available: ${phrase}; run openclaw helmdeck doctor`;
+}
+
+/** For the log, which the operator reads: code and message of our own errors, of others only the kind. */
+export function logLineOf(error: unknown): string {
+  if (isHelmdeckError(error)) return `${error.code}: ${error.message}`;
+  return `internal: ${error instanceof Error ? error.name : typeof error}`;
+}
+
+/** For an operator's program: code and message of our own errors, of others only that it is a defect. */
+export function failureOf(error: unknown): {
+  readonly code: HelmdeckError["code"];
+  readonly message: string;
+} {
+  if (isHelmdeckError(error)) return { code: error.code, message: error.message };
+  return { code: "internal", message: "A defect of helmdeck memory; please report what you did." };
+}
+
+/**
+ * What a tool throws. The host shows a /tools/invoke client the message only of errors with one of these two names;
+ * any other becomes "tool execution failed". Agents always see the message.
+ */
+export class ToolFailure extends Error {
+  override readonly name: "ToolInputError" | "ToolAuthorizationError";
+  readonly status: 400 | 403;
+  readonly code: HelmdeckError["code"];
+
+  constructor(error: unknown) {
+    const failure = isHelmdeckError(error) ? error : new HelmdeckError("internal", `${sentenceOf(error)}.`);
+    super(`${failure.code}: ${failure.message}`);
+    this.code = failure.code;
+    const isIdentity = failure.code === "identity_refused";
+    this.name = isIdentity ? "ToolAuthorizationError" : "ToolInputError";
+    this.status = isIdentity ? 403 : 400;
+  }
+}

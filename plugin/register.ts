@@ -1,0 +1,106 @@
+/** Everything the plugin registers with OpenClaw. The same in every mode, and nothing is opened here. */
+import { makeAuditHook } from "./audit-hook.ts";
+import { registerHelmdeckCli } from "./cli.ts";
+import { makeSlashCommand } from "./command.ts";
+import { type PluginConfig, parseConfig } from "./config.ts";
+import { answersInTime, hostFindings } from "./doctor.ts";
+import { failureOf } from "./failure.ts";
+import type { GatewayHandler, HostApi, HostConfig } from "./host.ts";
+import { subjectOf } from "./identity.ts";
+import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
+import { makePromptPreparation } from "./prompt.ts";
+import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
+import { makeService } from "./service.ts";
+import type { Lease } from "./shared-memory.ts";
+import { makeSupplement } from "./supplement.ts";
+import { processTerminal } from "./terminal.ts";
+import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
+import { makeForgetTool, makeStoreTool } from "./tools.ts";
+import { knownAgents, liveConfig, makeGatekeeper } from "./who.ts";
+
+/** Opens memory for a registration; called when it is first needed. */
+export type StartMemory = (api: HostApi, config: PluginConfig, hostConfig: HostConfig) => Promise<Lease>;
+
+const DEFAULT_AGENT = "main";
+/** More agents than this are indexed when they first ask. */
+const MOST_WARMED = 20;
+
+export function register(api: HostApi, startMemory: StartMemory): void {
+  const config = parseConfig(api.pluginConfig);
+  const hostConfig = liveConfig(api);
+  const access = makeMemoryAccess(() => startMemory(api, config, hostConfig()));
+  const gate = makeGatekeeper(config, hostConfig);
+  const parts = { access, gate, log: api.logger };
+  api.lifecycle.onDispose?.(() => access.dispose());
+
+  api.registerMemoryCorpusSupplement(makeSupplement(parts));
+  if (config.promptHints) api.registerMemoryPromptPreparation(makePromptPreparation(parts));
+  api.on("before_tool_call", (event) => routeToolCall(event, config), {
+    matcher: ROUTED_TOOLS,
+    timeoutMs: HOOK_TIMEOUT_MS,
+  });
+  if (config.auditServers.length > 0) {
+    api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers }));
+  }
+  api.registerTool((context) => makeStoreTool(parts, context), { name: STORE_TOOL });
+  api.registerTool((context) => makeForgetTool(parts, context), { name: FORGET_TOOL });
+  api.registerCommand(makeSlashCommand(parts));
+  const subjects = () => subjectsToWarm(config, hostConfig());
+  api.registerService(makeService({ access, log: api.logger, subjects }));
+  api.registerGatewayMethod("helmdeck.status", statusMethod(access, config), { scope: "operator.read" });
+  registerCli(api, config, hostConfig, access);
+}
+
+function registerCli(
+  api: HostApi,
+  config: PluginConfig,
+  hostConfig: () => HostConfig,
+  access: MemoryAccess,
+): void {
+  api.registerCli(
+    ({ program }) =>
+      registerHelmdeckCli(program, {
+        open: () => access.open(),
+        close: () => access.close(),
+        subjectOf: (agentId) => subjectOf(agentId, config.subjects),
+        hostFindings: () =>
+          hostFindings({
+            config: hostConfig(),
+            version: api.runtime.version,
+            plugin: config,
+            answers: answersInTime,
+          }),
+        terminal: processTerminal(),
+      }),
+    {
+      descriptors: [
+        {
+          name: "helmdeck",
+          description: "Look into, search and clean up helmdeck memory",
+          hasSubcommands: true,
+          machineOutput: ({ argv }) => argv.includes("--json"),
+        },
+      ],
+    },
+  );
+}
+
+/** `openclaw gateway call helmdeck.status`, for operators: `{agentId?}` → memory's status for that agent. */
+function statusMethod(access: MemoryAccess, config: PluginConfig): GatewayHandler {
+  return async ({ params, respond }) => {
+    const agentId = typeof params.agentId === "string" ? params.agentId : DEFAULT_AGENT;
+    const verdict = subjectOf(agentId, config.subjects);
+    try {
+      const memory = await access.open();
+      respond(true, await memory.status(verdict.ok ? verdict.subject : undefined));
+    } catch (error) {
+      respond(true, { state: "failed", error: failureOf(error) });
+    }
+  };
+}
+
+function subjectsToWarm(config: PluginConfig, host: HostConfig): readonly string[] {
+  const agents = [...(knownAgents(host) ?? [DEFAULT_AGENT])].slice(0, MOST_WARMED);
+  const verdicts = agents.map((agentId) => subjectOf(agentId, config.subjects));
+  return [...new Set(verdicts.flatMap((verdict) => (verdict.ok ? [verdict.subject] : [])))];
+}

@@ -1,0 +1,97 @@
+/** Memory's answers as plain text for people, in chat and on the terminal: no control characters, no values unasked. */
+import {
+  type DoctorReport,
+  type FactsPage,
+  type Forgotten,
+  harmlessBlock,
+  harmlessLine,
+  type MemoryStatus,
+  type RecallAnswer,
+} from "../app/index.ts";
+
+/** Enough of a passage to recognise it by. */
+const PASSAGE_MAX_LINES = 4;
+
+export function statusText(status: MemoryStatus): string {
+  const lines = [
+    `helmdeck memory: ${status.state}${status.error ? ` (${status.error.code})` : ""}`,
+    ...(status.error
+      ? [`  ${plainLine(status.error.message)}`, "  Look further: openclaw helmdeck doctor"]
+      : []),
+    `  database: ${plainLine(status.databasePath)} (${plainLine(status.driver)})`,
+    `  key:      ${plainLine(status.keySource)}`,
+    `  search:   ${status.mode === "hybrid" ? "by words and meaning" : "by words"}`,
+  ];
+  const { subject } = status;
+  if (subject) {
+    lines.push(
+      `  ${plainLine(subject.name)}: ${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of tool runs`,
+    );
+  }
+  return lines.join("\n");
+}
+
+export function answerText(query: string, answer: RecallAnswer, explain = false): string {
+  const reason = answer.reason === undefined ? [] : [`(${plainLine(answer.reason)})`];
+  if (answer.results.length === 0) return [`Nothing found for "${plainLine(query)}".`, ...reason].join("\n");
+  const hits = answer.results.map((hit, index) =>
+    [
+      `${index + 1}. ${hit.score.toFixed(2)}  ${plainLine(hit.path)}:${hit.startLine}-${hit.endLine}`,
+      ...(explain && hit.parts ? [`   ${partsText(hit.parts)}`] : []),
+      ...passageLines(hit.snippet).map((line) => `   ${line}`),
+    ].join("\n"),
+  );
+  return [...hits, ...reason].join("\n\n");
+}
+
+export function factsText(page: FactsPage): string {
+  const lines = page.facts.map(
+    (fact) =>
+      `${plainLine(fact.key)}  (${plainLine(fact.category)}, ${new Date(fact.updatedAt).toISOString()})`,
+  );
+  const unreadable = page.unreadable.map(
+    (key) => `${plainLine(key)}  (does not open under this key; see doctor)`,
+  );
+  const more =
+    page.nextCursor === undefined ? [] : ["… and more; narrow it down by prefix, or raise --limit."];
+  return lines.length + unreadable.length === 0
+    ? "Nothing is stored."
+    : [...lines, ...unreadable, ...more].join("\n");
+}
+
+export function forgottenText({ scope, deleted, dryRun, erased }: Forgotten): string {
+  const what = `${counted(deleted, "entry", "entries")} for ${plainLine(scope)}`;
+  if (dryRun) return `Would forget ${what}. Nothing was changed.`;
+  return `Forgot ${what}.${erased === "pending" ? " Old bytes are overwritten once no reader needs them." : ""}`;
+}
+
+export function doctorText(report: DoctorReport): string {
+  const marks = { ok: "ok     ", warning: "warning", error: "ERROR  " } as const;
+  return report.findings
+    .flatMap(({ level, check, message, remedy }) => [
+      `${marks[level]}  ${plainLine(check)}: ${plainLine(message)}`,
+      ...(remedy === undefined ? [] : [`         → ${plainLine(remedy)}`]),
+    ])
+    .join("\n");
+}
+
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function partsText(parts: Readonly<Record<string, number>>): string {
+  return Object.entries(parts)
+    .map(([name, share]) => `${plainLine(name)} ${share.toFixed(3)}`)
+    .join(" · ");
+}
+
+function passageLines(snippet: string): readonly string[] {
+  const lines = harmlessBlock(snippet)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  return lines.length > PASSAGE_MAX_LINES ? [...lines.slice(0, PASSAGE_MAX_LINES), "…"] : lines;
+}
+
+function plainLine(text: string): string {
+  return harmlessLine(text).trim();
+}

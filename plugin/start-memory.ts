@@ -1,0 +1,37 @@
+/** Memory in a worker thread beside this file, at the place that OpenClaw's state folder and the configuration name. */
+import { homedir } from "node:os";
+import { findPlace, startWorkerMemory } from "../app/index.ts";
+import type { PluginConfig } from "./config.ts";
+import type { HostApi, HostConfig } from "./host.ts";
+import { resolveConfiguredKey } from "./secret.ts";
+import { type Lease, leaseMemory } from "./shared-memory.ts";
+
+/** Set by the build: a fingerprint of the sources. */
+declare const __HELMDECK_BUILD__: string | undefined;
+const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
+
+/** Rejects with a HelmdeckError when a configured key cannot be had; all other trouble shows with the first call. */
+export async function startMemory(
+  api: HostApi,
+  config: PluginConfig,
+  hostConfig: HostConfig,
+): Promise<Lease> {
+  const { env } = process;
+  const configuredKey = await resolveConfiguredKey(config.encryptionKey, hostConfig, env);
+  const place = findPlace({
+    env,
+    homeDir: homedir(),
+    stateDir: api.runtime.state.resolveStateDir(env),
+    ...(config.databasePath === undefined ? {} : { databasePath: config.databasePath }),
+  });
+  const options = { ...place, env, ...(configuredKey === undefined ? {} : { configuredKey }) };
+  return leaseMemory({ ...options, build: BUILD }, () =>
+    startWorkerMemory({ ...options, workerUrl: workerUrl() }),
+  );
+}
+
+/** The worker of this very build, also after an upgrade has replaced the installed files: it lies beside this module. */
+function workerUrl(): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new URL(isSource ? "./worker.ts" : "./worker.js", import.meta.url);
+}

@@ -1,0 +1,82 @@
+/** What OpenClaw's memory_search and memory_get ask of us: ranked hits, and documents by path. */
+import type { Memory, RecallAnswer } from "../app/index.ts";
+import { documentForHost, hitsForHost, PATH_PREFIX } from "./boundary.ts";
+import { within } from "./deadline.ts";
+import { logLineOf, sentenceOf } from "./failure.ts";
+import type { GetParams, GetResult, Logger, SearchHit, SearchParams, Supplement } from "./host.ts";
+import type { MemoryAccess } from "./memory-access.ts";
+import type { Gatekeeper } from "./who.ts";
+
+/** The host waits 30 s and gives no signal to stop, and a person waits with it. */
+export const ANSWER_DEADLINE_MS = 3_000;
+const DEFAULT_HITS = 10;
+const MOST_HITS = 50;
+/** Longer questions are cut; nobody's question is that long, and a pasted file would only cost time. */
+const QUERY_MAX_CHARS = 2_000;
+
+export interface SupplementParts {
+  readonly access: MemoryAccess;
+  readonly gate: Gatekeeper;
+  readonly log: Logger;
+  readonly deadlineMs?: number;
+}
+
+/**
+ * A refused caller, like one without memories, gets nothing and cannot tell the two apart. A memory that fails throws one
+ * short sentence, which the host shows as a warning beside its own hits.
+ */
+export function makeSupplement(parts: SupplementParts): Supplement {
+  const deadlineMs = parts.deadlineMs ?? ANSWER_DEADLINE_MS;
+  const ask = async <T>(work: (memory: Memory) => Promise<T>): Promise<T> => {
+    try {
+      return await within(deadlineMs, parts.access.open().then(work));
+    } catch (error) {
+      parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
+      // No cause: the host may print it, and a cause could say more than this sentence does.
+      throw new Error(sentenceOf(error));
+    }
+  };
+  return {
+    async search(params: SearchParams): Promise<SearchHit[]> {
+      const query = typeof params.query === "string" ? params.query.slice(0, QUERY_MAX_CHARS).trim() : "";
+      const verdict = parts.gate.verdict(params);
+      if (query === "" || !verdict.ok) return [];
+      const limit = limitOf(params.maxResults);
+      const answer = await ask((memory) => memory.search(verdict.subject, { query, limit }));
+      return checkedHits(answer, limit, parts.log);
+    },
+    async get(params: GetParams): Promise<GetResult | null> {
+      const path = params.lookup;
+      if (typeof path !== "string" || !path.startsWith(PATH_PREFIX)) return null;
+      const verdict = parts.gate.verdict(params);
+      if (!verdict.ok) return null;
+      const query = {
+        path,
+        ...positive("fromLine", params.fromLine),
+        ...positive("lineCount", params.lineCount),
+      };
+      const slice = await ask((memory) => memory.readDocument(verdict.subject, query));
+      return slice === undefined ? null : (documentForHost(slice) ?? null);
+    },
+  };
+}
+
+function checkedHits(answer: RecallAnswer | undefined, limit: number, log: Logger): SearchHit[] {
+  const note = answer?.reason === undefined ? undefined : `helmdeck, in part: ${answer.reason}`;
+  const { hits, dropped } = hitsForHost(answer?.results, limit, note);
+  if (dropped > 0) log.warn(`helmdeck memory: internal: ${dropped} malformed hits were left out`);
+  return hits;
+}
+
+function limitOf(maxResults: unknown): number {
+  const wanted =
+    typeof maxResults === "number" && Number.isFinite(maxResults) ? Math.trunc(maxResults) : DEFAULT_HITS;
+  return Math.min(MOST_HITS, Math.max(1, wanted));
+}
+
+/** As the bundled wiki reads them: what is not a positive whole number counts as not given. */
+function positive<K extends "fromLine" | "lineCount">(name: K, value: unknown): Partial<Record<K, number>> {
+  const isPositive = typeof value === "number" && Number.isSafeInteger(value) && value >= 1;
+  // The computed key is K itself, which the compiler widens to string.
+  return isPositive ? ({ [name]: value } as Record<K, number>) : {};
+}

@@ -1,0 +1,3 @@
+/** The names under which agents know our tools; openclaw.plugin.json declares the same ones. */
+export const STORE_TOOL = "helmdeck__memory_store";
+export const FORGET_TOOL = "helmdeck__memory_forget";

@@ -1,0 +1,222 @@
+/** The two tools an agent changes memory with: store a fact, forget by scope. */
+import { type FactInput, type Forgotten, HelmdeckError, type Memory, type StoredFact } from "../app/index.ts";
+import { lineOf } from "./boundary.ts";
+import { within } from "./deadline.ts";
+import { logLineOf, ToolFailure } from "./failure.ts";
+import type { Logger, Tool, ToolContext, ToolResult } from "./host.ts";
+import { sentenceOfRefusal } from "./identity.ts";
+import type { MemoryAccess } from "./memory-access.ts";
+import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
+import type { Gatekeeper } from "./who.ts";
+
+/** A write waits for a locked database up to 5 s; this is the end of patience for everything around it. */
+export const WRITE_DEADLINE_MS = 10_000;
+/** Far above every limit of the policy, which says the exact one; keeps a 10 MB argument off the way to the worker. */
+const ARGUMENT_MAX_CHARS = 262_144;
+const MOST_TAGS = 1_000;
+
+export interface ToolParts {
+  readonly access: MemoryAccess;
+  readonly gate: Gatekeeper;
+  readonly log: Logger;
+  readonly deadlineMs?: number;
+}
+
+/** Made anew for each run: the host's context, not an argument, says whose memory it is. */
+export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
+  return {
+    name: STORE_TOOL,
+    label: "Remember a fact",
+    description:
+      "Remember one fact for later conversations: a preference, a decision, a name, how something is done. It is encrypted" +
+      " on this machine and found again by memory_search. Storing under a key that is there replaces what it held, so look at" +
+      " helmdeck/my-memory.md (memory_get) first. Not for passwords, tokens or other secrets, not for files, logs or long" +
+      " texts, not for passing details, and not for what belongs in the repository.",
+    parameters: STORE_PARAMETERS,
+    execute: (_callId, params) =>
+      perform(parts, context, async (memory, subject) => {
+        return storeResult(await memory.storeFact(subject, factFrom(params)));
+      }),
+  };
+}
+
+export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
+  return {
+    name: FORGET_TOOL,
+    label: "Forget",
+    description:
+      "Delete from helmdeck memory for good. The scope is the path or id of a memory_search hit, key:<exact key> or" +
+      " category:<name> for facts, pack:<id> or pipeline:<id> or packs or pipelines for records of tool runs, all for facts and" +
+      " records, everything for the whole memory. Use dry_run first when a scope may cover more than one thing, and only" +
+      " delete what the user asked to have forgotten.",
+    parameters: FORGET_PARAMETERS,
+    execute: (_callId, params) =>
+      perform(parts, context, async (memory, subject) => {
+        return forgetResult(await memory.forget(subject, forgetFrom(params)));
+      }),
+  };
+}
+
+const STORE_PARAMETERS = {
+  type: "object",
+  additionalProperties: false,
+  required: ["key", "value"],
+  properties: {
+    key: {
+      type: "string",
+      minLength: 1,
+      maxLength: 512,
+      description: "A short name that will be looked for, such as deploy/preference. Case matters.",
+    },
+    value: { type: "string", minLength: 1, description: "The fact, in a sentence or a few. At most 64 KiB." },
+    category: {
+      type: "string",
+      pattern: "^[a-z0-9][a-z0-9_.-]{0,63}$",
+      description: "What kind of fact it is; user_facts when left out.",
+    },
+    tags: {
+      type: "array",
+      maxItems: 32,
+      items: { type: "string", minLength: 1, maxLength: 64 },
+      description: "Other words it may be looked for by.",
+    },
+    ttl_seconds: {
+      type: "integer",
+      description: "How long to keep it: 3600 (an hour) to 31536000 (a year). Left out or 0: 90 days.",
+    },
+  },
+} as const;
+
+const FORGET_PARAMETERS = {
+  type: "object",
+  additionalProperties: false,
+  required: ["scope"],
+  properties: {
+    scope: { type: "string", minLength: 1, description: "What to forget; see the tool's description." },
+    dry_run: { type: "boolean", description: "Only say how much would be forgotten." },
+  },
+} as const;
+
+async function perform(
+  parts: ToolParts,
+  context: ToolContext,
+  work: (memory: Memory, subject: string) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  try {
+    const verdict = parts.gate.verdict({
+      agentId: context.agentId,
+      agentSessionKey: context.sessionKey,
+      sandboxed: context.sandboxed,
+    });
+    if (!verdict.ok) throw new HelmdeckError("identity_refused", `${sentenceOfRefusal(verdict.reason)}.`);
+    return await within(
+      parts.deadlineMs ?? WRITE_DEADLINE_MS,
+      parts.access.open().then((memory) => work(memory, verdict.subject)),
+    );
+  } catch (error) {
+    const failure = new ToolFailure(error);
+    if (failure.code !== "invalid_input" && failure.code !== "identity_refused") {
+      parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
+    }
+    throw failure;
+  }
+}
+
+/** The host checks arguments against the schema only on some ways in; the policy itself is checked where facts are stored. */
+function factFrom(params: unknown): FactInput {
+  const given = fieldsOf(params);
+  const { category, ttl_seconds: ttlSeconds } = given;
+  if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
+    throw invalid("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
+  }
+  const tags = tagsFrom(given.tags);
+  return {
+    key: text("key", given.key),
+    value: text("value", given.value),
+    ...(isGiven(category) ? { category: text("category", category) } : {}),
+    ...(tags === undefined ? {} : { tags }),
+    ...(isGiven(ttlSeconds) ? { ttlSeconds } : {}),
+  };
+}
+
+function forgetFrom(params: unknown): { scope: string; dryRun: boolean } {
+  const given = fieldsOf(params);
+  const dryRun = given.dry_run ?? false;
+  // Anything but a plain boolean could mean "only look": deleting on a misreading cannot be taken back.
+  if (typeof dryRun !== "boolean") throw invalid("dry_run", "must be true or false");
+  return { scope: text("scope", given.scope), dryRun };
+}
+
+function tagsFrom(tags: unknown): readonly string[] | undefined {
+  if (!isGiven(tags)) return undefined;
+  if (!Array.isArray(tags)) throw invalid("tags", "must be a list of texts");
+  if (tags.length > MOST_TAGS) throw invalid("tags", "are too many; keep those one would search for");
+  return tags.map((tag: unknown) => text("tags", tag));
+}
+
+function text(field: string, value: unknown): string {
+  if (typeof value !== "string") throw invalid(field, isGiven(value) ? "must be text" : "is missing");
+  if (value.length > ARGUMENT_MAX_CHARS)
+    throw invalid(field, "is too long; a value may have 65,536 bytes, all else less");
+  return value;
+}
+
+function isGiven<T>(value: T | undefined | null): value is T {
+  return value !== undefined && value !== null;
+}
+
+function invalid(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}
+
+function storeResult(stored: StoredFact): ToolResult {
+  const { replaced } = stored;
+  const until = dayOf(stored.expiresAt);
+  const name = `"${lineOf(stored.key) ?? ""}" in ${stored.category}`;
+  const story = replaced?.refreshed
+    ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
+    : `Remembered ${name} until ${until}.`;
+  const change =
+    replaced && !replaced.refreshed
+      ? ` It replaced what was stored there on ${dayOf(replaced.updatedAt)}.`
+      : "";
+  return answer(`${story}${change} It can be read at ${stored.path}.`, {
+    key: stored.key,
+    category: stored.category,
+    expires_at: instantOf(stored.expiresAt),
+    path: stored.path,
+    ...(replaced
+      ? { replaced: { updated_at: instantOf(replaced.updatedAt), refreshed: replaced.refreshed } }
+      : {}),
+  });
+}
+
+function forgetResult(forgotten: Forgotten): ToolResult {
+  const { scope, deleted, dryRun, erased } = forgotten;
+  const count = deleted === 1 ? "1 entry" : `${deleted} entries`;
+  const shown = lineOf(scope) ?? "";
+  const story = dryRun
+    ? `${count} would be forgotten for ${shown}. Nothing was changed.`
+    : deleted === 0
+      ? `Nothing matched ${shown}, so nothing was forgotten.`
+      : `Forgot ${count} for ${shown}.`;
+  const pending =
+    !dryRun && erased === "pending" ? " Old bytes are overwritten as soon as no reader needs them." : "";
+  return answer(story + pending, { scope, deleted, dry_run: dryRun, erased });
+}
+
+function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
+  return { content: [{ type: "text", text: story }], details };
+}
+
+function dayOf(unixMs: number): string {
+  return instantOf(unixMs).slice(0, "2026-01-01".length);
+}
+
+function instantOf(unixMs: number): string {
+  return new Date(unixMs).toISOString();
+}
+
+function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
+  return typeof params === "object" && params !== null ? { ...params } : {};
+}

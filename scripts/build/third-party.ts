@@ -1,0 +1,35 @@
+/** The licences of the libraries that are bundled, as their authors ask for. */
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Metafile } from "esbuild";
+
+const HEADING = "# Third-party notices\n\nThis build contains code from the following packages.\n";
+
+/** One section per bundled package, by name, with its licence text. Throws when a package has none. */
+export async function noticesFor(root: string, metafiles: readonly Metafile[]): Promise<string> {
+  const folders = new Set(metafiles.flatMap(filesIn).flatMap(packageFolder));
+  const sections = await Promise.all([...folders].sort().map((folder) => noticeOf(join(root, folder))));
+  return sections.length === 0 ? `${HEADING}\nNone.\n` : [HEADING, ...sections].join("\n");
+}
+
+/** What really went into the build; much more than that is read and then left out. */
+function filesIn({ outputs }: Metafile): string[] {
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  return inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : []));
+}
+
+function packageFolder(input: string): string[] {
+  const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
+  return match?.[1] === undefined ? [] : [match[1]];
+}
+
+async function noticeOf(folder: string): Promise<string> {
+  const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const [file] = globSync("{LICEN[CS]E,licen[cs]e,COPYING}*", { cwd: folder });
+  if (file === undefined && typeof license !== "string")
+    throw new Error(`${name} has no licence to pass on.`);
+  const text =
+    file === undefined ? `Licensed under ${license}.` : (await readFile(join(folder, file), "utf8")).trim();
+  return `## ${name} ${version} (${license})\n\n${text}\n`;
+}
