@@ -43,21 +43,29 @@ export async function findDatabase(path: string): Promise<string> {
 
 /** False for nothing at all; throws for anything but a plain file, or a link to one. */
 async function isThere(path: string): Promise<boolean> {
-  const found = await stat(path).catch((error: unknown) => ignoreAbsence(error));
+  const found = await stat(path).catch((error: unknown) => absent(path, error));
   if (found === undefined) return refuseDanglingLink(path);
   if (found.isDirectory()) throw unavailable(path, "is a folder, and should be a file");
   if (!found.isFile()) throw unavailable(path, "is not a plain file");
+  if (found.size === 1) throw notOurs(path);
   return true;
 }
 
 async function refuseDanglingLink(path: string): Promise<false> {
-  const found = await lstat(path).catch((error: unknown) => ignoreAbsence(error));
+  const found = await lstat(path).catch((error: unknown) => absent(path, error));
   if (found === undefined) return false;
   throw unavailable(path, "is a symbolic link to a file that is not there");
 }
 
-function ignoreAbsence(error: unknown): undefined {
+function absent(path: string, error: unknown): undefined {
   if (isFileError(error, "ENOENT")) return undefined;
+  if (isFileError(error, "EACCES", "EPERM")) {
+    throw unavailable(
+      path,
+      "is in a folder that this account may not look into; check owner and mode",
+      error,
+    );
+  }
   throw error;
 }
 
@@ -66,7 +74,7 @@ function ignoreAbsence(error: unknown): undefined {
  * folded in. The log is looked at first: a database that is just being made has its first page before it has a log.
  */
 async function refuseEmptied(file: string): Promise<void> {
-  const log = await stat(`${file}-wal`).catch((error: unknown) => ignoreAbsence(error));
+  const log = await stat(`${file}-wal`).catch((error: unknown) => absent(file, error));
   if (log === undefined || log.size === 0) return;
   if ((await stat(file)).size > 0) return;
   throw new HelmdeckError(
@@ -105,6 +113,15 @@ function explain(cause: unknown, path: string): HelmdeckError {
     ? "leads through symbolic links that go in a circle"
     : "cannot be made or found; check each folder on its path";
   return unavailable(path, why, cause);
+}
+
+/** SQLite takes a file of a single byte for an empty one, and would write over it. */
+function notOurs(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_not_ours",
+    `${path} holds one byte and is no database. It was left as it is; check the path.`,
+    { details: { path } },
+  );
 }
 
 function unavailable(path: string, why: string, cause?: unknown): HelmdeckError {

@@ -1,0 +1,9 @@
+/** Runs some SQL on a file, says so, and holds on to what it got until its input ends. */
+import { driverNamed, say } from "./sqlite-child.ts";
+
+const [driver, path = "", ...statements] = process.argv.slice(2);
+const connection = await driverNamed(driver).open(path, "write");
+for (const sql of statements) connection.exec(sql);
+say({ held: true });
+process.stdin.on("end", () => connection.close());
+process.stdin.resume();

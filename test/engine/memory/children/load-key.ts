@@ -1,0 +1,10 @@
+/** Loads or makes a key and prints a mark that tells keys apart, or the error's code. */
+import { isHelmdeckError, loadOrMakeKey } from "../../../../engine/index.ts";
+
+const [keyPath = "", databasePath = ""] = process.argv.slice(2);
+try {
+  const { key, made } = await loadOrMakeKey({ env: {}, keyPath, databasePath });
+  console.log(JSON.stringify({ mark: Buffer.from(key.deriveBytes("test mark", 8)).toString("hex"), made }));
+} catch (error) {
+  console.log(JSON.stringify({ code: isHelmdeckError(error) ? error.code : String(error) }));
+}

@@ -1,0 +1,42 @@
+/** What the scripts share that open a database in a process of their own: driver by name, key, and answers as JSON lines. */
+import {
+  betterSqliteDriver,
+  isHelmdeckError,
+  type NewEntry,
+  namespaceOf,
+  nodeSqliteDriver,
+  parseKey,
+  type SqliteDriver,
+} from "../../../../engine/index.ts";
+
+export const CHILD_KEY = parseKey("00112233445566778899aabbccddeeff".repeat(2), "test key");
+
+export function driverNamed(name: string | undefined): SqliteDriver {
+  const driver = [betterSqliteDriver, nodeSqliteDriver].find((known) => known.name === name);
+  if (driver === undefined) throw new Error(`no driver ${name}`);
+  return driver;
+}
+
+export function say(line: Readonly<Record<string, unknown>>): void {
+  console.log(JSON.stringify(line));
+}
+
+/** Prints what came of it; an error by its code. */
+export async function report(work: () => Promise<Readonly<Record<string, unknown>>>): Promise<void> {
+  try {
+    say(await work());
+  } catch (error) {
+    say(isHelmdeckError(error) ? { code: error.code, message: error.message } : { code: String(error) });
+  }
+}
+
+export function childFact(key: string, value: string): NewEntry {
+  return {
+    namespace: namespaceOf("ana"),
+    origin: "fact",
+    key,
+    value: Buffer.from(value),
+    category: "user_facts",
+    tags: [],
+  };
+}

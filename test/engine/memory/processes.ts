@@ -1,0 +1,92 @@
+/** Child processes of the tests: each runs one script of `children/` and prints JSON lines. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export type Line = Readonly<Record<string, unknown>>;
+
+export interface Child {
+  readonly process: ChildProcess;
+  /** Every line so far, whole ones only. */
+  readonly lines: readonly Line[];
+  /** The next line that has not been waited for yet; throws when the child ends without one. */
+  next(): Promise<Line>;
+  /** The first line; then waits for the end. */
+  result(): Promise<Line>;
+  /** Waits until the process has ended and all of its output was read. */
+  ended(): Promise<void>;
+  say(text: string): void;
+}
+
+export interface ChildOptions {
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly cwd?: string;
+  /** A command that runs the rest of its arguments, such as one that sets limits first. */
+  readonly under?: readonly string[];
+}
+
+export function childPath(name: string): string {
+  return fileURLToPath(new URL(`./children/${name}`, import.meta.url));
+}
+
+/** Root may write everywhere, so what depends on permissions is tried by another account. */
+export const asNobody: { readonly possible: boolean; readonly options: ChildOptions } =
+  process.getuid?.() === 0
+    ? { possible: true, options: { uid: 65_534, gid: 65_534, cwd: "/" } }
+    : { possible: process.getuid !== undefined, options: {} };
+
+export function spawnChild(script: string, args: readonly string[], options: ChildOptions = {}): Child {
+  const { under = [], ...spawnOptions } = options;
+  const [command = process.execPath, ...rest] = [...under, process.execPath, script, ...args];
+  const child = spawn(command, rest, { ...spawnOptions, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.on("error", () => undefined); // it may be gone before it has read everything
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const closed = once(child, "close");
+  const lines: Line[] = [];
+  const reader = createInterface({ input: child.stdout });
+  reader.on("line", (line) => {
+    const parsed = parseLine(line);
+    if (parsed !== undefined) lines.push(parsed);
+  });
+  let waitedFor = 0;
+  const next = async (): Promise<Line> => {
+    const wanted = waitedFor++;
+    while (lines.length <= wanted) {
+      const event = await Promise.race([once(reader, "line"), closed.then(() => "closed" as const)]);
+      if (event === "closed" && lines.length <= wanted)
+        throw new Error(`the child said nothing more: ${stderr}`);
+    }
+    return lines[wanted] ?? {};
+  };
+  return {
+    process: child,
+    lines,
+    next,
+    result: async () => {
+      const first = await next();
+      child.stdin.end();
+      await closed;
+      return first;
+    },
+    ended: async () => {
+      await closed;
+    },
+    say: (text) => {
+      child.stdin.write(text);
+    },
+  };
+}
+
+/** A process that was killed may leave its last line half written. */
+function parseLine(line: string): Line | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

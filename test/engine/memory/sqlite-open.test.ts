@@ -1,0 +1,512 @@
+/** Trouble at open: each kind is one clear error with a code and a remedy, and the file stays as it was. */
+import { execFile } from "node:child_process";
+import { hash } from "node:crypto";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type ErrorCode,
+  type MemoryStore,
+  openSqliteReader,
+  openSqliteStore,
+  type SqliteDriver,
+  type SqliteStoreOptions,
+} from "../../../engine/index.ts";
+import { fact, refTo, text } from "../../contract/rig.ts";
+import { asNobody, childPath, spawnChild } from "./processes.ts";
+import { DRIVERS, KEY, makeTempFolder, OTHER_KEY } from "./sqlite-rig.ts";
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await makeTempFolder();
+  path = join(folder, "memory.sqlite");
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe.each(DRIVERS)("with $name,", (driver) => {
+  const optionsFor = (more: Partial<SqliteStoreOptions> = {}): SqliteStoreOptions => ({
+    path,
+    key: KEY,
+    driver,
+    busyTimeoutMs: 50,
+    ...more,
+  });
+
+  /** A store with one fact in it, closed again. */
+  async function makeStore(): Promise<void> {
+    const store = await openSqliteStore(optionsFor());
+    await store.put(fact("editor", "vim"));
+    await store.close();
+  }
+
+  /** Opening, to write and to read, fails with this code and a remedy, and leaves every file as it was. */
+  async function expectRefused(code: ErrorCode, more: Partial<SqliteStoreOptions> = {}): Promise<void> {
+    const before = await snapshot(folder);
+    for (const open of [openSqliteStore, openSqliteReader]) {
+      await expect(open(optionsFor(more))).rejects.toMatchObject({
+        name: "HelmdeckError",
+        code,
+        message: expect.stringMatching(/\..+\.$|; .+\.$|: .+\.$/s),
+      });
+      expect(await openDescriptors(folder)).toEqual([]);
+    }
+    expect(await snapshot(folder)).toEqual(before);
+  }
+
+  async function runSql(...statements: readonly string[]): Promise<void> {
+    if (!(await exists(path))) await writeFile(path, "");
+    const connection = await driver.open(path, "write");
+    for (const sql of statements) connection.exec(sql);
+    connection.close();
+  }
+
+  describe("a place for the database", () => {
+    test("is made for the owner alone: folders 0700, every file 0600", async () => {
+      const deep = join(folder, "a", "b", "memory.sqlite");
+      const store = await openSqliteStore(optionsFor({ path: deep }));
+      await store.put(fact("editor", "vim"));
+      expect(await modeOf(join(folder, "a"))).toBe(0o700);
+      expect(await modeOf(join(folder, "a", "b"))).toBe(0o700);
+      const files = (await readdir(join(folder, "a", "b"))).sort();
+      expect(files).toEqual(["memory.sqlite", "memory.sqlite-shm", "memory.sqlite-wal"]);
+      for (const file of files)
+        expect([file, await modeOf(join(folder, "a", "b", file))]).toEqual([file, 0o600]);
+      await store.close();
+      expect(await readdir(join(folder, "a", "b"))).toEqual(["memory.sqlite"]);
+    });
+
+    test("stays private under a careless umask", async () => {
+      const before = process.umask(0);
+      try {
+        await makeStore();
+      } finally {
+        process.umask(before);
+      }
+      expect(await modeOf(path)).toBe(0o600);
+    });
+
+    test("may be named in odd ways, which are only names", async () => {
+      for (const name of ["file:x?mode=memory", "a b'c\"%#?.sqlite", ":memory:", "日本語.sqlite", "-"]) {
+        const odd = join(folder, name);
+        const store = await openSqliteStore(optionsFor({ path: odd }));
+        await store.put(fact("editor", "vim"));
+        await store.close();
+        expect((await stat(odd)).size).toBeGreaterThan(0);
+        await rm(odd);
+      }
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    test("may be a link to the file; the log then lies beside the file", async () => {
+      await mkdir(join(folder, "disk"));
+      const real = join(folder, "disk", "real.sqlite");
+      await writeFile(real, "");
+      await symlink(real, path);
+      const store = await openSqliteStore(optionsFor());
+      await store.put(fact("editor", "vim"));
+      expect((await readdir(join(folder, "disk"))).sort()).toEqual([
+        "real.sqlite",
+        "real.sqlite-shm",
+        "real.sqlite-wal",
+      ]);
+      await store.close();
+      expect((await lstat(path)).isSymbolicLink()).toBe(true);
+    });
+
+    test("that is a folder is refused", async () => {
+      await mkdir(path);
+      await expectRefused("store_unavailable");
+    });
+
+    test("that is a named pipe is refused at once", async () => {
+      await promisify(execFile)("mkfifo", [path]);
+      await expectRefused("store_unavailable");
+    });
+
+    test("that is a link to nowhere is refused, and nothing is made at its end", async () => {
+      await symlink(join(folder, "gone"), path);
+      await expectRefused("store_unavailable");
+    });
+
+    test("that is a link to itself is refused", async () => {
+      await symlink(path, path);
+      await expectRefused("store_unavailable");
+    });
+
+    test("below a file is refused", async () => {
+      await writeFile(path, "a file");
+      await expectRefused("store_unavailable", { path: join(path, "memory.sqlite") });
+    });
+
+    test("that no file system has is refused", async () => {
+      await expectRefused("store_unavailable", { path: join(folder, "nul\0inside") });
+      await expectRefused("store_unavailable", { path: join(folder, "x".repeat(300)) });
+    });
+  });
+
+  describe("a file that is not ours", () => {
+    test.each([
+      ["text", "just some notes that somebody keeps\n".repeat(200)],
+      ["a few bytes", "x"],
+      ["another format", `SQLite format 2\0${"\0".repeat(5_000)}`],
+    ])("%s is left alone", async (_what, content) => {
+      await writeFile(path, content);
+      await expectRefused("store_not_ours");
+    });
+
+    test("a database with tables is left alone", async () => {
+      await runSql("CREATE TABLE memory_entries (id TEXT)", "INSERT INTO memory_entries VALUES ('theirs')");
+      await expectRefused("store_not_ours");
+    });
+
+    test("a database in WAL mode is left alone", async () => {
+      await runSql("PRAGMA journal_mode = WAL", "CREATE TABLE theirs (id TEXT)");
+      await expectRefused("store_not_ours");
+    });
+
+    test("a database with another program's mark is left alone, though it is empty", async () => {
+      await runSql("PRAGMA application_id = 252006674", "CREATE TABLE t (a)", "DROP TABLE t");
+      await expectRefused("store_not_ours");
+    });
+
+    test("a database with somebody's schema version is left alone, though it is empty", async () => {
+      await runSql("PRAGMA user_version = 3", "CREATE TABLE t (a)", "DROP TABLE t");
+      await expectRefused("store_not_ours");
+    });
+  });
+
+  describe("a file of ours", () => {
+    test("from a newer program is store_newer", async () => {
+      await makeStore();
+      await runSql("PRAGMA user_version = 99");
+      await expectRefused("store_newer");
+    });
+
+    test("under another key is key_wrong, and is read again under its own", async () => {
+      await makeStore();
+      await expectRefused("key_wrong", { key: OTHER_KEY });
+      const store = await openSqliteStore(optionsFor());
+      expect(text((await store.get(refTo("editor")))?.value)).toBe("vim");
+      await store.close();
+    });
+
+    test("that is still empty of entries knows its key all the same", async () => {
+      await (await openSqliteStore(optionsFor())).close();
+      await expectRefused("key_wrong", { key: OTHER_KEY });
+    });
+
+    test.each([
+      ["a page", (size: number) => size - 4_096],
+      ["a half", (size: number) => size / 2],
+      ["all but the first page", () => 4_096],
+      ["all but the header", () => 100],
+    ])("cut by %s is store_corrupt", async (_what, sizeAfter) => {
+      await makeStore();
+      await truncate(path, sizeAfter((await stat(path)).size));
+      await expectRefused("store_corrupt");
+    });
+
+    test("emptied, with its log still there, is store_corrupt, and the log stays", async () => {
+      await makeStore();
+      const child = spawnChild(childPath("hold-lock.ts"), [driver.name, path, "DELETE FROM removals"]);
+      await child.next();
+      child.process.kill("SIGKILL"); // leaves the log
+      await child.ended();
+      await writeFile(`${path}-wal`, Buffer.alloc(5_000, 1));
+      await truncate(path, 0);
+      await expectRefused("store_corrupt");
+    });
+
+    test("whose tables are gone is store_corrupt", async () => {
+      await makeStore();
+      await runSql("DROP TABLE store");
+      await expectRefused("store_corrupt");
+    });
+
+    test("whose own row is gone is store_corrupt", async () => {
+      await makeStore();
+      await runSql("DELETE FROM store");
+      await expectRefused("store_corrupt");
+    });
+
+    test("with our mark but no schema is store_corrupt", async () => {
+      await makeStore();
+      await runSql("PRAGMA user_version = 0");
+      await expectRefused("store_corrupt");
+    });
+
+    test("overwritten in the middle fails where it is damaged, and inspect says so", async () => {
+      const store = await openSqliteStore(optionsFor());
+      await store.putMany(Array.from({ length: 500 }, (_, i) => fact(`k${i}`, "x".repeat(500))));
+      await store.close();
+      const content = await readFile(path);
+      content.fill(0xff, 40 * 4_096, 60 * 4_096);
+      await writeFile(path, content);
+      const reader = await openSqliteReader(optionsFor());
+      await expect(reader.list({ namespace: refTo("k").namespace, limit: 1_000 })).rejects.toMatchObject({
+        code: "store_corrupt",
+      });
+      expect(await reader.inspect()).toMatchObject({ integrity: "damaged" });
+      await reader.close();
+    });
+  });
+
+  describe("permission", () => {
+    /** Runs the child script, as an account that permissions bind. */
+    const put = async (): Promise<unknown> => {
+      const child = spawnChild(childPath("open-and-put.ts"), [driver.name, path], asNobody.options);
+      return (await child.result()).code;
+    };
+    const giveAway = async (): Promise<void> => {
+      const { uid, gid } = asNobody.options;
+      if (uid !== undefined) await promisify(execFile)("chown", ["-R", `${uid}:${gid}`, folder]);
+    };
+
+    test.runIf(asNobody.possible)(
+      "to write in the folder is missing: store_readonly, nothing made",
+      async () => {
+        await giveAway();
+        await chmod(folder, 0o555);
+        expect(await put()).toBe("store_readonly");
+        expect(await readdir(folder)).toEqual([]);
+      },
+    );
+
+    test.runIf(asNobody.possible)("to write in the folder was taken away: store_readonly", async () => {
+      await makeStore();
+      await giveAway();
+      await chmod(folder, 0o555);
+      expect(await put()).toBe("store_readonly");
+      expect(await readdir(folder)).toEqual(["memory.sqlite"]);
+    });
+
+    test.runIf(asNobody.possible)("to write the file was taken away: store_readonly", async () => {
+      await makeStore();
+      await giveAway();
+      await chmod(path, 0o400);
+      expect(await put()).toBe("store_readonly");
+    });
+
+    test.runIf(asNobody.possible)("to look into the folder is missing: store_unavailable", async () => {
+      await makeStore();
+      await giveAway();
+      await chmod(folder, 0o000);
+      expect(await put()).toBe("store_unavailable");
+    });
+  });
+
+  describe("a locked database", () => {
+    const hold = async (...statements: readonly string[]) => {
+      const child = spawnChild(childPath("hold-lock.ts"), [driver.name, path, ...statements]);
+      await child.next();
+      return async () => {
+        child.process.stdin?.end();
+        await child.ended();
+      };
+    };
+
+    test("that is just being made by a process that does not end is store_locked", async () => {
+      await writeFile(path, "");
+      const release = await hold("BEGIN EXCLUSIVE");
+      await expect(openSqliteStore(optionsFor())).rejects.toMatchObject({ code: "store_locked" });
+      await release();
+      await makeStore();
+    });
+
+    test("that somebody keeps to himself is store_locked", async () => {
+      await makeStore();
+      const release = await hold(
+        "PRAGMA locking_mode = EXCLUSIVE",
+        "BEGIN EXCLUSIVE",
+        "UPDATE store SET prunes = prunes",
+      );
+      await expect(openSqliteStore(optionsFor())).rejects.toMatchObject({ code: "store_locked" });
+      await expect(openSqliteReader(optionsFor())).rejects.toMatchObject({ code: "store_locked" });
+      await release();
+      await makeStore();
+    });
+
+    test("with a writer at work opens and reads; a write waits its time and is store_locked; then goes on", async () => {
+      await makeStore();
+      const release = await hold("BEGIN EXCLUSIVE");
+      const store = await openSqliteStore(optionsFor());
+      expect(text((await store.get(refTo("editor")))?.value)).toBe("vim");
+      for (const write of WRITES) await expect(write(store)).rejects.toMatchObject({ code: "store_locked" });
+      await release();
+      for (const write of WRITES) await write(store);
+      await store.close();
+    });
+  });
+
+  describe("a full disk", () => {
+    test("is store_full; nothing of that write is kept, everything before it is", async () => {
+      const store = await openSqliteStore(optionsFor({ driver: withPageLimit(driver, 30) }));
+      const before = await fillUp(store);
+      expect(before).toBeGreaterThan(0);
+      const batch = Array.from({ length: 20 }, (_, i) => fact(`batch${i}`, "x".repeat(2_000)));
+      await expect(store.putMany(batch)).rejects.toMatchObject({ code: "store_full" });
+      expect(await store.countWhere({ namespace: refTo("k").namespace })).toBe(before);
+      expect(await store.inspect()).toMatchObject({ entries: before, unreadable: 0, integrity: "ok" });
+      await store.delete(refTo("k0"));
+      await store.put(fact("after", "room again"));
+      await store.close();
+    });
+
+    test("at open is store_full", async () => {
+      await expect(openSqliteStore(optionsFor({ driver: withPageLimit(driver, 2) }))).rejects.toMatchObject({
+        code: "store_full",
+      });
+      await makeStore();
+    });
+
+    const realDisk = ["unshare", "--user", "--map-root-user", "--mount"];
+    test.runIf(process.platform === "linux")(
+      "that is really full, on a small file system of its own",
+      async (context) => {
+        const mounted = [
+          ...realDisk,
+          "sh",
+          "-c",
+          `mount -t tmpfs -o size=1m tmpfs "${folder}" && exec "$@"`,
+          "sh",
+        ];
+        const works = await promisify(execFile)(mounted[0] ?? "", [...mounted.slice(1), "true"]).then(
+          () => true,
+          () => false,
+        );
+        if (!works) return context.skip("this machine lets nobody mount");
+        const child = spawnChild(childPath("fill-disk.ts"), [driver.name, folder], { under: mounted });
+        const seen = await child.result();
+        const { stored } = seen;
+        expect(seen).toMatchObject({ full: "store_full", readable: stored, integrity: "ok", unreadable: 0 });
+        expect(Number(stored)).toBeGreaterThan(10);
+        expect(seen.entries).toBe(Number(stored) + 1);
+      },
+    );
+  });
+
+  describe("a reader", () => {
+    test("makes nothing where nothing is", async () => {
+      const missing = join(folder, "no", "such", "place", "memory.sqlite");
+      await expect(openSqliteReader(optionsFor({ path: missing }))).rejects.toMatchObject({
+        code: "store_unavailable",
+      });
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    test("sets nothing up in a file that is still empty", async () => {
+      await writeFile(path, "");
+      await expect(openSqliteReader(optionsFor())).rejects.toMatchObject({ code: "store_unavailable" });
+      expect((await stat(path)).size).toBe(0);
+    });
+
+    test("cannot write, whatever is tried with its connection", async () => {
+      await makeStore();
+      const connection = await driver.open(path, "read");
+      expect(() => connection.exec("DELETE FROM entries")).toThrow();
+      connection.close();
+    });
+
+    test("does not sweep: what has expired stays until a writer comes", async () => {
+      const store = await openSqliteStore(optionsFor({ now: () => 0 }));
+      await store.put(fact("editor", "vim", { expiresAt: 1 }));
+      await store.close();
+      const reader = await openSqliteReader(optionsFor({ now: () => 1 }));
+      expect(await reader.get(refTo("editor"))).toBeUndefined();
+      expect(await reader.inspect()).toMatchObject({ entries: 0, expired: 1 });
+      await reader.close();
+    });
+  });
+});
+
+test("better-sqlite3 would trim the path and open another file, so such a path is refused", async () => {
+  const [driver] = DRIVERS;
+  if (driver === undefined) throw new Error("two drivers");
+  const opening = openSqliteStore({ path: `${path} `, key: KEY, driver });
+  await expect(opening).rejects.toMatchObject({ code: "store_unavailable" });
+});
+
+const WRITES: readonly ((store: MemoryStore) => Promise<unknown>)[] = [
+  (store) => store.put(fact("b", "2")),
+  (store) => store.putMany([fact("b", "2")]),
+  (store) => store.delete(refTo("a")),
+  (store) => store.deleteWhere({ namespace: refTo("a").namespace, key: "a" }),
+  (store) => store.deleteExpired(),
+];
+
+/** As a disk that has room for so many pages of the database. */
+function withPageLimit(driver: SqliteDriver, pages: number): SqliteDriver {
+  return {
+    name: driver.name,
+    open: async (file, mode) => {
+      const connection = await driver.open(file, mode);
+      connection.exec(`PRAGMA max_page_count = ${pages}`);
+      return connection;
+    },
+  };
+}
+
+/** Puts entries until one does not fit; says how many did. */
+async function fillUp(store: MemoryStore): Promise<number> {
+  for (let stored = 0; ; stored++) {
+    const error: unknown = await store.put(fact(`k${stored}`, "x".repeat(2_000))).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error === undefined) continue;
+    expect(error).toMatchObject({ code: "store_full" });
+    return stored;
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function modeOf(file: string): Promise<number> {
+  return (await stat(file)).mode & 0o777;
+}
+
+/**
+ * Every file below a folder with a hash of its bytes, but for the empty log and the index of a log that a read-only opener
+ * may leave. Only while nothing has them open: reading drops SQLite's locks.
+ */
+async function snapshot(root: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const files: Record<string, string> = {};
+  for (const entry of entries) {
+    const file = join(entry.parentPath, entry.name);
+    const content = entry.isFile() ? await readFile(file) : "not a file";
+    if (file.endsWith("-shm") || (file.endsWith("-wal") && content.length === 0)) continue;
+    files[file] = hash("sha256", content);
+  }
+  return files;
+}
+
+/** Files below a folder that this process still has open; known on Linux only. */
+async function openDescriptors(root: string): Promise<readonly string[]> {
+  if (process.platform !== "linux") return [];
+  const links = await Promise.all(
+    (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
+  );
+  return links.filter((link) => link.startsWith(root));
+}
