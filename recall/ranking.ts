@@ -10,17 +10,35 @@ export interface Ranking {
   readonly tagWeight: number;
   readonly titleWeight: number;
   readonly categoryWeight: number;
-  /** Share of the rank that comes from BM25; the rest is how much of the query is covered at all. */
+  /** Share of BM25 in the rank; the rest of the words' part is how much of the query is covered at all. */
   readonly bm25Share: number;
   /** Most that words standing together, as in the query, add. */
   readonly proximity: number;
-  /** Most that neighbours (same key prefix, near in time) add to a chunk that matches by itself. */
-  readonly neighbour: number;
-  readonly neighbourWithinMs: number;
-  /** Hits below this are noise and not returned. */
-  readonly cutOff: number;
+  /** Most that neighbours add to a chunk that matches by itself: in a thread, and merely near. */
+  readonly threadContext: number;
+  readonly nearContext: number;
+  /** Places to each side that are looked at, and what one place more takes from the influence. */
+  readonly reach: number;
+  readonly decay: number;
   /** How many chunks are looked at closely. */
   readonly candidates: number;
+  /** False: nothing is cut off. For measuring what the cut-off costs. */
+  readonly cutOff: CutOff | false;
+}
+
+/** When a match is noise. Shares are of the query's weight, rare words weighing more. */
+export interface CutOff {
+  /** A fact that stands alone must answer this share of the query … */
+  readonly coverage: number;
+  /** … and more when the namespace has never heard of some of it: this much of the unknown share is taken off. */
+  readonly unknownPenalty: number;
+  /** With a single word of several matched, it must be nearly all of the query. */
+  readonly singleWordCoverage: number;
+  /** A larger share of names and numbers missing means that another thing is meant. */
+  readonly missingNames: number;
+  /** A line of a thread is judged with half of what the lines around it answer, and must reach this share. */
+  readonly threadCoverage: number;
+  readonly threadUnknownNames: number;
 }
 
 export const DEFAULT_RANKING: Ranking = {
@@ -31,9 +49,18 @@ export const DEFAULT_RANKING: Ranking = {
   titleWeight: 0.5,
   categoryWeight: 0.5,
   bm25Share: 0.6,
-  proximity: 0.15,
-  neighbour: 0.2,
-  neighbourWithinMs: 15 * 60 * 1000,
-  cutOff: 0.3,
+  proximity: 0.25,
+  threadContext: 0.7,
+  nearContext: 0.2,
+  reach: 4,
+  decay: 0.8,
   candidates: 300,
+  cutOff: {
+    coverage: 0.5,
+    unknownPenalty: 0.3,
+    singleWordCoverage: 0.75,
+    missingNames: 0.15,
+    threadCoverage: 0.2,
+    threadUnknownNames: 0.5,
+  },
 };

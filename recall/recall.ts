@@ -1,8 +1,9 @@
 /** Recall over many namespaces: builds an index for each from its source, keeps it current, and answers queries. */
 import { type CorpusEntry, HelmdeckError, type Namespace, type UnixMs } from "../engine/index.ts";
-import type { CorpusSource, Recall, RecallAnswer, RecallQuery } from "./contract.ts";
+import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./contract.ts";
+import type { Evidence } from "./lexical/inspection.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
-import { hitOf, LexicalSearch } from "./lexical/search.ts";
+import { LexicalSearch, type Match } from "./lexical/search.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 
 export interface RecallOptions {
@@ -62,6 +63,19 @@ export function createRecall(options: RecallOptions): Recall {
       shelf.clear();
     },
   };
+}
+
+function hitOf({ document, passage, score, evidence }: Match, explain: boolean): RecallHit {
+  const { docid, path, title, category, key, updatedAt } = document;
+  const snippet = document.content.slice(passage.start, passage.end);
+  const { startLine, endLine } = passage;
+  const hit = { docid, path, title, score, snippet, startLine, endLine, category, key, updatedAt };
+  return explain ? { ...hit, parts: partsOf(evidence) } : hit;
+}
+
+/** Shares, and counts where there are no shares. */
+function partsOf({ inThread, ...numbers }: Evidence): Readonly<Record<string, number>> {
+  return { ...numbers, inThread: inThread ? 1 : 0 };
 }
 
 /** One namespace's index and how far it has read its source. */

@@ -30,13 +30,16 @@ talk talked discuss discussed remember remind happen happened called name named 
 live stay feel felt start started plan plans decide decided main current particular specific different
 person people someone somebody place information detail details fact note notes`);
 
-const OTHER_LANGUAGES: readonly ReadonlySet<string>[] = [
+const GERMAN =
   list(`der die das den dem des ein eine einen einem einer eines kein keine und oder aber wenn dann weil dass ob als wie
     ich mich mir mein meine meinen meinem meiner du dich dir dein deine er ihn ihm sein seine sie ihr ihre es wir uns unser
     unsere ist sind war waren bin bist sein hat haben hatte wird werden wurde kann können muss soll darf mag nicht auch nur
     schon noch sehr hier da dort wer was wann wo wohin woher warum weshalb welche welcher welches welchen wieviel viele
     in im an am auf aus bei beim bis durch für gegen hinter mit nach neben ohne seit über um unter von vom vor zu zum zur
-    zwischen gilt kommt kommen liegt gibt man so mal bitte`),
+    zwischen gilt kommt kommen liegt gibt man so mal bitte`);
+
+const OTHER_LANGUAGES: readonly ReadonlySet<string>[] = [
+  GERMAN,
   list(`le la les l un une des du de d au aux et ou mais si donc car que qui quoi dont où quand comment pourquoi combien quel
     quelle quels quelles je j me m moi mon ma mes tu te toi ton ta tes il elle on nous notre nos vous votre vos ils elles
     leur leurs se s son sa ses ce cet cette ces c est sont était être ai as a avons avez ont avoir fait pas ne n plus très
@@ -67,7 +70,7 @@ const UNSPACED = list(`
 
 /** Share of a word's own weight that it keeps in a query. */
 export const FUNCTION_WORD = 0;
-export const EVERYDAY_WORD = 0.4;
+export const EVERYDAY_WORD = 0.6;
 export const CONTENT_WORD = 1;
 
 /** Weights the folded words of one query, in order. */
@@ -77,6 +80,11 @@ export function commonnessOf(words: readonly string[]): readonly number[] {
     if (ENGLISH.has(word) || UNSPACED.has(word) || foreign?.has(word) === true) return FUNCTION_WORD;
     return EVERYDAY.has(word) ? EVERYDAY_WORD : CONTENT_WORD;
   });
+}
+
+/** True when the query is German, whose nouns all have capitals. */
+export function isGerman(words: readonly string[]): boolean {
+  return languageOf(words) === GERMAN;
 }
 
 /** The other language whose function words the query speaks, if it speaks one more than English. */

@@ -1,9 +1,10 @@
 /** What the index keeps of each entry beside its terms: enough to show a hit, to expire it and to find its neighbours. */
-import type { CorpusEntry, EntryId, UnixMs } from "../../engine/index.ts";
+import type { CorpusEntry, EntryId, Origin, UnixMs } from "../../engine/index.ts";
 import { LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
 
 export interface IndexedDocument {
   readonly id: EntryId;
+  readonly origin: Origin;
   readonly docid: string;
   readonly path: string;
   readonly title: string;
@@ -21,6 +22,7 @@ export interface IndexedDocument {
 export function documentOf(entry: CorpusEntry, units: readonly number[]): IndexedDocument {
   return {
     id: entry.id,
+    origin: entry.origin,
     docid: entry.chunk.docid,
     path: entry.chunk.path,
     title: entry.chunk.title,

@@ -1,11 +1,22 @@
 /** The words of one namespace, in memory: add, replace and truly remove entries, and read what stands where. */
 import type { CorpusEntry, EntryId } from "../../engine/index.ts";
+import { dateTermsOf } from "../analysis/dates.ts";
 import { type TextTerms, termsOfText } from "../analysis/terms-of-text.ts";
 import { Arena, Column } from "./arena.ts";
 import { documentOf, type IndexedDocument, passagesOfEntry, searchedText } from "./documents.ts";
 import { Neighbours } from "./neighbours.ts";
 import type { Passage } from "./passages.ts";
-import { BODY_COUNT, IN_CATEGORY, IN_KEY, IN_TAGS, IN_TITLE, MAX_UNITS, Terms } from "./terms.ts";
+import {
+  BODY_COUNT,
+  IN_CATEGORY,
+  IN_KEY,
+  IN_TAGS,
+  IN_TITLE,
+  MAX_UNITS,
+  unitOf as numberOf,
+  packPosting,
+  Terms,
+} from "./terms.ts";
 
 /** Numbers before a unit's terms in the arena: how many are ordered body terms, and how many there are in all. */
 const HEADER = 2;
@@ -40,7 +51,7 @@ export class LexicalIndex {
     const document = documentOf(entry, units);
     for (const unit of units) this.#documentOfUnit[unit] = document;
     this.#documents.set(entry.id, document);
-    this.neighbours.add(document);
+    if (document.origin === "fact") this.neighbours.add(document);
   }
 
   /** Removes an entry's terms, text and postings; nothing happens when it is not there. */
@@ -48,7 +59,9 @@ export class LexicalIndex {
     const document = this.#documents.get(id);
     if (document === undefined) return;
     const seen = new Set<number>();
-    for (const unit of document.units) for (const term of new Set(this.#termsOfUnit(unit))) seen.add(term);
+    for (const unit of document.units) {
+      for (const posting of this.postingsOfUnit(unit)) seen.add(numberOf(posting));
+    }
     for (const term of seen) this.terms.countDocument(term, -1);
     for (const unit of document.units) this.#removeUnit(unit);
     this.#documents.delete(id);
@@ -67,6 +80,18 @@ export class LexicalIndex {
   bodyTerms(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
     return this.#texts.data.subarray(start + HEADER, start + HEADER + (this.#texts.data[start] ?? 0));
+  }
+
+  /** The terms of a unit with where they stand, packed like a posting with the term in the unit's place; as short-lived. */
+  postingsOfUnit(unit: number): Uint32Array {
+    const start = this.#textStarts.get(unit);
+    const from = start + HEADER + (this.#texts.data[start] ?? 0);
+    return this.#texts.data.subarray(from, from + (this.#texts.data[start + 1] ?? 0));
+  }
+
+  /** Of every unit, by number; as short-lived. */
+  get bodyLengths(): Uint32Array {
+    return this.#bodyLengths.data;
   }
 
   bodyLength(unit: number): number {
@@ -116,30 +141,25 @@ export class LexicalIndex {
     this.#keepText(
       unit,
       body.ordered.map((term) => numbers.get(term) ?? 0),
-      [...numbers.values()],
+      [...postings].map(([term, where]) => packPosting(numbers.get(term) ?? 0, where)),
     );
     this.#bodyLengths.set(unit, body.ordered.length);
     this.#unitCount += 1;
     this.#bodyTermCount += body.ordered.length;
   }
 
-  #keepText(unit: number, ordered: readonly number[], distinct: readonly number[]): void {
-    const start = this.#texts.allocate(HEADER + ordered.length + distinct.length);
-    this.#texts.data.set([ordered.length, distinct.length, ...ordered, ...distinct], start);
+  /** `postings` are packed like a term's, with the term in the unit's place. */
+  #keepText(unit: number, ordered: readonly number[], postings: readonly number[]): void {
+    const start = this.#texts.allocate(HEADER + ordered.length + postings.length);
+    this.#texts.data.set([ordered.length, postings.length, ...ordered, ...postings], start);
     this.#textStarts.set(unit, start);
   }
 
-  #termsOfUnit(unit: number): Uint32Array {
-    const start = this.#textStarts.get(unit);
-    const from = start + HEADER + (this.#texts.data[start] ?? 0);
-    return this.#texts.data.subarray(from, from + (this.#texts.data[start + 1] ?? 0));
-  }
-
   #removeUnit(unit: number): void {
-    for (const term of this.#termsOfUnit(unit)) this.terms.removePosting(term, unit);
+    for (const posting of this.postingsOfUnit(unit)) this.terms.removePosting(numberOf(posting), unit);
     const start = this.#textStarts.get(unit);
-    const [ordered = 0, distinct = 0] = this.#texts.data.subarray(start, start + HEADER);
-    this.#texts.release(start, HEADER + ordered + distinct);
+    const [ordered = 0, postings = 0] = this.#texts.data.subarray(start, start + HEADER);
+    this.#texts.release(start, HEADER + ordered + postings);
     this.#unitCount -= 1;
     this.#bodyTermCount -= this.#bodyLengths.get(unit);
     this.#documentOfUnit[unit] = undefined;
@@ -159,6 +179,7 @@ function fieldTermsOf(entry: CorpusEntry): ReadonlyMap<string, number> {
   mark(entry.tags.join("\n"), IN_TAGS);
   mark(entry.chunk.title, IN_TITLE);
   mark(entry.category, IN_CATEGORY);
+  for (const term of dateTermsOf(entry.createdAt)) fields.set(term, IN_CATEGORY);
   return fields;
 }
 

@@ -1,5 +1,17 @@
-/** Which documents stand beside one another: the same key prefix (up to the last slash), in the order of their creation. */
+/** Which documents stand beside one another: the same key prefix (up to the last slash), written shortly after each other. */
 import type { IndexedDocument } from "./documents.ts";
+
+/** Longest and shortest time between neighbours. What is written faster comes from an import, whose order says nothing. */
+const LONGEST_GAP_MS = 15 * 60 * 1000;
+const SHORTEST_GAP_MS = 1000;
+
+const DATE_AT_END = /\d{4}-\d\d(?:-\d\d)?$/;
+
+/** `isThread`: the keys also count on ("call/12", "call/13"), as the lines of a conversation or a log do. */
+export interface Neighbour {
+  readonly document: IndexedDocument;
+  readonly isThread: boolean;
+}
 
 export class Neighbours {
   readonly #shelves = new Map<string, IndexedDocument[]>();
@@ -16,19 +28,45 @@ export class Neighbours {
     const prefix = prefixOf(document.key);
     const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
     if (prefix === undefined || shelf === undefined) return;
-    const place = shelf[placeOn(shelf, document)] === document ? placeOn(shelf, document) : -1;
-    if (place !== -1) shelf.splice(place, 1);
+    const place = placeOn(shelf, document);
+    if (shelf[place] === document) shelf.splice(place, 1);
     if (shelf.length === 0) this.#shelves.delete(prefix);
   }
 
-  /** The document `steps` places later (earlier when negative), if it was created within `withinMs` of this one. */
-  at(document: IndexedDocument, steps: number, withinMs: number): IndexedDocument | undefined {
+  /** What stands up to `reach` places before and after, with its distance in places; nearest first. */
+  around(document: IndexedDocument, reach: number): readonly (Neighbour & { readonly distance: number })[] {
     const prefix = prefixOf(document.key);
     const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
-    const other = shelf?.[placeOn(shelf, document) + steps];
-    if (other === undefined || Math.abs(other.createdAt - document.createdAt) > withinMs) return undefined;
-    return other;
+    if (shelf === undefined || shelf.length === 1) return [];
+    const place = placeOn(shelf, document);
+    const found: (Neighbour & { distance: number })[] = [];
+    for (let distance = 1; distance <= reach; distance += 1) {
+      for (const other of [shelf[place - distance], shelf[place + distance]]) {
+        if (other === undefined || !isNear(other, document)) continue;
+        found.push({ document: other, isThread: countsOn(other.key, document.key, reach), distance });
+      }
+    }
+    return found;
   }
+}
+
+function isNear(left: IndexedDocument, right: IndexedDocument): boolean {
+  const gapMs = Math.abs(left.createdAt - right.createdAt);
+  return gapMs >= SHORTEST_GAP_MS && gapMs <= LONGEST_GAP_MS;
+}
+
+/** Equal but for a number at the end, at most `reach` apart; dates ("2026-03-04") are no such numbers. */
+function countsOn(left: string, right: string, reach: number): boolean {
+  const [leftStem, leftNumber] = numbered(left);
+  const [rightStem, rightNumber] = numbered(right);
+  return leftStem !== undefined && leftStem === rightStem && Math.abs(leftNumber - rightNumber) <= reach;
+}
+
+function numbered(key: string): readonly [stem: string | undefined, number: number] {
+  const digits = /(?<!\d)\d{1,9}$/.exec(key)?.[0];
+  return digits === undefined || DATE_AT_END.test(key)
+    ? [undefined, 0]
+    : [key.slice(0, -digits.length), Number(digits)];
 }
 
 function prefixOf(key: string): string | undefined {

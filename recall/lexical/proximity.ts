@@ -1,44 +1,50 @@
 /** How closely the query's words stand together in a passage: as a phrase, near one another, or scattered. */
 import type { Concept } from "./query.ts";
 
-/**
- * 0 (scattered) to 1 (the query's words follow each other as they were asked), weighted by the words' weight.
- * `conceptOf[term]` is the number of a term's concept, from 1; 0 for every other term.
- */
-export function proximityOf(body: Uint32Array, conceptOf: Uint8Array, concepts: readonly Concept[]): number {
+/** Words further apart than asked by this many halve the closeness. */
+const HALVING_DETOUR = 3;
+
+export interface Places {
+  /** Which word of the query a term stands for, or -1. */
+  placeOf(term: number): number;
+}
+
+/** 0 (scattered) to 1 (the query's words follow each other as they were asked), weighted by the words' weight. */
+export function proximityOf(body: Uint32Array, places: Places, concepts: readonly Concept[]): number {
   if (concepts.length < 2) return 0;
   const lastSeen = new Int32Array(concepts.length).fill(-1);
   const closeness = new Float32Array(concepts.length);
   for (let at = 0; at < body.length; at += 1) {
-    const concept = (conceptOf[body[at] ?? 0] ?? 0) - 1;
-    if (concept < 0) continue;
-    lastSeen[concept] = at;
-    for (const pair of [concept - 1, concept]) note(closeness, pair, lastSeen, concepts);
+    const place = places.placeOf(body[at] ?? 0);
+    if (place < 0) continue;
+    lastSeen[place] = at;
+    if (place > 0) note(closeness, place - 1, lastSeen, concepts);
+    if (place + 1 < concepts.length) note(closeness, place, lastSeen, concepts);
   }
   return weighted(closeness, concepts);
 }
 
-/** Concepts `pair` and `pair + 1`: the best closeness seen so far. */
+/** Words `place` and `place + 1` of the query: the best closeness seen so far. */
 function note(
   closeness: Float32Array,
-  pair: number,
+  place: number,
   lastSeen: Int32Array,
   concepts: readonly Concept[],
 ): void {
-  const first = lastSeen[pair] ?? -1;
-  const second = lastSeen[pair + 1] ?? -1;
-  const asked = (concepts[pair + 1]?.position ?? 0) - (concepts[pair]?.position ?? 0);
+  const first = lastSeen[place] ?? -1;
+  const second = lastSeen[place + 1] ?? -1;
   if (first < 0 || second < 0) return;
+  const asked = (concepts[place + 1]?.position ?? 0) - (concepts[place]?.position ?? 0);
   const detour = second > first ? Math.max(0, second - first - asked) : first - second + 1;
-  closeness[pair] = Math.max(closeness[pair] ?? 0, 1 / (1 + detour / 3));
+  closeness[place] = Math.max(closeness[place] ?? 0, 1 / (1 + detour / HALVING_DETOUR));
 }
 
 function weighted(closeness: Float32Array, concepts: readonly Concept[]): number {
   let sum = 0;
   let total = 0;
-  for (let pair = 0; pair + 1 < concepts.length; pair += 1) {
-    const weight = Math.min(concepts[pair]?.weight ?? 0, concepts[pair + 1]?.weight ?? 0);
-    sum += weight * (closeness[pair] ?? 0);
+  for (let place = 0; place + 1 < concepts.length; place += 1) {
+    const weight = Math.min(concepts[place]?.share ?? 0, concepts[place + 1]?.share ?? 0);
+    sum += weight * (closeness[place] ?? 0);
     total += weight;
   }
   return total === 0 ? 0 : sum / total;

@@ -1,56 +1,95 @@
 /** From what was asked to concepts with weights: which terms of this namespace may answer each word of the query. */
-import { commonnessOf } from "../analysis/commonness.ts";
+import { commonnessOf, isGerman } from "../analysis/commonness.ts";
+import { dateTermsOfQuery } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";
 import { umlautSpellings } from "../analysis/fold.ts";
 import { dictionaryWords, pairsAndSingles } from "../analysis/scripts.ts";
 import { type Word, wordsOf } from "../analysis/words.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
+import { relatedTerms } from "./related.ts";
 
 /** More of a query than this is not read: it is a pasted text, and its beginning says what it is about. */
 const LONGEST_QUERY = 10_000;
 const MOST_CONCEPTS = 48;
+/** A query of more concepts than this is answered well by as many of them: nobody repeats a whole message. */
+const ENOUGH_CONCEPTS = 8;
+/** Walking the dictionary is for the first few unknown words. */
+const MOST_UNKNOWN_LOOKED_UP = 4;
 /** Rarity is judged as if a namespace had at least this many entries, so that small ones behave like grown ones. */
 const LEAST_ENTRIES = 200;
+/** A date that more than this share of the entries were made on says nothing. */
+const COMMON_DATE = 0.3;
 
-export interface Concept {
-  /** Numbers of the terms that stand for it, and how well each does, 0 to 1. Empty when the namespace has none. */
-  readonly terms: readonly { readonly term: number; readonly quality: number }[];
-  /** Rarity times how much the word says. */
-  readonly weight: number;
-  /** Word position in the query. */
-  readonly position: number;
+const RELATED_QUALITY = 0.7;
+const DATE_QUALITY = 0.7;
+
+export interface ConceptTerm {
+  readonly term: number;
+  /** How well it stands for the word, 0 to 1. */
+  readonly quality: number;
 }
 
-export interface AnalysedQuery {
-  readonly concepts: readonly Concept[];
-  /** Sum of the concepts' weights. */
-  readonly weight: number;
+export interface Concept {
+  /** Empty when the namespace does not know the word. */
+  readonly terms: readonly ConceptTerm[];
+  /** Share of the query's weight: rarity times how much the word says. The shares of a long query sum to more than 1. */
+  readonly share: number;
+  /** Word position in the query. */
+  readonly position: number;
+  /** A name, number or identifier: an answer about another one is no answer. */
+  readonly isName: boolean;
 }
 
 interface QueryWord {
   readonly spellings: readonly string[];
-  readonly share: number;
+  /** Parts to fall back on when the namespace does not know the whole name. */
+  readonly parts: readonly string[];
+  readonly dateTerm?: string;
+  readonly commonness: number;
   readonly position: number;
+  readonly isName: boolean;
 }
 
-export function analyseQuery(query: string, index: LexicalIndex): AnalysedQuery {
-  const words = queryWords(query.slice(0, LONGEST_QUERY));
-  const concepts = distinct(words.map((word) => conceptOf(word, index))).slice(0, MOST_CONCEPTS);
-  return { concepts, weight: concepts.reduce((sum, concept) => sum + concept.weight, 0) };
+/** The concepts of a query, in its order; empty when it holds no word. */
+export function analyseQuery(query: string, index: LexicalIndex): readonly Concept[] {
+  const words = queryWords(query.slice(0, LONGEST_QUERY)).flatMap((word) => splitUnknownName(word, index));
+  let lookUps = MOST_UNKNOWN_LOOKED_UP;
+  const weighed = words.map((word) => {
+    const known = knownTerms(word, index);
+    const terms = known.length > 0 || lookUps === 0 ? known : relatedOf(word, index);
+    if (known.length === 0) lookUps -= 1;
+    return { word, terms, weight: word.commonness * rarity(terms, index) };
+  });
+  return shared(distinct(weighed).slice(0, MOST_CONCEPTS));
+}
+
+interface WeighedWord {
+  readonly word: QueryWord;
+  readonly terms: readonly ConceptTerm[];
+  readonly weight: number;
+}
+
+function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
+  const heaviest = weighed.map(({ weight }) => weight).sort((left, right) => right - left);
+  const total = heaviest.slice(0, ENOUGH_CONCEPTS).reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) return [];
+  return weighed.map(({ word, terms, weight }) => {
+    return { terms, share: weight / total, position: word.position, isName: word.isName };
+  });
 }
 
 function queryWords(query: string): readonly QueryWord[] {
   const words = wordsOf(query).flatMap(unspacedWords);
-  const shares = commonnessOf(words.map((word) => word.text));
-  const content = words.flatMap((word, position) => termsOfWord(word, shares[position] ?? 0, position));
-  return content.some((word) => word.share > 0)
-    ? content.filter((word) => word.share > 0)
-    : content.map(asContent);
-}
-
-/** A query of nothing but common words means them. */
-function asContent(word: QueryWord): QueryWord {
-  return { ...word, share: 1 };
+  const commonness = commonnessOf(words.map((word) => word.text));
+  const dates = dateTermsOfQuery(words);
+  const showsNames = canShowNames(words);
+  const all = words.flatMap((word, position) => {
+    const common = dates[position] === undefined ? (commonness[position] ?? 0) : 1;
+    const isName = dates[position] === undefined && showsNames && looksLikeName(word, position);
+    return termsOfWord(words, position, { commonness: common, position, isName, dateTerm: dates[position] });
+  });
+  const content = all.filter((word) => word.commonness > 0);
+  return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1 }));
 }
 
 function unspacedWords(word: Word): readonly Word[] {
@@ -58,39 +97,86 @@ function unspacedWords(word: Word): readonly Word[] {
   return dictionaryWords(word.text).map((text) => ({ ...word, text, raw: text }));
 }
 
-function termsOfWord(word: Word, share: number, position: number): readonly QueryWord[] {
-  if (!word.unspaced) {
-    const spellings = [word.text, ...umlautSpellings(word.raw)];
-    return [{ spellings: spellings.map(termOf), share, position }];
-  }
+interface WordRole {
+  readonly commonness: number;
+  readonly position: number;
+  readonly isName: boolean;
+  readonly dateTerm: string | undefined;
+}
+
+function termsOfWord(
+  words: readonly Word[],
+  at: number,
+  { dateTerm, ...role }: WordRole,
+): readonly QueryWord[] {
+  const word = words[at];
+  if (word === undefined) return [];
+  if (word.unspaced) return pairsOf(word, role);
+  const compounds = [at - 1, at].flatMap((first) => compoundOf(words[first], words[first + 1]));
+  const spellings = [word.text, ...umlautSpellings(word.raw), ...compounds].map(termOf);
+  const parts = word.parts.map(termOf);
+  return [{ spellings, parts, ...role, ...(dateTerm === undefined ? {} : { dateTerm }) }];
+}
+
+function pairsOf(word: Word, role: Omit<WordRole, "dateTerm">): readonly QueryWord[] {
   const { pairs, singles } = pairsAndSingles(word.text);
   const terms = pairs.length > 0 ? pairs : singles;
-  return terms.map((term) => ({ spellings: [term], share: share / terms.length, position }));
+  const commonness = role.commonness / terms.length;
+  return terms.map((term) => ({ ...role, spellings: [term], parts: [], commonness, isName: false }));
 }
 
-function conceptOf(word: QueryWord, index: LexicalIndex): Concept {
-  const terms = word.spellings.flatMap((spelling) => {
-    const term = index.terms.numberOf(spelling);
-    return term === undefined ? [] : [{ term, quality: 1 }];
-  });
-  const count = Math.max(0, ...terms.map(({ term }) => index.terms.documentCount(term)));
-  return { terms, weight: word.share * rarity(count, index.documentCount), position: word.position };
+/** "data base" may be stored as "database", and "e-mail" as "email". */
+function compoundOf(first: Word | undefined, second: Word | undefined): readonly string[] {
+  if (first === undefined || second === undefined || first.unspaced || second.unspaced) return [];
+  const compound = first.text + second.text;
+  return /^\p{L}{4,}$/u.test(compound) ? [compound] : [];
 }
 
-/** BM25's inverse document frequency. */
-function rarity(documents: number, all: number): number {
-  const total = Math.max(all, LEAST_ENTRIES);
+/** Capitals tell names only where not every word has one, and not in German, where every noun does. */
+function canShowNames(words: readonly Word[]): boolean {
+  const capitals = words.filter((word) => /^\p{Lu}/u.test(word.raw)).length;
+  return capitals * 2 <= words.length && !isGerman(words.map((word) => word.text));
+}
+
+function looksLikeName({ raw }: Word, position: number): boolean {
+  const isCapital = position > 0 && /^\p{Lu}\p{L}/u.test(raw);
+  return isCapital || /\p{N}{3}|\p{L}\p{N}|\p{N}\p{L}/u.test(raw) || /\p{Ll}\p{Lu}|\p{Lu}{2}/u.test(raw);
+}
+
+/** getUserProfile asks for its parts where nobody stored the whole. */
+function splitUnknownName(word: QueryWord, index: LexicalIndex): readonly QueryWord[] {
+  const isKnown = word.spellings.some((spelling) => index.terms.numberOf(spelling) !== undefined);
+  if (isKnown || word.parts.length < 2) return [word];
+  return word.parts.map((part) => ({ ...word, spellings: [part], parts: [] }));
+}
+
+function knownTerms(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
+  const numbers = word.spellings.flatMap((spelling) => index.terms.numberOf(spelling) ?? []);
+  const terms = [...new Set(numbers)].map((term) => ({ term, quality: 1 }));
+  const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
+  if (date === undefined || index.terms.documentCount(date) > COMMON_DATE * index.documentCount) return terms;
+  return [...terms, { term: date, quality: DATE_QUALITY }];
+}
+
+function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
+  const related = relatedTerms(word.spellings[0] ?? "", index.terms, !word.isName);
+  return related.map((term) => ({ term, quality: RELATED_QUALITY }));
+}
+
+/** BM25's inverse document frequency, of the most frequent of the terms. */
+function rarity(terms: readonly ConceptTerm[], index: LexicalIndex): number {
+  const documents = Math.max(0, ...terms.map(({ term }) => index.terms.documentCount(term)));
+  const total = Math.max(index.documentCount, LEAST_ENTRIES);
   return Math.log(1 + (total - documents + 0.5) / (documents + 0.5));
 }
 
 /** A word asked twice counts once; a word the namespace does not know stays, since it says what is missing. */
-function distinct(concepts: readonly Concept[]): readonly Concept[] {
-  const seen = new Set<number>();
-  return concepts.filter((concept) => {
-    const term = concept.terms[0]?.term;
-    if (term === undefined) return true;
-    if (seen.has(term)) return false;
-    seen.add(term);
+function distinct(words: readonly WeighedWord[]): readonly WeighedWord[] {
+  const seen = new Set<number | string>();
+  return words.filter(({ word, terms }) => {
+    const identity = terms[0]?.term ?? word.spellings[0] ?? "";
+    if (seen.has(identity)) return false;
+    seen.add(identity);
     return true;
   });
 }

@@ -1,20 +1,23 @@
-/** One keyword search over one namespace's index: candidates, their evidence, one honest score, hits. */
+/** One keyword search over one namespace's index: candidates, their evidence, one honest score, the best of them. */
 import type { UnixMs } from "../../engine/index.ts";
-import type { RecallHit } from "../contract.ts";
 import type { Ranking } from "../ranking.ts";
 import type { IndexedDocument } from "./documents.ts";
-import { bestUnits, gather, Scoreboard } from "./evidence.ts";
+import { ConceptMarks, type Evidence, Inspection } from "./inspection.ts";
+import { isAnswer, rankOf, scoreOf } from "./judgement.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import type { Passage } from "./passages.ts";
-import { proximityOf } from "./proximity.ts";
-import { type AnalysedQuery, analyseQuery } from "./query.ts";
+import { analyseQuery } from "./query.ts";
+import { Scoreboard } from "./scoreboard.ts";
 
-/** One unit that speaks for its document, with the shares its score is made of. */
+/** Neighbours of this many of the best units are looked at too, since their context may lift them over the candidates. */
+const PULLING = 100;
+
+/** A document that answers, by its best passage. */
 export interface Match {
   readonly document: IndexedDocument;
   readonly passage: Passage;
   readonly score: number;
-  readonly parts: Readonly<Record<string, number>>;
+  readonly evidence: Evidence;
 }
 
 export interface SearchOptions {
@@ -23,105 +26,84 @@ export interface SearchOptions {
   readonly ranking: Ranking;
 }
 
+interface Ranked {
+  readonly document: IndexedDocument;
+  readonly passage: Passage;
+  readonly rank: number;
+  readonly evidence: Evidence;
+}
+
+/** Holds scratch memory, so it serves one search at a time; a search is synchronous. */
 export class LexicalSearch {
   readonly #board = new Scoreboard();
-  #conceptOf = new Uint8Array(0);
+  readonly #marks = new ConceptMarks();
 
-  /** Best first; at most one match per document, none below the cut-off, none expired. */
+  /** Best first; one match per document, no noise, nothing expired. */
   search(text: string, index: LexicalIndex, options: SearchOptions): readonly Match[] {
-    const query = analyseQuery(text, index);
-    if (query.weight === 0) return [];
-    gather(this.#board, query, index, options.ranking);
-    const conceptOf = this.#markConcepts(query, index);
-    const matches: Match[] = [];
-    for (const unit of bestUnits(this.#board, options.ranking.candidates)) {
-      const match = this.#judge(unit, query, conceptOf, index, options);
-      if (match !== undefined && match.score >= options.ranking.cutOff) matches.push(match);
+    const { ranking, limit } = options;
+    const concepts = analyseQuery(text, index);
+    if (concepts.length === 0) return [];
+    this.#board.fill(concepts, index, ranking);
+    this.#marks.set(concepts, index.terms.end);
+    const tools = { board: this.#board, marks: this.#marks };
+    const inspection = new Inspection(concepts, index, ranking, tools);
+    const ranked = this.#units(index, ranking).flatMap((unit) => rank(unit, index, inspection, options));
+    this.#marks.wipe(concepts);
+    return scored(bestPerDocument(ranked.sort(compare)), ranking).slice(0, limit);
+  }
+
+  #units(index: LexicalIndex, ranking: Ranking): readonly number[] {
+    const units = new Set(this.#board.best(ranking.candidates));
+    for (const unit of this.#board.best(PULLING)) {
+      const document = index.documentOf(unit);
+      if (document === undefined) continue;
+      for (const { document: other } of index.neighbours.around(document, ranking.reach)) {
+        for (const near of other.units) if (this.#board.sumOf(near) > 0) units.add(near);
+      }
     }
-    for (const concept of query.concepts) for (const { term } of concept.terms) conceptOf[term] = 0;
-    return bestPerDocument(matches.sort(compareMatches)).slice(0, options.limit);
-  }
-
-  #markConcepts(query: AnalysedQuery, index: LexicalIndex): Uint8Array {
-    if (this.#conceptOf.length < index.terms.end)
-      this.#conceptOf = new Uint8Array(Math.ceil(index.terms.end * 1.25));
-    query.concepts.forEach((concept, number) => {
-      for (const { term } of concept.terms) this.#conceptOf[term] = number + 1;
-    });
-    return this.#conceptOf;
-  }
-
-  #judge(
-    unit: number,
-    query: AnalysedQuery,
-    conceptOf: Uint8Array,
-    index: LexicalIndex,
-    { now, ranking }: SearchOptions,
-  ): Match | undefined {
-    const document = index.documentOf(unit);
-    const passage = index.passageOf(unit);
-    if (document === undefined || passage === undefined || document.expiresAt <= now) return undefined;
-    const bm25 = this.#board.bm25[unit] ?? 0;
-    const coverage = this.#board.coverage[unit] ?? 0;
-    const proximity = proximityOf(index.bodyTerms(unit), conceptOf, query.concepts);
-    const neighbour = this.#neighbourShare(unit, document, index, ranking);
-    const rank =
-      ranking.bm25Share * bm25 +
-      (1 - ranking.bm25Share) * coverage +
-      ranking.proximity * proximity +
-      ranking.neighbour * neighbour;
-    return {
-      document,
-      passage,
-      score: rank / (rank + 0.15),
-      parts: { bm25, coverage, proximity, neighbour },
-    };
-  }
-
-  #neighbourShare(unit: number, document: IndexedDocument, index: LexicalIndex, ranking: Ranking): number {
-    let best = 0;
-    for (const other of document.units)
-      if (other !== unit) best = Math.max(best, this.#board.bm25[other] ?? 0);
-    for (const steps of [-1, 1]) {
-      const neighbour = index.neighbours.at(document, steps, ranking.neighbourWithinMs);
-      for (const other of neighbour?.units ?? []) best = Math.max(best, this.#board.bm25[other] ?? 0);
-    }
-    return best;
+    return [...units];
   }
 }
 
-/** Best score first, then newest, then by path: the same query gives the same order. */
-function compareMatches(left: Match, right: Match): number {
+function rank(
+  unit: number,
+  index: LexicalIndex,
+  inspection: Inspection,
+  options: SearchOptions,
+): readonly Ranked[] {
+  const document = index.documentOf(unit);
+  const passage = index.passageOf(unit);
+  if (document === undefined || passage === undefined || document.expiresAt <= options.now) return [];
+  const evidence = inspection.evidenceFor(unit, document);
+  return [{ document, passage, evidence, rank: rankOf(evidence, options.ranking) }];
+}
+
+function scored(ranked: readonly Ranked[], { cutOff }: Ranking): readonly Match[] {
+  const best = ranked[0]?.rank ?? 0;
+  return ranked
+    .filter(({ evidence }) => cutOff === false || isAnswer(evidence, cutOff))
+    .map(({ rank, ...match }) => ({ ...match, score: scoreOf(rank, best) }));
+}
+
+/** Highest rank first, then newest, then by path: the same query gives the same order. */
+function compare(left: Ranked, right: Ranked): number {
   return (
-    right.score - left.score ||
+    right.rank - left.rank ||
     right.document.updatedAt - left.document.updatedAt ||
-    (left.document.path < right.document.path ? -1 : left.document.path > right.document.path ? 1 : 0) ||
+    compareText(left.document.path, right.document.path) ||
     left.passage.start - right.passage.start
   );
 }
 
-function bestPerDocument(matches: readonly Match[]): Match[] {
+function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function bestPerDocument(ranked: readonly Ranked[]): readonly Ranked[] {
   const seen = new Set<IndexedDocument>();
-  return matches.filter(({ document }) => {
+  return ranked.filter(({ document }) => {
     if (seen.has(document)) return false;
     seen.add(document);
     return true;
   });
-}
-
-export function hitOf(match: Match, explain: boolean): RecallHit {
-  const { document, passage } = match;
-  return {
-    docid: document.docid,
-    path: document.path,
-    title: document.title,
-    score: match.score,
-    snippet: document.content.slice(passage.start, passage.end),
-    startLine: passage.startLine,
-    endLine: passage.endLine,
-    category: document.category,
-    key: document.key,
-    updatedAt: document.updatedAt,
-    ...(explain ? { parts: match.parts } : {}),
-  };
 }

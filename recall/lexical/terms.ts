@@ -73,9 +73,12 @@ export class Terms {
     return this.#arena.data.subarray(start, start + this.#counts.get(term));
   }
 
-  /** Every known term with its number. */
-  entries(): IterableIterator<[string, number]> {
-    return this.#numbers.entries();
+  /** Visits every known term, by number. */
+  forEach(visit: (name: string, term: number) => void): void {
+    for (let term = 0; term < this.#names.length; term += 1) {
+      const name = this.#names[term];
+      if (name !== undefined) visit(name, term);
+    }
   }
 
   /** One past the highest number given so far. */
@@ -120,6 +123,6 @@ export function unitOf(posting: number): number {
   return posting >>> FIELD_BITS;
 }
 
-function packPosting(unit: number, fields: number): number {
+export function packPosting(unit: number, fields: number): number {
   return ((unit << FIELD_BITS) | fields) >>> 0;
 }

@@ -1,0 +1,183 @@
+/** The closer look at one unit: which words of the query it answers, how well, and what its neighbours add. */
+import type { Ranking } from "../ranking.ts";
+import type { IndexedDocument } from "./documents.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import { proximityOf } from "./proximity.ts";
+import type { Concept } from "./query.ts";
+import { fieldCounts, type Scoreboard } from "./scoreboard.ts";
+import { unitOf as numberOf } from "./terms.ts";
+
+/** What speaks for a unit; shares are of the query's weight. */
+export interface Evidence {
+  /** Share of the words that occur in it. */
+  readonly coverage: number;
+  /** BM25 over all fields: 1 where each word occurs once in a text of usual length. */
+  readonly bm25: number;
+  /** How much the words stand together as asked, 0 to 1. */
+  readonly proximity: number;
+  /** Share that only its neighbours answer, less for the farther ones. */
+  readonly context: number;
+  /** Words that occur, and words asked. */
+  readonly matched: number;
+  readonly asked: number;
+  /** Share of the words that stand nowhere in the namespace. */
+  readonly unknown: number;
+  /** Share of the names and numbers that it lacks, and of those that stand nowhere. */
+  readonly missingNames: number;
+  readonly unknownNames: number;
+  /** One of several lines that follow one another. */
+  readonly inThread: boolean;
+}
+
+/** A unit's own answers, one place per concept. */
+interface Answers {
+  readonly quality: Float32Array;
+  readonly gain: Float32Array;
+}
+
+/** Fewer neighbours than this are no thread. */
+const THREAD_NEIGHBOURS = 2;
+
+/** Lives for one query. */
+export class Inspection {
+  readonly #concepts: readonly Concept[];
+  readonly #index: LexicalIndex;
+  readonly #ranking: Ranking;
+  readonly #board: Scoreboard;
+  readonly #marks: ConceptMarks;
+  readonly #counts: Float32Array;
+  readonly #known = new Map<number, Answers>();
+
+  constructor(concepts: readonly Concept[], index: LexicalIndex, ranking: Ranking, tools: InspectionTools) {
+    this.#concepts = concepts;
+    this.#index = index;
+    this.#ranking = ranking;
+    this.#board = tools.board;
+    this.#marks = tools.marks;
+    this.#counts = fieldCounts(ranking);
+  }
+
+  evidenceFor(unit: number, document: IndexedDocument): Evidence {
+    const own = this.#answers(unit);
+    const { context, inThread } = this.#context(unit, document, own);
+    let coverage = 0;
+    let bm25 = 0;
+    let matched = 0;
+    let unknown = 0;
+    let missingNames = 0;
+    let unknownNames = 0;
+    this.#concepts.forEach(({ share, terms, isName }, place) => {
+      const quality = own.quality[place] ?? 0;
+      coverage += share * quality;
+      bm25 += share * (own.gain[place] ?? 0);
+      if (quality > 0) matched += 1;
+      else if (isName) missingNames += share;
+      if (terms.length > 0) return;
+      unknown += share;
+      if (isName) unknownNames += share;
+    });
+    const proximity = proximityOf(this.#index.bodyTerms(unit), this.#marks, this.#concepts);
+    const asked = this.#concepts.length;
+    return {
+      ...{ coverage, bm25, proximity, context, matched, asked },
+      ...{ unknown, missingNames, unknownNames, inThread },
+    };
+  }
+
+  #answers(unit: number): Answers {
+    const known = this.#known.get(unit);
+    if (known !== undefined) return known;
+    const { saturation, lengthNorm } = this.#ranking;
+    const relativeLength = this.#index.bodyLength(unit) / this.#index.meanBodyLength;
+    const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
+    const quality = new Float32Array(this.#concepts.length);
+    const gain = new Float32Array(this.#concepts.length);
+    for (const posting of this.#index.postingsOfUnit(unit)) {
+      const place = this.#marks.placeOf(numberOf(posting));
+      if (place < 0) continue;
+      const own = this.#marks.qualityOf(numberOf(posting));
+      const count = this.#counts[posting & 255] ?? 0;
+      quality[place] = Math.max(quality[place] ?? 0, own);
+      gain[place] = Math.max(gain[place] ?? 0, (own * count * (1 + saturation)) / (count + norm));
+    }
+    const answers = { quality, gain };
+    this.#known.set(unit, answers);
+    return answers;
+  }
+
+  #context(unit: number, document: IndexedDocument, own: Answers): { context: number; inThread: boolean } {
+    const { threadContext, nearContext, reach, decay } = this.#ranking;
+    const around = new Float32Array(this.#concepts.length);
+    let lines = 0;
+    for (const passage of besides(unit, document)) this.#lend(around, passage, threadContext);
+    for (const { document: other, isThread, distance } of this.#index.neighbours.around(document, reach)) {
+      if (isThread) lines += 1;
+      const weight = (isThread ? threadContext : nearContext) * decay ** (distance - 1);
+      const best = this.#bestUnitOf(other);
+      if (best !== undefined) this.#lend(around, best, weight);
+    }
+    const context = this.#concepts.reduce((sum, { share }, place) => {
+      return sum + share * (1 - (own.quality[place] ?? 0)) * Math.min(threadContext, around[place] ?? 0);
+    }, 0);
+    return { context, inThread: lines >= THREAD_NEIGHBOURS };
+  }
+
+  #lend(around: Float32Array, unit: number, weight: number): void {
+    const { gain } = this.#answers(unit);
+    for (let place = 0; place < gain.length; place += 1) {
+      around[place] = Math.max(around[place] ?? 0, weight * (gain[place] ?? 0));
+    }
+  }
+
+  #bestUnitOf(document: IndexedDocument): number | undefined {
+    let best: number | undefined;
+    for (const unit of document.units) {
+      if (this.#board.sumOf(unit) > (best === undefined ? 0 : this.#board.sumOf(best))) best = unit;
+    }
+    return best;
+  }
+}
+
+export interface InspectionTools {
+  readonly board: Scoreboard;
+  readonly marks: ConceptMarks;
+}
+
+/** The passages before and after one of a long text. */
+function besides(unit: number, { units }: IndexedDocument): readonly number[] {
+  const place = units.indexOf(unit);
+  return [units[place - 1], units[place + 1]].filter((other) => other !== undefined);
+}
+
+/** For each term of the namespace: which word of the query it stands for. Kept between queries, wiped after each. */
+export class ConceptMarks {
+  #places = new Uint8Array(0);
+  #qualities = new Float32Array(0);
+
+  set(concepts: readonly Concept[], termEnd: number): void {
+    if (this.#places.length < termEnd) {
+      this.#places = new Uint8Array(Math.ceil(termEnd * 1.25));
+      this.#qualities = new Float32Array(this.#places.length);
+    }
+    concepts.forEach(({ terms }, place) => {
+      for (const { term, quality } of terms) {
+        if (this.#places[term] !== 0) continue;
+        this.#places[term] = place + 1;
+        this.#qualities[term] = quality;
+      }
+    });
+  }
+
+  wipe(concepts: readonly Concept[]): void {
+    for (const { terms } of concepts) for (const { term } of terms) this.#places[term] = 0;
+  }
+
+  /** -1 for a term that was not asked for. */
+  placeOf(term: number): number {
+    return (this.#places[term] ?? 0) - 1;
+  }
+
+  qualityOf(term: number): number {
+    return this.#qualities[term] ?? 0;
+  }
+}

@@ -1,0 +1,50 @@
+/** Terms of the namespace for a word that it does not know: other forms of the same stem, and a slip of the keyboard. */
+import type { Terms } from "./terms.ts";
+
+const LETTERS = /^\p{L}+$/u;
+/** Words of one family share at least this many letters, and this share of the longer one. */
+const SHARED_LETTERS = 4;
+const SHARED_SHARE = 0.65;
+/** Shorter words are too close to one another to guess which was meant. */
+const SHORTEST_TYPO = 6;
+const MOST_RELATED = 8;
+
+/** Numbers of terms close to an unknown one, best known first; walks the dictionary, so ask only for unknown words. */
+export function relatedTerms(unknown: string, terms: Terms, allowTypo: boolean): readonly number[] {
+  if (unknown.length < SHARED_LETTERS || !LETTERS.test(unknown)) return [];
+  const related: number[] = [];
+  const first = unknown.charCodeAt(0);
+  terms.forEach((name, number) => {
+    if (name.charCodeAt(0) !== first || !LETTERS.test(name)) return;
+    const isTypo = allowTypo && unknown.length >= SHORTEST_TYPO && isOneSlip(unknown, name);
+    if (isTypo || isFamily(unknown, name)) related.push(number);
+  });
+  return related
+    .sort((left, right) => terms.documentCount(right) - terms.documentCount(left) || left - right)
+    .slice(0, MOST_RELATED);
+}
+
+function isFamily(left: string, right: string): boolean {
+  const longest = Math.max(left.length, right.length);
+  const needed = Math.max(SHARED_LETTERS, Math.ceil(SHARED_SHARE * longest));
+  return Math.min(left.length, right.length) >= needed && left.slice(0, needed) === right.slice(0, needed);
+}
+
+/** One letter more, less or other, or two neighbours exchanged. */
+function isOneSlip(left: string, right: string): boolean {
+  if (Math.abs(left.length - right.length) > 1) return false;
+  let start = 0;
+  while (start < left.length && left[start] === right[start]) start += 1;
+  let end = 0;
+  const most = Math.min(left.length, right.length) - start;
+  while (end < most && left[left.length - 1 - end] === right[right.length - 1 - end]) end += 1;
+  const restLeft = left.slice(start, left.length - end);
+  const restRight = right.slice(start, right.length - end);
+  if (restLeft.length <= 1 && restRight.length <= 1) return true;
+  return (
+    restLeft.length === 2 &&
+    restRight.length === 2 &&
+    restLeft[0] === restRight[1] &&
+    restLeft[1] === restRight[0]
+  );
+}
