@@ -1,0 +1,47 @@
+/** `import`: JSON Lines from a file or standard input, with progress on a terminal and every refused line named. */
+import { stat } from "node:fs/promises";
+import { harmlessLine, type ImportResult, importLines, type RefusedLine } from "../../app/index.ts";
+import { type CommandContext, withMemory } from "../context.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
+import { bytesOf, inputSource } from "../input.ts";
+import { showProgress } from "../progress.ts";
+
+export async function importCommand(context: CommandContext, file: string): Promise<number> {
+  const { shell, output, options } = context;
+  const source = inputSource(shell, file);
+  const result = await withMemory(context, async (memory) => {
+    const progress = await showProgress(shell, file === "-" ? undefined : await sizeOf(file));
+    try {
+      const input = progress.counted(bytesOf(source));
+      return await importLines({ memory, subject: options.caller, input, onProgress: progress.lines });
+    } finally {
+      progress.stop();
+    }
+  });
+  if (options.json) await output.json(result);
+  else await print(context, result);
+  return result.refusedCount === 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/** Only for the bar; whatever is wrong with the file is said when it is read. */
+function sizeOf(file: string): Promise<number | undefined> {
+  return stat(file).then(
+    (stats) => stats.size,
+    () => undefined,
+  );
+}
+
+async function print({ output, options }: CommandContext, result: ImportResult): Promise<void> {
+  const { stored, replaced, refreshed, audit, refused, refusedCount } = result;
+  for (const line of refused) await output.note(refusal(line));
+  if (refusedCount > refused.length) await output.note(`… and ${refusedCount - refused.length} more.`);
+  const imported = stored + replaced + refreshed + audit;
+  if (imported + refusedCount === 0) await output.note("There was no line to import.");
+  await output.line(
+    `Imported ${imported} for ${harmlessLine(options.caller)}: ${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows. Refused: ${refusedCount}.`,
+  );
+}
+
+function refusal({ line, code, reason }: RefusedLine): string {
+  return `line ${line}: ${code}: ${harmlessLine(reason)}`;
+}

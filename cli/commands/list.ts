@@ -1,0 +1,95 @@
+/** `list`: facts by prefix and category, newest first. */
+import { type FactsQuery, type FactView, harmlessLine, type Memory } from "../../app/index.ts";
+import { type CommandContext, withMemory } from "../context.ts";
+import { factJson } from "../fact-json.ts";
+import { EXIT_DONE } from "../failure.ts";
+import { expiryFrom, localMinute } from "../times.ts";
+
+const PAGE_LIMIT = 1_000;
+
+export interface ListRequest {
+  readonly prefix?: string;
+  readonly category?: string;
+  readonly limit: number;
+}
+
+interface Listing {
+  readonly facts: readonly FactView[];
+  readonly unreadable: readonly string[];
+  /** There are more than the limit. */
+  readonly more: boolean;
+}
+
+export async function listCommand(context: CommandContext, request: ListRequest): Promise<number> {
+  const { output, options } = context;
+  const listing = await withMemory(context, (memory) => collect(memory, options.caller, request));
+  if (options.json) {
+    const { facts, unreadable, more } = listing;
+    await output.json({ facts: facts.map(factJson), unreadable, more });
+  } else {
+    await print(context, request, listing);
+  }
+  return EXIT_DONE;
+}
+
+async function collect(memory: Memory, caller: string, { limit, ...filter }: ListRequest): Promise<Listing> {
+  const facts: FactView[] = [];
+  const unreadable: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const left = limit - facts.length;
+    const query: FactsQuery = {
+      ...filter,
+      limit: Math.min(left, PAGE_LIMIT),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    const page = await memory.listFacts(caller, query);
+    facts.push(...page.facts);
+    unreadable.push(...page.unreadable);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && facts.length < limit);
+  return { facts, unreadable, more: cursor !== undefined };
+}
+
+async function print(
+  context: CommandContext,
+  request: ListRequest,
+  { facts, unreadable, more }: Listing,
+): Promise<void> {
+  const { shell, output } = context;
+  if (facts.length === 0 && unreadable.length === 0) await output.note(nothing(context, request));
+  if (facts.length > 0)
+    await output.line(output.styled("bold", row("UPDATED", "EXPIRES", "CATEGORY", "KEY", facts)));
+  for (const fact of facts) {
+    const { updatedAt, expiresAt, category, key } = fact;
+    await output.line(
+      row(localMinute(updatedAt), expiryFrom(shell.now(), expiresAt), category, harmlessLine(key), facts),
+    );
+  }
+  for (const key of unreadable) {
+    await output.note(
+      `entry_unreadable: ${harmlessLine(key)} is there but cannot be opened; helmdeck-memory doctor says more.`,
+    );
+  }
+  if (more) await output.note(`There are more: --limit ${request.limit * 10} shows them.`);
+}
+
+/** The key comes last: it is the only column whose width on a terminal is not known. */
+function row(
+  updated: string,
+  expires: string,
+  category: string,
+  key: string,
+  facts: readonly FactView[],
+): string {
+  const categoryWidth = Math.max("CATEGORY".length, ...facts.map((fact) => fact.category.length));
+  return `${updated.padEnd(16)}  ${expires.padEnd(13)}  ${category.padEnd(categoryWidth)}  ${key}`;
+}
+
+function nothing({ options }: CommandContext, { prefix, category }: ListRequest): string {
+  const caller = harmlessLine(options.caller);
+  if (prefix === undefined && category === undefined) {
+    return `The memory of ${caller} holds no facts yet. Store one: helmdeck-memory store KEY VALUE`;
+  }
+  return `The memory of ${caller} holds no such facts. Without a prefix and --category, list shows every one; search looks for words.`;
+}

@@ -1,0 +1,68 @@
+/** `search`: ranked hits, as OpenClaw's memory_search gets them. */
+import {
+  harmlessBlock,
+  harmlessLine,
+  type RecallAnswer,
+  type RecallHit,
+  type RecallQuery,
+} from "../../app/index.ts";
+import { type CommandContext, withMemory } from "../context.ts";
+import { EXIT_DONE } from "../failure.ts";
+import type { Output } from "../output.ts";
+import { localMinute, rfc3339 } from "../times.ts";
+
+export async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
+  const { output, options } = context;
+  const answer = await withMemory(context, (memory) => memory.search(options.caller, query));
+  if (options.json) {
+    await output.json(answerJson(answer));
+    return EXIT_DONE;
+  }
+  for (const [index, hit] of answer.results.entries()) {
+    if (index > 0) await output.line("");
+    await printHit(output, hit);
+  }
+  if (answer.results.length === 0) await output.note(nothing(options.caller));
+  if (answer.reason !== undefined) await output.note(`Note: ${harmlessLine(answer.reason)}`);
+  return EXIT_DONE;
+}
+
+function answerJson({ results, mode, reason }: RecallAnswer) {
+  return { results: results.map(hitJson), mode, ...(reason === undefined ? {} : { reason }) };
+}
+
+function hitJson(hit: RecallHit) {
+  const { docid, path, score, snippet, category, key, startLine, endLine, updatedAt, parts } = hit;
+  const shown = {
+    docid,
+    path,
+    score,
+    snippet,
+    category,
+    key,
+    startLine,
+    endLine,
+    updatedAt: rfc3339(updatedAt),
+  };
+  return parts === undefined ? shown : { ...shown, parts };
+}
+
+async function printHit(output: Output, hit: RecallHit): Promise<void> {
+  const score = output.styled("green", hit.score.toFixed(2));
+  const where = `${harmlessLine(hit.path)}:${hit.startLine}-${hit.endLine}`;
+  await output.line(
+    `${score}  ${output.styled("bold", harmlessLine(hit.key))}  ${localMinute(hit.updatedAt)}`,
+  );
+  await output.line(`      ${output.styled("dim", where)}`);
+  if (hit.parts !== undefined) await output.line(`      ${output.styled("dim", partsLine(hit.parts))}`);
+  for (const line of harmlessBlock(hit.snippet).split("\n")) await output.line(`      ${line}`.trimEnd());
+}
+
+function partsLine(parts: Readonly<Record<string, number>>): string {
+  const shares = Object.entries(parts).map(([name, share]) => `${name} ${share.toFixed(3)}`);
+  return `score: ${shares.join(" · ")}`;
+}
+
+function nothing(caller: string): string {
+  return `Nothing in the memory of ${harmlessLine(caller)} answers this. Try other or fewer words; helmdeck-memory list shows what is there.`;
+}

@@ -1,0 +1,57 @@
+/** `store`: one fact, from the argument, standard input or a file. */
+import { harmlessLine, type StoredFact } from "../../app/index.ts";
+import { type CommandContext, withMemory } from "../context.ts";
+import { EXIT_DONE } from "../failure.ts";
+import { inputSource, readText } from "../input.ts";
+import { expiryFrom, localMinute, rfc3339 } from "../times.ts";
+
+/** Twice the policy's limit for a value, which is measured without the white space around it. */
+const READ_LIMIT_BYTES = 128 * 1024;
+
+export interface StoreRequest {
+  readonly key: string;
+  readonly source: { readonly text: string } | { readonly path: string };
+  readonly category?: string;
+  readonly tags: readonly string[];
+  readonly ttlSeconds?: number;
+}
+
+export async function storeCommand(context: CommandContext, request: StoreRequest): Promise<number> {
+  const { source, ...fact } = request;
+  const value = await readValue(context, source);
+  const stored = await withMemory(context, (memory) =>
+    memory.storeFact(context.options.caller, { ...fact, value }),
+  );
+  if (context.options.json) await context.output.json(jsonOf(stored));
+  else await context.output.line(sentenceOf(stored, context));
+  return EXIT_DONE;
+}
+
+async function readValue({ shell, output }: CommandContext, source: StoreRequest["source"]): Promise<string> {
+  if ("text" in source) return source.text;
+  const isTyped = source.path === "-" && shell.stdin.isTTY === true;
+  if (isTyped) await output.note("Type the value; Ctrl-D on a line of its own ends it.");
+  return readText(inputSource(shell, source.path), READ_LIMIT_BYTES);
+}
+
+function jsonOf({ key, category, expiresAt, path, replaced }: StoredFact) {
+  return {
+    key,
+    category,
+    path,
+    expiresAt: rfc3339(expiresAt),
+    ...(replaced === undefined
+      ? {}
+      : { replaced: { updatedAt: rfc3339(replaced.updatedAt), refreshed: replaced.refreshed } }),
+  };
+}
+
+function sentenceOf(stored: StoredFact, { shell, options }: CommandContext): string {
+  const what = `${harmlessLine(stored.key)} (${stored.category}) for ${harmlessLine(options.caller)}`;
+  const expiry = `It expires ${expiryFrom(shell.now(), stored.expiresAt)}, on ${localMinute(stored.expiresAt)}.`;
+  if (stored.replaced === undefined) return `Stored ${what}. ${expiry}`;
+  const before = localMinute(stored.replaced.updatedAt);
+  return stored.replaced.refreshed
+    ? `Refreshed ${what}: the same value stood there since ${before}. ${expiry}`
+    : `Stored ${what}, in place of the value of ${before}. ${expiry}`;
+}

@@ -1,0 +1,49 @@
+/** What every command gets: the shell, the options that all commands share, and an open memory for as long as it works. */
+import {
+  betterSqliteDriver,
+  findPlace,
+  type OpenMemory,
+  type OpenMemoryOptions,
+  openMemory,
+} from "../app/index.ts";
+import type { Output } from "./output.ts";
+import type { Shell } from "./shell.ts";
+
+/** The options that every command has. */
+export interface SharedOptions {
+  readonly json?: boolean;
+  /** Whose memory: `--caller`. */
+  readonly caller: string;
+  /** Another database: `--db`. */
+  readonly db?: string;
+}
+
+export interface CommandContext {
+  readonly shell: Shell;
+  readonly output: Output;
+  readonly options: SharedOptions;
+}
+
+/** Opens memory where the options and the environment say it is, and closes it whatever happens. */
+export async function withMemory<Answer>(
+  context: CommandContext,
+  use: (memory: OpenMemory) => Promise<Answer>,
+): Promise<Answer> {
+  const memory = await openMemory(memoryOptions(context));
+  try {
+    return await use(memory);
+  } finally {
+    await memory.close();
+  }
+}
+
+export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOptions {
+  const { env, homeDir, now } = shell;
+  const place = findPlace({
+    env,
+    homeDir,
+    ...(options.db === undefined ? {} : { databasePath: options.db }),
+  });
+  // A command is over before a sweeper would begin; the gateway's sweeps.
+  return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0 };
+}

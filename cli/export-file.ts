@@ -1,0 +1,129 @@
+/**
+ * Writing a new file that only its owner can read, whole or not at all.
+ *
+ * An export holds every value in plain text. Another user of the machine must not read it, not even while it is written,
+ * so it is born with mode 0600 under a name of its own, and cannot be planted beforehand as a link to elsewhere, so both
+ * names are created exclusively. What is interrupted leaves nothing behind.
+ */
+import { randomBytes } from "node:crypto";
+import { unlinkSync } from "node:fs";
+import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { HelmdeckError } from "../app/index.ts";
+
+export type Append = (text: string) => Promise<void>;
+
+/** Calls `write` to fill the file at `path`. Throws `invalid_input` when the path exists or cannot be written. */
+export async function writePrivateFile(
+  path: string,
+  write: (append: Append) => Promise<void>,
+): Promise<void> {
+  if (await exists(path)) throw taken(path);
+  const partPath = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.part`);
+  const stopWatching = removeOnSignal(partPath);
+  try {
+    await fill(await openPart(partPath, path), path, write);
+    await publish(partPath, path);
+  } finally {
+    stopWatching();
+    await unlink(partPath).catch(() => {});
+  }
+}
+
+function openPart(partPath: string, path: string): Promise<FileHandle> {
+  return open(partPath, "wx", 0o600).catch((error: unknown) => Promise.reject(unwritable(path, error)));
+}
+
+async function fill(file: FileHandle, path: string, write: (append: Append) => Promise<void>): Promise<void> {
+  try {
+    await write((text) =>
+      file.appendFile(text).catch((error: unknown) => Promise.reject(unwritable(path, error))),
+    );
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A hard link fails when the name is taken, as a rename would not. */
+async function publish(partPath: string, path: string): Promise<void> {
+  try {
+    await link(partPath, path);
+  } catch (error) {
+    if (!isLackOfLinks(error)) throw unwritable(path, error);
+    await publishWithoutLinks(partPath, path);
+  }
+}
+
+/** Some file systems (FAT, a few network ones) have no hard links: take the name, then put the file in its place. */
+async function publishWithoutLinks(partPath: string, path: string): Promise<void> {
+  try {
+    await (await open(path, "wx", 0o600)).close();
+    await rename(partPath, path);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+}
+
+/** Ctrl-C and its kin remove the unfinished file and then end the process as they would have. */
+function removeOnSignal(partPath: string): () => void {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    stop();
+    try {
+      unlinkSync(partPath);
+    } catch {
+      // Already published or gone: nothing half is left either way.
+    }
+    process.kill(process.pid, signal);
+  };
+  const stop = (): void => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return stop;
+}
+
+function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isLackOfLinks(error: unknown): boolean {
+  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(systemCodeOf(error));
+}
+
+function taken(path: string): HelmdeckError {
+  const message = `${path} exists already and is left as it is. Give --output another name, or remove it first.`;
+  return new HelmdeckError("invalid_input", message, { details: { path } });
+}
+
+function unwritable(path: string, error: unknown): HelmdeckError {
+  const systemCode = systemCodeOf(error);
+  if (systemCode === "EEXIST") return taken(path);
+  const why = WRITE_TROUBLE[systemCode] ?? `the system says ${systemCode}`;
+  return new HelmdeckError(
+    "invalid_input",
+    `Cannot write ${path}: ${why}. Give --output a place that can be written.`,
+    {
+      details: { path, systemCode },
+      cause: error,
+    },
+  );
+}
+
+const WRITE_TROUBLE: Readonly<Record<string, string>> = {
+  ENOENT: "its folder does not exist",
+  ENOTDIR: "a part of the path is not a folder",
+  EACCES: "permission was denied",
+  EPERM: "permission was denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+};
+
+function systemCodeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
+}

@@ -1,0 +1,12 @@
+/** A fact as `get --json` and `list --json` print it. */
+import type { FactView } from "../app/index.ts";
+import { rfc3339 } from "./times.ts";
+
+export function factJson({ createdAt, updatedAt, expiresAt, ...fact }: FactView) {
+  return {
+    ...fact,
+    createdAt: rfc3339(createdAt),
+    updatedAt: rfc3339(updatedAt),
+    ...(expiresAt === undefined ? {} : { expiresAt: rfc3339(expiresAt) }),
+  };
+}

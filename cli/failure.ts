@@ -1,0 +1,86 @@
+/** What the shell user sees when a command fails: one line with a code and a remedy, an exit code, never a stack trace. */
+import { CommanderError } from "commander";
+import type { Output } from "./output.ts";
+
+export const EXIT_DONE = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_USAGE = 2;
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly exitCode: number;
+}
+
+/** Says on stderr what went wrong (with `json` as one JSON object) and returns the exit code. */
+export async function reportFailure(error: unknown, output: Output, json: boolean): Promise<number> {
+  const { code, message, details, exitCode } = await failureOf(error);
+  if (json) await output.noteJson({ error: code, message, details });
+  else await output.note(`${output.styledNote("red", `${code}:`)} ${message}`);
+  return exitCode;
+}
+
+async function failureOf(error: unknown): Promise<Failure> {
+  if (error instanceof CommanderError) {
+    return { code: "invalid_input", message: usageMessage(error), details: {}, exitCode: EXIT_USAGE };
+  }
+  // Only here: a wrong command line is told without loading the whole of memory.
+  const { harmlessLine, isHelmdeckError } = await import("../app/index.ts");
+  if (isHelmdeckError(error)) {
+    const { code, message, details } = error;
+    return { code, message: harmlessLine(message), details, exitCode: EXIT_FAILED };
+  }
+  return { code: "internal", message: internalMessage(error), details: {}, exitCode: EXIT_FAILED };
+}
+
+/**
+ * Commander repeats what was typed, and what was typed may be the value to store (unquoted, or beginning with "-"). So
+ * its sentence is kept only where it names our own options and arguments.
+ */
+function usageMessage(error: CommanderError): string {
+  const said = error.message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
+  return `${withoutWhatWasTyped(error.code, said)} See helmdeck-memory --help, or --help after a command.`;
+}
+
+function withoutWhatWasTyped(code: string, said: string): string {
+  switch (code) {
+    case "commander.unknownOption": {
+      const name = /^unknown option '(--[a-z][a-z-]{1,30})(?:'|=)/.exec(said)?.[1];
+      const option = name === undefined ? "an unknown option" : `the unknown option '${name}'`;
+      return `The command has ${option}${suggestion(said)}; a value that begins with "-" goes after "--".`;
+    }
+    case "commander.unknownCommand": {
+      const name = /^unknown command '([a-z][a-z-]{1,30})'/.exec(said)?.[1];
+      return `There is no such command${name === undefined ? "" : `: '${name}'`}${suggestion(said)}.`;
+    }
+    case "commander.excessArguments": {
+      const counts = /^too many arguments for '[a-z]+'\. Expected \d+ arguments? but got \d+/.exec(said)?.[0];
+      return `${sentence(counts ?? "too many arguments")}; put a value of several words in quotes.`;
+    }
+    case "commander.invalidArgument": {
+      const [, option = "An option", rule = "is invalid."] =
+        /^option '([^']+)' argument '.*' is invalid\. (.*)$/.exec(said) ?? [];
+      return `${option}: ${rule}`;
+    }
+    default:
+      return sentence(said.endsWith(".") ? said : `${said}.`);
+  }
+}
+
+function suggestion(said: string): string {
+  const name = /\(Did you mean (?:one of )?([a-z, -]+)\?\)$/.exec(said)?.[1];
+  return name === undefined ? "" : ` (did you mean ${name}?)`;
+}
+
+function sentence(said: string): string {
+  return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
+/** The class and the system's code say enough for a report; the message of a foreign error may quote what it was given. */
+function internalMessage(error: unknown): string {
+  const name = error instanceof Error ? error.constructor.name : typeof error;
+  const systemCode =
+    error instanceof Error && "code" in error && typeof error.code === "string" ? `, ${error.code}` : "";
+  return `Something failed that should not have (${name}${systemCode}). Run helmdeck-memory doctor; if that finds nothing, please report it.`;
+}

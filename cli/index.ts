@@ -1,0 +1,3 @@
+/** The command line's public surface, for its tests and the reference that is made from its help. */
+export { runCommandLine } from "./run.ts";
+export type { InputStream, OutputStream, Shell } from "./shell.ts";

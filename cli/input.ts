@@ -1,0 +1,82 @@
+/** Reading what the person hands over (a value, lines to import) from stdin or a file, bounded while it is read. */
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { HelmdeckError } from "../app/index.ts";
+import type { Shell } from "./shell.ts";
+
+/** Where input comes from, with its name for messages. */
+export interface InputSource {
+  readonly name: string;
+  /** Called once, by whoever reads: a file opened earlier could fail with nobody there to hear it. */
+  readonly open: () => Readable;
+}
+
+/** `-` is stdin; anything else names a file. */
+export function inputSource(shell: Shell, path: string): InputSource {
+  if (path === "-") return { name: "standard input", open: () => shell.stdin };
+  return { name: path, open: () => createReadStream(path) };
+}
+
+/**
+ * The whole text of a source. Throws `invalid_input` as soon as more than `limitBytes` have come, without reading on, and
+ * when the text is not UTF-8 or cannot be read.
+ */
+export async function readText(source: InputSource, limitBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of bytesOf(source)) {
+    size += chunk.length;
+    if (size > limitBytes) throw tooLong(source.name, limitBytes);
+    chunks.push(chunk);
+  }
+  return decode(Buffer.concat(chunks), source.name);
+}
+
+/** The source's bytes; a failure to read becomes `invalid_input` that names the file and says why. */
+export async function* bytesOf({ name, open }: InputSource): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of open()) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+function decode(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new HelmdeckError(
+      "invalid_input",
+      `${name} is not UTF-8 text. Memory keeps text; convert it first.`,
+      {
+        details: { source: name },
+      },
+    );
+  }
+}
+
+function tooLong(name: string, limitBytes: number): HelmdeckError {
+  const message = `${name} is too long: more than ${limitBytes} bytes, and a value may have 64 KiB. Store a summary, or where it lies.`;
+  return new HelmdeckError("invalid_input", message, { details: { source: name, limitBytes } });
+}
+
+const READ_TROUBLE: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "permission was denied",
+  EPERM: "permission was denied",
+  ENOTDIR: "a part of the path is not a folder",
+};
+
+function unreadable(name: string, error: unknown): HelmdeckError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  const why = READ_TROUBLE[code] ?? `the system says ${code}`;
+  return new HelmdeckError(
+    "invalid_input",
+    `Cannot read ${name}: ${why}. Check the path and its permissions.`,
+    {
+      details: { source: name, systemCode: code },
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,30 @@
+/** A progress bar on a terminal, and nothing anywhere else. */
+import type { Shell } from "./shell.ts";
+
+export interface Progress {
+  /** Passes the bytes on and counts them. */
+  readonly counted: (input: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+  /** So many lines are done. */
+  readonly lines: (done: { readonly lines: number }) => void;
+  readonly stop: () => void;
+}
+
+/** `totalBytes` is undefined when the end is not known (a pipe): then the lines alone are counted. */
+export async function showProgress({ stderr }: Shell, totalBytes: number | undefined): Promise<Progress> {
+  if (stderr.isTTY !== true) return { counted: (input) => input, lines: () => {}, stop: () => {} };
+  const { SingleBar, Presets } = await import("cli-progress");
+  const format = totalBytes === undefined ? "{lines} lines" : "{bar} {percentage} % · {lines} lines";
+  const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true }, Presets.shades_classic);
+  bar.start(totalBytes ?? 0, 0, { lines: 0 });
+  let readBytes = 0;
+  return {
+    counted: async function* (input) {
+      for await (const chunk of input) {
+        readBytes += chunk.length;
+        yield chunk;
+      }
+    },
+    lines: ({ lines }) => bar.update(readBytes, { lines }),
+    stop: () => bar.stop(),
+  };
+}

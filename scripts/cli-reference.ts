@@ -1,0 +1,44 @@
+/** Puts the command line's own help into docs/reference/cli.md: `node scripts/cli-reference.ts`. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { PassThrough, Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { runCommandLine } from "../cli/index.ts";
+
+export const REFERENCE_PATH = fileURLToPath(new URL("../docs/reference/cli.md", import.meta.url));
+
+const HELP_BLOCK = /<!-- help: ([a-z-]+) -->\n```text\n[^`]*```/g;
+
+/** The reference with each block after a `<!-- help: NAME -->` line holding that command's help of today. */
+export async function withCurrentHelp(markdown: string): Promise<string> {
+  const helps = new Map<string, string>();
+  for (const name of documentedCommands(markdown)) helps.set(name, await helpOf(name));
+  return markdown.replace(HELP_BLOCK, (_block, name: string) => {
+    return `<!-- help: ${name} -->\n\`\`\`text\n${helps.get(name)}\n\`\`\``;
+  });
+}
+
+/** The commands whose help the reference shows, in its order; `helmdeck-memory` stands for the whole program. */
+export function documentedCommands(markdown: string): readonly string[] {
+  return [...markdown.matchAll(HELP_BLOCK)].map(([, name]) => name ?? "");
+}
+
+/** As a terminal of 80 columns shows it. */
+async function helpOf(name: string): Promise<string> {
+  const stdout = new PassThrough();
+  const shell = {
+    stdin: Readable.from([]),
+    stdout,
+    stderr: new Writable(),
+    env: {},
+    homeDir: "/",
+    now: () => 0,
+  };
+  await runCommandLine(name === "helmdeck-memory" ? ["--help"] : [name, "--help"], shell);
+  stdout.end();
+  return (await text(stdout)).trimEnd();
+}
+
+if (import.meta.main) {
+  writeFileSync(REFERENCE_PATH, await withCurrentHelp(readFileSync(REFERENCE_PATH, "utf8")));
+}

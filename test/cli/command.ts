@@ -1,0 +1,96 @@
+/** Runs the real command as a process of its own, with a home and a state folder of its own. */
+import { spawn } from "node:child_process";
+import { chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const SOURCE_ENTRY = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly input?: string | Buffer;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** A home folder in which commands are run; removed by `remove`. */
+export class CommandHome {
+  readonly folder = mkdtempSync(join(tmpdir(), "helmdeck-cli-"));
+  readonly stateFolder = join(this.folder, ".openclaw");
+  readonly databasePath = join(this.stateFolder, "helmdeck-memory", "memory.sqlite");
+  readonly keyPath = join(this.stateFolder, "helmdeck-memory.key");
+  readonly #entry: string;
+  #identity: { uid?: number; gid?: number } = {};
+
+  constructor(entry = SOURCE_ENTRY) {
+    this.#entry = entry;
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  write(name: string, content: string | Buffer): Promise<void> {
+    return writeFile(this.path(name), content);
+  }
+
+  /** `helmdeck-memory <args>`, to its end. */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const child = this.start(args, options);
+    const ended = finish(child);
+    child.stdin.on("error", () => {}); // The command may end before it has read everything.
+    child.stdin.end(options.input ?? "");
+    return ended;
+  }
+
+  /** A command that is still running, for those who interrupt it. */
+  start(args: readonly string[], { env = {}, cwd }: RunOptions = {}) {
+    return spawn(process.execPath, [this.#entry, ...args], {
+      cwd: cwd ?? this.folder,
+      // Nothing of this machine's own OpenClaw or helmdeck reaches the command.
+      env: { PATH: process.env.PATH, HOME: this.folder, TZ: "UTC", ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+      ...this.#identity,
+    });
+  }
+
+  /** From now on commands run as a user whom file modes bind; root ignores them. */
+  handToUnprivileged(): void {
+    if (process.getuid?.() !== 0) return;
+    const nobody = 65_534;
+    const names = readdirSync(this.folder, { recursive: true, encoding: "utf8" });
+    for (const path of [this.folder, ...names.map((name) => join(this.folder, name))])
+      chownSync(path, nobody, nobody);
+    this.#identity = { uid: nobody, gid: nobody };
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function finish(child: ReturnType<CommandHome["start"]>): Promise<Finished> {
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      resolve({
+        code,
+        signal,
+        stdout: Buffer.concat(stdout).toString("utf8"),
+        stderr: Buffer.concat(stderr).toString("utf8"),
+      });
+    });
+  });
+}

@@ -1,0 +1,354 @@
+/** Every command as a person and as a script sees it: the real command in processes of its own. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CommandHome } from "./command.ts";
+
+const home = new CommandHome();
+afterAll(() => home.remove());
+
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const DAY = 86_400_000;
+
+async function json(...args: readonly string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await home.run([...args, "--json"]);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  expect(stdout.endsWith("\n")).toBe(true);
+  expect(stdout.trimEnd()).not.toContain("\n");
+  return JSON.parse(stdout);
+}
+
+describe("store", () => {
+  test("says what was stored, for whom, and until when", async () => {
+    const { code, stdout, stderr } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Stored deploy\/konflux \(user_facts\) for main\. It expires in 90 days, on \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/,
+    );
+  });
+
+  test("says when the same value stood there", async () => {
+    const { stdout } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
+    expect(stdout).toMatch(
+      /^Refreshed deploy\/konflux \(user_facts\) for main: the same value stood there since /,
+    );
+  });
+
+  test("says when another value stood there", async () => {
+    const { stdout } = await home.run(["store", "deploy/konflux", "We always deploy through Konflux"]);
+    expect(stdout).toMatch(/^Stored deploy\/konflux \(user_facts\) for main, in place of the value of /);
+  });
+
+  test("answers a script with key, category, path and expiry, by the options given", async () => {
+    const before = Date.now();
+    const stored = await json(
+      "store",
+      "team/release",
+      "The docs team reviews",
+      "--category",
+      "team",
+      "--tag",
+      "docs",
+      "--tag",
+      "release",
+      "--ttl",
+      "30d",
+    );
+    expect(stored).toEqual({
+      key: "team/release",
+      category: "team",
+      path: "helmdeck/team/team/release.md",
+      expiresAt: expect.stringMatching(RFC3339),
+    });
+    const { expiresAt } = stored as { expiresAt: string }; // Checked above.
+    expect(Date.parse(expiresAt) - before).toBeGreaterThanOrEqual(30 * DAY);
+    expect(Date.parse(expiresAt) - before).toBeLessThan(30 * DAY + 60_000);
+    expect(await json("get", "team/release")).toMatchObject({ tags: ["docs", "release"], category: "team" });
+  });
+
+  test("answers a script that it replaced something", async () => {
+    expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
+      replaced: { updatedAt: expect.stringMatching(RFC3339), refreshed: false },
+    });
+    expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
+      replaced: { refreshed: true },
+    });
+  });
+
+  test("reads the value from standard input, white space around it cut", async () => {
+    const stored = await home.run(["store", "from/stdin", "-"], { input: "\n  two\nlines \n\n" });
+    expect(stored).toMatchObject({ code: 0, stderr: "" });
+    expect(await json("get", "from/stdin")).toMatchObject({ value: "two\nlines" });
+  });
+
+  test("reads the value from a file", async () => {
+    await home.write("value.txt", "Kept in a file");
+    expect(await home.run(["store", "from/file", "--value-file", "value.txt"])).toMatchObject({ code: 0 });
+    expect(await json("get", "from/file")).toMatchObject({ value: "Kept in a file" });
+  });
+
+  test("takes a value that begins with a dash after --", async () => {
+    expect(await home.run(["store", "--", "dash", "-v is for verbose"])).toMatchObject({ code: 0 });
+    expect((await home.run(["get", "dash"])).stdout).toBe("-v is for verbose\n");
+  });
+
+  test("keeps exactly 64 KiB, from an argument or from standard input", async () => {
+    const value = "ä".repeat(32 * 1024);
+    expect(await home.run(["store", "big", "-"], { input: `${value}\n` })).toMatchObject({ code: 0 });
+    expect(await json("get", "big")).toMatchObject({ value });
+    await home.run(["forget", "key:big"]);
+  });
+});
+
+describe("get", () => {
+  test("prints the value and nothing else", async () => {
+    expect(await home.run(["get", "deploy/konflux"])).toMatchObject({
+      code: 0,
+      stdout: "We always deploy through Konflux\n",
+      stderr: "",
+    });
+  });
+
+  test("answers a script with the whole fact", async () => {
+    expect(await json("get", "deploy/konflux")).toEqual({
+      key: "deploy/konflux",
+      value: "We always deploy through Konflux",
+      category: "user_facts",
+      tags: [],
+      createdAt: expect.stringMatching(RFC3339),
+      updatedAt: expect.stringMatching(RFC3339),
+      expiresAt: expect.stringMatching(RFC3339),
+      fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      path: "helmdeck/user_facts/deploy/konflux.md",
+    });
+  });
+
+  test.each([
+    "nothing/there",
+    "Deploy/konflux",
+    "deploy/konfluX",
+    "deploy/",
+    "deploy/%",
+    "helmdeck/user_facts/deploy/konflux.md",
+  ])("%s is no such key: exit 1, and it says so", async (key) => {
+    const { code, stdout, stderr } = await home.run(["get", key]);
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^not_found: There is no fact with this key in the memory of main\. .*list.*\n$/);
+    expect(stderr).not.toContain(key);
+  });
+
+  test("tells a script that there is no such key, on stderr", async () => {
+    const { code, stdout, stderr } = await home.run(["get", "nothing/there", "--json"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(JSON.parse(stderr)).toEqual({
+      error: "not_found",
+      message: expect.stringContaining("no fact with this key"),
+      details: { caller: "main" },
+    });
+  });
+});
+
+describe("list", () => {
+  test("shows facts in aligned columns, newest first, keys last, no values", async () => {
+    const { code, stdout, stderr } = await home.run(["list"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const [header = "", ...rows] = stdout.trimEnd().split("\n");
+    expect(header).toBe("UPDATED           EXPIRES        CATEGORY    KEY");
+    const column = header.indexOf("KEY");
+    expect(rows.map((row) => row.slice(column))).toEqual([
+      "dash",
+      "from/file",
+      "from/stdin",
+      "team/release",
+      "deploy/konflux",
+    ]);
+    for (const row of rows)
+      expect(row).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d {2}in 90 days {5}(user_facts|team {6}) {2}\S/);
+    expect(stdout).not.toContain("Konflux\n");
+  });
+
+  test.each([
+    ["a prefix", ["list", "from/"], ["from/file", "from/stdin"]],
+    ["a category", ["list", "--category", "team"], ["team/release"]],
+    ["both", ["list", "team/", "--category", "team"], ["team/release"]],
+  ])("narrowed by %s", async (_name, args, keys) => {
+    const { facts } = (await json(...args)) as { facts: { key: string; value: string }[] }; // list's documented shape
+    expect(facts.map(({ key }) => key)).toEqual(keys);
+    expect(facts.every(({ value }) => value.length > 0)).toBe(true);
+  });
+
+  test("says that the limit cut it", async () => {
+    expect(await json("list", "--limit", "2")).toMatchObject({
+      facts: [{ key: "dash" }, { key: "from/file" }],
+      more: true,
+    });
+    expect((await home.run(["list", "--limit", "2"])).stderr).toMatch(/There are more/);
+    expect(await json("list", "--limit", "5")).toMatchObject({ more: false, unreadable: [] });
+  });
+
+  test.each([
+    ["a prefix that no key has", ["list", "From/"]],
+    ["a wildcard, which is none", ["list", "from_"]],
+    ["a category that nothing is in", ["list", "--category", "nope"]],
+  ])("says in words that nothing is there: %s", async (_name, args) => {
+    const { code, stdout, stderr } = await home.run(args);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toMatch(/holds no such facts\. Without a prefix/);
+    expect(await json(...args)).toEqual({ facts: [], unreadable: [], more: false });
+  });
+
+  test("says in words that a memory is empty, and how to begin", async () => {
+    expect((await home.run(["list", "--caller", "nobody"])).stderr).toMatch(
+      /^The memory of nobody holds no facts yet\. Store one: helmdeck-memory store KEY VALUE\n$/,
+    );
+  });
+});
+
+describe("search", () => {
+  test("shows a person score, key, time, path with lines, and the passage", async () => {
+    const { code, stdout, stderr } = await home.run(["search", "how", "do", "we", "deploy"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const [first, second, ...rest] = stdout.split("\n");
+    expect(first).toMatch(/^[01]\.\d\d {2}deploy\/konflux {2}\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    expect(second).toMatch(/^ {6}helmdeck\/user_facts\/deploy\/konflux\.md:\d+-\d+$/);
+    expect(rest.join("\n")).toContain("      We always deploy through Konflux\n");
+  });
+
+  test("answers a script with exactly the promised fields", async () => {
+    const answer = await json("search", "konflux deployment");
+    expect(answer).toEqual({
+      results: [
+        {
+          docid: "user_facts/deploy/konflux",
+          path: "helmdeck/user_facts/deploy/konflux.md",
+          score: expect.any(Number),
+          snippet: expect.stringContaining("We always deploy through Konflux"),
+          category: "user_facts",
+          key: "deploy/konflux",
+          startLine: expect.any(Number),
+          endLine: expect.any(Number),
+          updatedAt: expect.stringMatching(RFC3339),
+        },
+      ],
+      mode: "keyword",
+    });
+  });
+
+  test("explains scores when asked", async () => {
+    expect(await json("search", "konflux", "--explain")).toMatchObject({
+      results: [{ parts: expect.any(Object) }],
+    });
+    expect((await home.run(["search", "konflux", "--explain"])).stdout).toMatch(
+      /\n {6}score: \w+ -?\d\.\d{3}/,
+    );
+  });
+
+  test("returns no more than asked for", async () => {
+    expect(await json("search", "docs team konflux deploy file", "--limit", "1")).toMatchObject({
+      results: [{}],
+    });
+  });
+
+  test("says in words that nothing was found, and what to try", async () => {
+    const { code, stdout, stderr } = await home.run(["search", "zeppelin"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toMatch(
+      /^Nothing in the memory of main answers this\. Try other or fewer words; helmdeck-memory list/,
+    );
+    expect(await json("search", "zeppelin")).toEqual({ results: [], mode: "keyword" });
+  });
+
+  test.each([["a limit beyond 50", ["search", "x", "--limit", "51"]]])(
+    "%s is refused by name",
+    async (_name, args) => {
+      const { code, stdout, stderr } = await home.run(args);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(/^invalid_input: [^\n]+\n$/);
+    },
+  );
+});
+
+describe("forget", () => {
+  beforeAll(async () => {
+    await home.run(["store", "old/a", "one", "--category", "old"]);
+    await home.run(["store", "old/b", "two", "--category", "old"]);
+  });
+
+  test("only says how much it would delete in a dry run", async () => {
+    expect(await home.run(["forget", "category:old", "--dry-run"])).toMatchObject({
+      code: 0,
+      stdout: "Would delete 2 entries in the memory of main: category:old\n",
+    });
+    expect(await json("forget", "category:old", "--dry-run")).toMatchObject({
+      scope: "category:old",
+      deleted: 2,
+      dryRun: true,
+    });
+    expect(await json("get", "old/a")).toMatchObject({ value: "one" });
+  });
+
+  test("deletes one key exactly, without asking a script", async () => {
+    expect(await home.run(["forget", "key:OLD/A"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Nothing was deleted/),
+    });
+    expect(await home.run(["forget", "key:old/a"])).toMatchObject({
+      code: 0,
+      stdout: "Deleted 1 entry in the memory of main: key:old/a\n",
+      stderr: "",
+    });
+    expect(await home.run(["get", "old/a"])).toMatchObject({ code: 1 });
+  });
+
+  test("takes the path that a search shows", async () => {
+    expect(await json("forget", "helmdeck/old/old/b.md")).toMatchObject({
+      deleted: 1,
+      dryRun: false,
+      erased: "complete",
+    });
+    expect(await home.run(["get", "old/b"])).toMatchObject({ code: 1 });
+  });
+
+  test.each([
+    "",
+    " ",
+    "key:",
+    "category:",
+    "category:pack_history",
+    "pack:",
+    "everybody",
+    "*",
+    "Key:dash",
+    "all,packs",
+  ])("the scope %j is refused and deletes nothing", async (scope) => {
+    const { code, stdout, stderr } = await home.run(["forget", scope]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^invalid_input: [^\n]+\n$/);
+    expect(await json("list")).toMatchObject({ facts: { length: 5 } });
+  });
+
+  test.each(["all", "everything"])("%s empties the caller's memory, and only that", async (scope) => {
+    await home.run(["store", "mine", "x", "--caller", "throwaway"]);
+    expect(await json("forget", scope, "--caller", "throwaway")).toMatchObject({ deleted: 1 });
+    expect(await json("list", "--caller", "throwaway")).toMatchObject({ facts: [] });
+    expect(await json("list")).toMatchObject({ facts: { length: 5 } });
+  });
+});
+
+describe("doctor", () => {
+  test("finds nothing wrong, and says what it looked at", async () => {
+    const { code, stdout, stderr } = await home.run(["doctor"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^ok {6} .+/m);
+    expect(stdout).not.toMatch(/^error/m);
+    expect(stdout).toMatch(/^store .*schema \d+, 5 entries \(0 expired, 0 unreadable\)/m);
+  });
+
+  test("tells a script the same", async () => {
+    expect(await json("doctor")).toMatchObject({
+      findings: expect.arrayContaining([expect.objectContaining({ level: "ok" })]),
+      store: { entries: 5, unreadable: 0, integrity: "ok" },
+    });
+  });
+});

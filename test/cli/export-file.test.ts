@@ -1,0 +1,144 @@
+/** The file an export writes: readable by its owner alone from its first byte, whole or absent, never over another file. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isHelmdeckError } from "../../app/index.ts";
+import { writePrivateFile } from "../../cli/export-file.ts";
+
+/** Writes a line, says so, and then waits for ever. */
+const ENDLESS_EXPORT = `
+  const { writePrivateFile } = await import(${JSON.stringify(new URL("../../cli/export-file.ts", import.meta.url))});
+  await writePrivateFile(process.argv[1], async (append) => {
+    await append("one\\n");
+    console.log("written");
+    await new Promise(() => setInterval(() => {}, 60_000));
+  });`;
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "helmdeck-export-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const at = (name: string) => join(folder, name);
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+async function refusal(work: Promise<void>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(isHelmdeckError(error, "invalid_input")).toBe(true);
+  return (error as Error).message; // Just checked.
+}
+
+describe("an export's file", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "leaves nothing when %s ends the process",
+    async (signal) => {
+      const child = spawn(process.execPath, ["--input-type=module", "-e", ENDLESS_EXPORT, at("out.jsonl")]);
+      const closed = once(child, "close");
+      await once(child.stdout, "data");
+      expect(readdirSync(folder)).toHaveLength(1);
+      child.kill(signal);
+      expect(await closed).toEqual([null, signal]);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  test("is readable by its owner alone, while it is written and after, whatever the umask", async () => {
+    const before = process.umask(0);
+    try {
+      await writePrivateFile(at("out.jsonl"), async (append) => {
+        await append("one\n");
+        const names = readdirSync(folder);
+        expect(names).toHaveLength(1);
+        for (const name of names) expect(modeOf(at(name))).toBe(0o600);
+        await append("two\n");
+      });
+    } finally {
+      process.umask(before);
+    }
+    expect(modeOf(at("out.jsonl"))).toBe(0o600);
+    expect(readFileSync(at("out.jsonl"), "utf8")).toBe("one\ntwo\n");
+    expect(readdirSync(folder)).toEqual(["out.jsonl"]);
+  });
+
+  test("appears only when it is whole", async () => {
+    await writePrivateFile(at("out.jsonl"), async (append) => {
+      await append("one\n");
+      expect(existsSync(at("out.jsonl"))).toBe(false);
+    });
+    expect(existsSync(at("out.jsonl"))).toBe(true);
+  });
+
+  test("leaves nothing when what fills it fails, and passes the failure on", async () => {
+    const failed = new Error("the source broke");
+    await expect(
+      writePrivateFile(at("out.jsonl"), async (append) => {
+        await append("one\n");
+        throw failed;
+      }),
+    ).rejects.toBe(failed);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("never replaces a file that is there", async () => {
+    writeFileSync(at("precious"), "precious");
+    expect(
+      await refusal(writePrivateFile(at("precious"), () => Promise.reject(new Error("not reached")))),
+    ).toMatch(/exists already/);
+    expect(readFileSync(at("precious"), "utf8")).toBe("precious");
+  });
+
+  test("never replaces a file that appears while it is written", async () => {
+    const message = await refusal(
+      writePrivateFile(at("out.jsonl"), async () => writeFileSync(at("out.jsonl"), "somebody else's")),
+    );
+    expect(message).toMatch(/exists already/);
+    expect(readFileSync(at("out.jsonl"), "utf8")).toBe("somebody else's");
+    expect(readdirSync(folder)).toEqual(["out.jsonl"]);
+  });
+
+  test.each(["a file", "nothing"])("is not written through a link to %s", async (target) => {
+    if (target === "a file") writeFileSync(at("target"), "kept");
+    symlinkSync(at("target"), at("link"));
+    expect(await refusal(writePrivateFile(at("link"), (append) => append("secret")))).toMatch(
+      /exists already/,
+    );
+    expect(existsSync(at("target")) ? readFileSync(at("target"), "utf8") : "").not.toContain("secret");
+  });
+
+  test.each([
+    ["in a folder that does not exist", () => at("no/out.jsonl"), /its folder does not exist/],
+    ["under a file", () => at("file/out.jsonl"), /a part of the path is not a folder/],
+    ["in place of a folder", () => at("folder"), /exists already/],
+  ])("%s is refused in one sentence", async (_name, path, message) => {
+    writeFileSync(at("file"), "");
+    mkdirSync(at("folder"));
+    expect(await refusal(writePrivateFile(path(), (append) => append("x")))).toMatch(message);
+    expect(readdirSync(folder).sort()).toEqual(["file", "folder"]);
+  });
+
+  test.skipIf(process.getuid?.() === 0)("in a folder that may not be written is refused", async () => {
+    chmodSync(folder, 0o500);
+    expect(await refusal(writePrivateFile(at("out.jsonl"), (append) => append("x")))).toMatch(
+      /permission was denied/,
+    );
+    chmodSync(folder, 0o700);
+  });
+});

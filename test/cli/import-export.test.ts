@@ -1,0 +1,269 @@
+/** Import and export as a shell user meets them: progress, refusals by line, round trips, pipes, interruption. */
+import { once } from "node:events";
+import { readdirSync, readFileSync, statSync, watch } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CommandHome, finish } from "./command.ts";
+import { runOnTerminal, runPiped } from "./terminal.ts";
+
+const NOW_SECONDS = Math.floor(Date.now() / 1_000);
+
+let home: CommandHome;
+beforeEach(() => {
+  home = new CommandHome();
+});
+afterEach(() => home.remove());
+
+const fact = (index: number) => ({
+  key: `topic-${index % 50}/fact-${index}`,
+  value: `The value of number ${index}`,
+});
+const linesOf = (rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+const MIXED = [
+  { key: "plain", value: "a plain fact" },
+  {
+    key: "full",
+    value: "two\nlines \u202e\u001b[31m",
+    category: "team",
+    tags: ["x", "ü"],
+    ttl_seconds: 86_400,
+  },
+  { key: "old", value: "from before", created_at: "2026-01-31T12:00:00Z" },
+  {
+    audit: "pack",
+    pack: "github.list_issues",
+    outcome: "ok",
+    at_unix: NOW_SECONDS - 60,
+    duration_ms: 120,
+    learn_inputs: { persona: "maintainer" },
+  },
+  {
+    audit: "pipeline",
+    pipeline: "release-notes",
+    run_id: "run-7",
+    outcome: "succeeded",
+    at_unix: NOW_SECONDS - 30,
+  },
+];
+
+describe("import", () => {
+  test("takes facts and audit rows, and sums up", async () => {
+    await home.write("mixed.jsonl", linesOf(MIXED));
+    expect(await home.run(["import", "mixed.jsonl"])).toEqual({
+      code: 0,
+      signal: null,
+      stdout: "Imported 5 for main: 3 new, 0 replaced, 0 refreshed, 2 audit rows. Refused: 0.\n",
+      stderr: "",
+    });
+    expect((await home.run(["search", "release notes pipeline"])).stdout).toContain(
+      "helmdeck/pipeline_history/release-notes/",
+    );
+    expect((await home.run(["search", "github list issues"])).stdout).toContain(
+      "helmdeck/pack_history/github.list_issues/",
+    );
+  });
+
+  test("names refused lines with number and reason while the good ones go in, and fails", async () => {
+    const lines = [
+      '{"key": "good/1", "value": "one"}',
+      "this is not JSON",
+      '{"key": "no value"}',
+      "",
+      '{"key": "bad", "value": "hunter2-secret", "category": "pack_history"}',
+      '{"key": "bad\\u001b[31m", "value": "hunter2-secret"}',
+      '{"key": "bad", "value": "hunter2-secret", "ttl_seconds": 60}',
+      '{"key": "bad", "value": "hunter2-secret", "colour": "red"}',
+      '{"audit": "plan", "pack": "x"}',
+      '["hunter2-secret"]',
+      '{"key": "good/2", "value": "two"}',
+    ];
+    const { code, stdout, stderr } = await home.run(["import", "-"], { input: lines.join("\n") });
+    expect(code).toBe(1);
+    expect(stdout).toBe("Imported 2 for main: 2 new, 0 replaced, 0 refreshed, 0 audit rows. Refused: 8.\n");
+    const refusals = stderr.trimEnd().split("\n");
+    expect(refusals.map((line) => /^line (\d+): invalid_input: .{10,}/.exec(line)?.[1])).toEqual([
+      "2",
+      "3",
+      "5",
+      "6",
+      "7",
+      "8",
+      "9",
+      "10",
+    ]);
+    expect(stderr).not.toContain("hunter2");
+    expect(stderr).not.toContain("\u001b");
+    expect(await home.run(["get", "good/2"])).toMatchObject({ code: 0, stdout: "two\n" });
+    expect(await home.run(["get", "bad"])).toMatchObject({ code: 1 });
+  });
+
+  test("tells a script the same", async () => {
+    const input = '{"key": "a", "value": "one"}\nnonsense\n';
+    const { code, stdout, stderr } = await home.run(["import", "-", "--json"], { input });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({
+      lines: 2,
+      stored: 1,
+      replaced: 0,
+      refreshed: 0,
+      audit: 0,
+      refusedCount: 1,
+      refused: [{ line: 2, code: "invalid_input", reason: expect.stringContaining("not JSON") }],
+    });
+  });
+
+  test("a second time refreshes and adds nothing", async () => {
+    await home.write("mixed.jsonl", linesOf(MIXED.slice(0, 2)));
+    await home.run(["import", "mixed.jsonl"]);
+    expect((await home.run(["import", "mixed.jsonl"])).stdout).toMatch(
+      /^Imported 2 for main: 0 new, 0 replaced, 2 refreshed/,
+    );
+  });
+
+  test.each([
+    [
+      "a missing file",
+      "missing.jsonl",
+      /^invalid_input: Cannot read missing\.jsonl: there is no such file\./,
+    ],
+    ["a folder", ".", /^invalid_input: Cannot read \.: it is a folder\./],
+  ])("of %s fails in one line", async (_name, file, message) => {
+    const { code, stdout, stderr } = await home.run(["import", file]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd()).not.toContain("\n");
+  });
+
+  test("of nothing says so", async () => {
+    expect(await home.run(["import", "-"])).toMatchObject({
+      code: 0,
+      stderr: "There was no line to import.\n",
+    });
+  });
+
+  test("of 10,000 lines takes seconds, from a file and from a stream", async () => {
+    await home.write("many.jsonl", linesOf(Array.from({ length: 10_000 }, (_none, index) => fact(index))));
+    const started = performance.now();
+    expect(await home.run(["import", "many.jsonl"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Imported 10000 for main: 10000 new/),
+    });
+    expect(performance.now() - started).toBeLessThan(30_000);
+    const input = readFileSync(home.path("many.jsonl"));
+    expect(await home.run(["import", "-", "--caller", "other"], { input })).toMatchObject({ code: 0 });
+    expect((await home.run(["search", "value of number 7777", "--limit", "3"])).stdout).toContain(
+      "fact-7777",
+    );
+  }, 120_000);
+
+  test("shows a bar on a terminal, counts lines of a stream there, and neither in a pipe", async () => {
+    await home.write("many.jsonl", linesOf(Array.from({ length: 2_500 }, (_none, index) => fact(index))));
+    const fromFile = await runOnTerminal(["import", home.path("many.jsonl")], {
+      homeFolder: home.folder,
+      piped: ["stdin"],
+    });
+    expect(fromFile.stderr).toMatch(/[█░]+ \d+ % · \d+ lines/);
+    const typed = readFileSync(home.path("many.jsonl"), "utf8");
+    const fromStream = await runOnTerminal(["import", "-"], {
+      homeFolder: home.folder,
+      piped: ["stdin"],
+      typed,
+    });
+    expect(fromStream.stderr).toMatch(/\d+ lines/);
+    expect(fromStream.stderr).not.toMatch(/[█░]/);
+    expect((await runPiped(["import", "-"], { homeFolder: home.folder, typed })).stderr).toBe("");
+  });
+});
+
+describe("export", () => {
+  const parsed = (jsonl: string) =>
+    jsonl
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+
+  test("then import into an empty memory gives the same facts and audit rows", async () => {
+    await home.run(["import", "-"], { input: linesOf(MIXED) });
+    const first = await home.run(["export"]);
+    expect(first).toMatchObject({ code: 0, stderr: "5 lines, values in plain text.\n" });
+    const elsewhere = new CommandHome();
+    try {
+      expect(await elsewhere.run(["import", "-"], { input: first.stdout })).toMatchObject({ code: 0 });
+      const second = await elsewhere.run(["export"]);
+      expect(parsed(second.stdout)).toEqual(parsed(first.stdout));
+      expect(parsed(first.stdout)).toHaveLength(5);
+      expect(JSON.parse((await elsewhere.run(["get", "full", "--json"])).stdout)).toMatchObject({
+        value: "two\nlines \u202e\u001b[31m",
+        tags: ["x", "ü"],
+      });
+    } finally {
+      elsewhere.remove();
+    }
+  });
+
+  test("writes a file that only its owner can read, and says what is in it", async () => {
+    await home.run(["import", "-"], { input: linesOf(MIXED) });
+    const { code, stdout, stderr } = await home.run(["export", "--output", "out.jsonl"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Wrote 5 lines to out.jsonl\n" });
+    expect(stderr).toMatch(/plain text.*0600/);
+    expect(statSync(home.path("out.jsonl")).mode & 0o777).toBe(0o600);
+    expect(readFileSync(home.path("out.jsonl"), "utf8")).toBe((await home.run(["export"])).stdout);
+  });
+
+  test("tells a script where it wrote and how much", async () => {
+    await home.run(["store", "k", "v"]);
+    const { stdout } = await home.run(["export", "--output", "out.jsonl", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({ output: "out.jsonl", lines: 1, problems: [] });
+  });
+
+  test("never overwrites, also not by accident a second time", async () => {
+    await home.run(["store", "k", "v"]);
+    await home.write("out.jsonl", "precious");
+    const { code, stdout, stderr } = await home.run(["export", "--output", "out.jsonl"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^invalid_input: out\.jsonl exists already[^\n]+\n$/);
+    expect(readFileSync(home.path("out.jsonl"), "utf8")).toBe("precious");
+  });
+
+  test("of an empty memory is empty, and says so", async () => {
+    expect(await home.run(["export"])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "0 lines, values in plain text.\n",
+    });
+  });
+
+  describe("of a large memory", () => {
+    beforeEach(async () => {
+      const rows = Array.from({ length: 3_000 }, (_none, index) => ({
+        ...fact(index),
+        value: `${index} ${"x".repeat(3_000)}`,
+      }));
+      expect(await home.run(["import", "-"], { input: linesOf(rows) })).toMatchObject({ code: 0 });
+    }, 60_000);
+
+    test("into a reader that leaves early ends quietly", async () => {
+      const child = home.start(["export"]);
+      const ended = finish(child);
+      child.stdout.once("data", () => child.stdout.destroy());
+      expect(await ended).toMatchObject({
+        code: 0,
+        stderr: "",
+        stdout: expect.stringMatching(/^\{"key":"topic-0\/fact-0"/),
+      });
+    });
+
+    test("that is interrupted leaves a whole file or none", async () => {
+      const child = home.start(["export", "--output", "out.jsonl"]);
+      const ended = finish(child);
+      const watcher = watch(home.folder);
+      await once(watcher, "change"); // The first sign of the file.
+      child.kill("SIGINT");
+      const { signal } = await ended;
+      watcher.close();
+      const left = readdirSync(home.folder).filter((name) => name.includes("out.jsonl"));
+      expect(left).toEqual(signal === "SIGINT" ? [] : ["out.jsonl"]);
+      for (const name of left) expect(parsed(readFileSync(home.path(name), "utf8"))).toHaveLength(3_000);
+    });
+  });
+});

@@ -1,0 +1,68 @@
+/** Several processes at one database: the first uses at once, one that holds it open, one that is killed. */
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CommandHome, finish } from "./command.ts";
+
+let home: CommandHome;
+beforeEach(() => {
+  home = new CommandHome();
+});
+afterEach(() => home.remove());
+
+describe("several processes", () => {
+  test("that make key and database at the same moment share one of each, and lose nothing", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const stored = await Promise.all(names.map((name) => home.run(["store", name, `value of ${name}`])));
+    for (const { code, stderr } of stored) expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const name of names) {
+      expect(await home.run(["get", name])).toMatchObject({ code: 0, stdout: `value of ${name}\n` });
+    }
+  }, 30_000);
+
+  test("find what another one stored, while a third holds the database open and reads", async () => {
+    await home.run(["store", "first", "before the third came"]);
+    const third = new DatabaseSync(home.databasePath);
+    try {
+      third.exec("BEGIN; SELECT count(*) FROM sqlite_master");
+      third.prepare("SELECT count(*) FROM sqlite_master").get();
+      expect(await home.run(["store", "second", "the heron stands at the lake"])).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
+      const found = await home.run(["search", "heron", "--json"]);
+      expect(JSON.parse(found.stdout)).toMatchObject({ results: [{ key: "second" }] });
+      // A reader delays the overwriting of old bytes, and forget says so.
+      const forgotten = await home.run(["forget", "key:second"]);
+      expect(forgotten).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Deleted 1 entry/) });
+      expect(forgotten.stderr).toMatch(/old bytes are overwritten once no other process reads/);
+      expect(await home.run(["get", "second"])).toMatchObject({ code: 1 });
+    } finally {
+      third.close();
+    }
+  }, 30_000);
+
+  test("survive that an import among them is killed: what it said to have stored is there", async () => {
+    await home.run(["store", "before", "kept"]);
+    const child = home.start(["import", "-"]);
+    const ended = finish(child);
+    child.stdin.on("error", () => {}); // It is killed while it reads.
+    for (let line = 0; line < 3_000; line += 1) {
+      child.stdin.write(`${JSON.stringify({ key: `k/${line}`, value: `v ${line}` })}\n`);
+    }
+    await sawAnEntry("k/0");
+    child.kill("SIGKILL");
+    expect(await ended).toMatchObject({ signal: "SIGKILL" });
+    expect(await home.run(["get", "before"])).toMatchObject({ code: 0, stdout: "kept\n" });
+    expect(await home.run(["get", "k/0"])).toMatchObject({ code: 0, stdout: "v 0\n" });
+    expect(await home.run(["doctor"])).toMatchObject({ code: 0 });
+  }, 60_000);
+});
+
+/** Resolves when the running import has committed this key. */
+async function sawAnEntry(key: string): Promise<void> {
+  for (let look = 0; look < 100; look += 1) {
+    const { code } = await home.run(["get", key]);
+    if (code === 0) return;
+  }
+  throw new Error(`${key} never came`);
+}

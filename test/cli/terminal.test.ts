@@ -1,0 +1,143 @@
+/** What changes when a person sits at a terminal: colours, questions, hints; and what must not. */
+import { stripVTControlCharacters } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { CommandHome } from "./command.ts";
+import { actsOnATerminal } from "./hostile-texts.ts";
+import { runOnTerminal, runPiped, type TerminalOptions } from "./terminal.ts";
+
+const home = new CommandHome();
+afterAll(() => home.remove());
+
+const terminal = (args: readonly string[], options: Partial<TerminalOptions> = {}) =>
+  runOnTerminal(args, { homeFolder: home.folder, ...options });
+const piped = (args: readonly string[], options: Partial<TerminalOptions> = {}) =>
+  runPiped(args, { homeFolder: home.folder, ...options });
+
+const COLOUR = "\u001b[";
+
+beforeAll(async () => {
+  await piped(["store", "deploy/konflux", "We deploy through Konflux", "--tag", "deployment"]);
+});
+
+describe("colours", () => {
+  const COLOURED = [["list"], ["search", "konflux"], ["doctor"]];
+
+  test.each(COLOURED)("%s is coloured on a terminal", async (...args) => {
+    expect((await terminal(args)).stdout).toContain(COLOUR);
+  });
+
+  test.each(COLOURED)(
+    "%s says the same in a pipe, without colours, even if FORCE_COLOR asks for them",
+    async (...args) => {
+      const now = () => Date.now();
+      const inPipe = await piped(args, { env: { FORCE_COLOR: "1" }, now });
+      expect(inPipe.stdout).not.toContain(COLOUR);
+      expect(stripVTControlCharacters((await terminal(args, { now })).stdout)).toBe(inPipe.stdout);
+    },
+  );
+
+  test.each(COLOURED)("%s respects NO_COLOR", async (...args) => {
+    expect((await terminal(args, { env: { NO_COLOR: "1" } })).stdout).not.toContain(COLOUR);
+  });
+
+  test("JSON has none", async () => {
+    expect((await terminal(["search", "konflux", "--json"])).stdout).not.toContain(COLOUR);
+    expect((await terminal(["get", "nothing", "--json"])).stderr).not.toContain(COLOUR);
+  });
+
+  test("the code of an error is red, the rest is plain", async () => {
+    const { stderr } = await terminal(["get", "nothing"]);
+    expect(stderr).toContain(`${COLOUR}31mnot_found:${COLOUR}39m There is no fact`);
+  });
+});
+
+describe("get on a terminal", () => {
+  test("tells about the fact beside the value, which stays alone on stdout", async () => {
+    const { stdout, stderr } = await terminal(["get", "deploy/konflux"]);
+    expect(stdout).toBe("We deploy through Konflux\n");
+    expect(stripVTControlCharacters(stderr)).toMatch(
+      /^deploy\/konflux · user_facts · tags deployment · updated \d{4}-\d\d-\d\d \d\d:\d\d · expires in 90 days\n$/,
+    );
+  });
+
+  test("hides nothing behind a hostile value", async () => {
+    await piped(["store", "hostile", "-"], { typed: "\u001b[2Jgone\u009b1A" });
+    const { stdout } = await terminal(["get", "hostile"]);
+    expect(actsOnATerminal(stdout, "\n")).toBe(false);
+    expect(stdout).toContain("gone");
+  });
+});
+
+describe("store - on a terminal", () => {
+  test("says how to end the typing", async () => {
+    const { code, stderr } = await terminal(["store", "typed", "-"], { typed: "typed by hand\n" });
+    expect(code).toBe(0);
+    expect(stderr).toContain("Ctrl-D");
+    expect((await piped(["get", "typed"])).stdout).toBe("typed by hand\n");
+  });
+});
+
+describe("forget on a terminal", () => {
+  const keysLeft = async () => {
+    const { stdout } = await piped(["list", "doomed/", "--json"]);
+    return (JSON.parse(stdout) as { facts: { key: string }[] }).facts.map(({ key }) => key); // list's documented shape
+  };
+
+  beforeEach(async () => {
+    await piped(["store", "doomed/a", "one", "--category", "doomed"]);
+    await piped(["store", "doomed/b", "two", "--category", "doomed"]);
+  });
+
+  test.each(["y\n", "Y\n", "yes\n", " yes \n"])("deletes after %j", async (typed) => {
+    const { code, stdout, stderr } = await terminal(["forget", "category:doomed"], { typed });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^This deletes 2 entries of main for good: category:doomed\n {2}doomed\/b\n {2}doomed\/a\nDelete\? \[y\/N\] /,
+    );
+    expect(stdout).toMatch(/^Deleted 2 entries/);
+    expect(await keysLeft()).toEqual([]);
+  });
+
+  test.each(["n\n", "\n", "no\n", "yep\n", "yes please\n", "Yn\n", ""])(
+    "deletes nothing after %j",
+    async (typed) => {
+      const { code, stdout, stderr } = await terminal(["forget", "category:doomed"], { typed });
+      expect(code).toBe(1);
+      expect(stdout).toBe("");
+      expect(stderr).toMatch(/Nothing was deleted\.\n$/);
+      expect(await keysLeft()).toEqual(["doomed/b", "doomed/a"]);
+    },
+  );
+
+  test.each(["all", "everything"])("shows the categories and asks for %s too", async (scope) => {
+    const { code, stderr } = await terminal(["forget", scope], { typed: "n\n" });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`of main for good: ${scope}\n`));
+    expect(stderr).toMatch(/\n {2}doomed: 2\n/);
+    expect(await keysLeft()).toHaveLength(2);
+  });
+
+  test("does not ask with --yes", async () => {
+    const { code, stderr } = await terminal(["forget", "key:doomed/a", "--yes"], { typed: "n\n" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await keysLeft()).toEqual(["doomed/b"]);
+  });
+
+  test("does not ask in a dry run, and deletes nothing", async () => {
+    const { code, stderr } = await terminal(["forget", "all", "--dry-run"], { typed: "y\n" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await keysLeft()).toHaveLength(2);
+  });
+
+  test("does not ask when there is nothing to delete", async () => {
+    const { code, stderr } = await terminal(["forget", "key:nothing/there"], { typed: "y\n" });
+    expect(code).toBe(0);
+    expect(stderr).not.toContain("[y/N]");
+  });
+
+  test.each([["stdin"], ["stderr"]] as const)("does not ask when %s is no terminal", async (name) => {
+    const { code, stderr } = await terminal(["forget", "category:doomed"], { piped: [name] });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await keysLeft()).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+/** A person at a terminal: runs commands in this process with streams that say they are terminals. */
+import { PassThrough } from "node:stream";
+import { runCommandLine } from "../../cli/index.ts";
+
+export interface TerminalOptions {
+  readonly homeFolder: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the person types, all of it before the command asks; the end of it is Ctrl-D. */
+  readonly typed?: string;
+  /** Streams that are no terminals. */
+  readonly piped?: readonly ("stdin" | "stdout" | "stderr")[];
+  readonly now?: () => number;
+}
+
+export interface Seen {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `helmdeck-memory <args>` as a person at a terminal sees it. */
+export async function runOnTerminal(args: readonly string[], options: TerminalOptions): Promise<Seen> {
+  const { homeFolder, env = {}, typed = "", piped = [], now = Date.now } = options;
+  const stdin = stream(!piped.includes("stdin"));
+  const stdout = stream(!piped.includes("stdout"));
+  const stderr = stream(!piped.includes("stderr"));
+  stdin.end(typed);
+  const code = await runCommandLine(args, { stdin, stdout, stderr, env, homeDir: homeFolder, now });
+  return { code, stdout: drain(stdout), stderr: drain(stderr) };
+}
+
+/** The same command in this process with pipes in place of the terminal: quicker than a process of its own. */
+export function runPiped(args: readonly string[], options: TerminalOptions): Promise<Seen> {
+  return runOnTerminal(args, { ...options, piped: ["stdin", "stdout", "stderr"] });
+}
+
+function stream(isTTY: boolean): PassThrough & { isTTY: boolean } {
+  return Object.assign(new PassThrough({ highWaterMark: 64 * 1024 * 1024 }), { isTTY });
+}
+
+function drain(written: PassThrough): string {
+  return (written.read() as Buffer | null)?.toString("utf8") ?? ""; // A stream without encoding reads Buffers.
+}

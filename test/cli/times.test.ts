@@ -1,0 +1,32 @@
+/** How times read. */
+import { describe, expect, test } from "vitest";
+import { expiryFrom, localMinute, rfc3339 } from "../../cli/times.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe("times", () => {
+  test("are RFC 3339 in UTC for programs", () => {
+    expect(rfc3339(Date.UTC(2026, 10, 20, 22, 53, 7, 5))).toBe("2026-11-20T22:53:07.005Z");
+  });
+
+  test("are local minutes for people, with leading zeros", () => {
+    expect(localMinute(new Date(2026, 0, 2, 3, 4, 59).getTime())).toBe("2026-01-02 03:04");
+  });
+
+  test.each([
+    [undefined, "never"],
+    [0, "expired"],
+    [-DAY, "expired"],
+    [1, "in 1 minute"],
+    [120_000, "in 2 minutes"],
+    [HOUR, "in 60 minutes"],
+    [2 * HOUR, "in 2 hours"],
+    [DAY, "in 24 hours"],
+    [2 * DAY, "in 2 days"],
+    [90 * DAY, "in 90 days"],
+  ])("an expiry %s ms away reads: %s", (left, words) => {
+    const now = 1_000_000;
+    expect(expiryFrom(now, left === undefined ? undefined : now + left)).toBe(words);
+  });
+});

@@ -1,0 +1,274 @@
+/** Trouble with key, database and disk, as the shell user sees it: one line, a code, a remedy, and nothing lost. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CommandHome, type Finished } from "./command.ts";
+
+const VALUE = "We deploy through Konflux";
+const OTHER_KEY = "ab".repeat(32);
+
+let home: CommandHome;
+let key: string;
+beforeEach(async () => {
+  home = new CommandHome();
+  await home.run(["store", "deploy/konflux", VALUE]);
+  key = readFileSync(home.keyPath, "utf8");
+});
+afterEach(() => home.remove());
+
+/** One line with this code and no trace of code, value or key; the same for a script. */
+async function expectFailure(
+  code: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const told = await home.run(args, { env });
+  expect(told).toMatchObject({ code: 1, stdout: "" });
+  expect(told.stderr).toMatch(new RegExp(`^${code}: [^\n]{20,}\n$`));
+  expectNothingLeaks(told);
+  const json = await home.run([...args, "--json"], { env });
+  expect(json).toMatchObject({ code: 1, stdout: "" });
+  expect(JSON.parse(json.stderr)).toEqual({
+    error: code,
+    message: expect.any(String),
+    details: expect.any(Object),
+  });
+  expectNothingLeaks(json);
+  return told.stderr;
+}
+
+function expectNothingLeaks({ stdout, stderr }: Finished): void {
+  const said = stdout + stderr;
+  expect(said).not.toContain(VALUE);
+  expect(said).not.toContain(OTHER_KEY);
+  expect(said).not.toContain(key.slice(0, 16));
+  expect(said).not.toMatch(/\n\s+at |node:internal|\.ts:\d+/);
+}
+
+async function expectNothingLost(): Promise<void> {
+  expect(await home.run(["get", "deploy/konflux"])).toMatchObject({ code: 0, stdout: `${VALUE}\n` });
+}
+
+const COMMANDS = [
+  ["store", "k", "v"],
+  ["get", "deploy/konflux"],
+  ["list"],
+  ["search", "konflux"],
+  ["forget", "everything"],
+  ["import", "facts.jsonl"],
+  ["export"],
+];
+
+describe("a missing key, after data exists", () => {
+  test.each(COMMANDS)("stops %s; no new key is made, nothing is lost", async (...args) => {
+    await home.write("facts.jsonl", JSON.stringify({ key: "k", value: "v" }));
+    rmSync(home.keyPath);
+    await expectFailure("key_missing", args);
+    expect(existsSync(home.keyPath)).toBe(false);
+    writeFileSync(home.keyPath, key, { mode: 0o600 });
+    await expectNothingLost();
+  });
+});
+
+describe("a wrong key", () => {
+  test.each(COMMANDS)("stops %s; nothing is read or written under it", async (...args) => {
+    await home.write("facts.jsonl", JSON.stringify({ key: "k", value: "v" }));
+    await expectFailure("key_wrong", args, { HELMDECK_MEMORY_KEY: OTHER_KEY });
+    await expectNothingLost();
+    expect(await home.run(["get", "k"])).toMatchObject({ code: 1 });
+  });
+});
+
+describe("a key that cannot be used", () => {
+  test.each([
+    ["too short", "abc123"],
+    ["not hexadecimal", "zz".repeat(32)],
+    ["followed by something", `${"ab".repeat(32)} # my key`],
+  ])("%s, in the environment", async (_name, malformed) => {
+    const said = await expectFailure("key_malformed", ["list"], { HELMDECK_MEMORY_KEY: malformed });
+    expect(said).not.toContain(malformed);
+    await expectNothingLost();
+  });
+
+  test("malformed in its file", async () => {
+    writeFileSync(home.keyPath, "not a key at all\n");
+    const said = await expectFailure("key_malformed", ["list"]);
+    expect(said).toContain(home.keyPath);
+    expect(said).not.toContain("not a key at all");
+    writeFileSync(home.keyPath, key);
+    await expectNothingLost();
+  });
+
+  test("readable by others", async () => {
+    chmodSync(home.keyPath, 0o644);
+    expect(await expectFailure("key_unreadable", ["list"])).toContain("chmod 600");
+    chmodSync(home.keyPath, 0o600);
+    await expectNothingLost();
+  });
+
+  test("a folder in its place", async () => {
+    rmSync(home.keyPath);
+    mkdirSync(home.keyPath);
+    await expectFailure("key_unreadable", ["list"]);
+    rmSync(home.keyPath, { recursive: true });
+    writeFileSync(home.keyPath, key, { mode: 0o600 });
+    await expectNothingLost();
+  });
+
+  test("a key file named by the environment that is not there", async () => {
+    await expectFailure("key_missing", ["list"], { HELMDECK_MEMORY_KEY_FILE: home.path("no.key") });
+    await expectNothingLost();
+  });
+});
+
+describe("a database that is not ours", () => {
+  test("of another program is not touched", async () => {
+    const path = home.path("other.sqlite");
+    const other = new DatabaseSync(path);
+    other.exec("CREATE TABLE recipes (title TEXT); INSERT INTO recipes VALUES ('soup')");
+    other.close();
+    const before = readFileSync(path);
+    expect(await expectFailure("store_not_ours", ["store", "k", "v", "--db", path])).toContain(path);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test("but a text is not touched", async () => {
+    await home.write("notes.txt", "Dear diary, this is no database.\n".repeat(200));
+    const before = readFileSync(home.path("notes.txt"));
+    await expectFailure("store_not_ours", ["list", "--db", "notes.txt"]);
+    expect(readFileSync(home.path("notes.txt")).equals(before)).toBe(true);
+  });
+
+  test("but a folder", async () => {
+    mkdirSync(home.path("folder.sqlite"));
+    await expectFailure("store_unavailable", ["list", "--db", "folder.sqlite"]);
+  });
+});
+
+describe("a database of a newer version", () => {
+  test("is left alone", async () => {
+    const { user_version: ours } = pragma("PRAGMA user_version") as { user_version: number }; // SQLite's own column name.
+    pragma("PRAGMA user_version = 9999");
+    await expectFailure("store_newer", ["store", "k", "v"]);
+    pragma(`PRAGMA user_version = ${ours}`);
+    await expectNothingLost();
+  });
+});
+
+describe("a damaged database", () => {
+  test("cut in half is reported, not repaired or emptied", async () => {
+    const size = statSync(home.databasePath).size;
+    truncateSync(home.databasePath, Math.floor(size / 2));
+    await expectFailure("store_corrupt", ["list"]);
+    await expectFailure("store_corrupt", ["store", "k", "v"]);
+    expect(statSync(home.databasePath).size).toBe(Math.floor(size / 2));
+  });
+
+  test("with one row that was changed shows every other row", async () => {
+    await home.run(["store", "healthy", "still here"]);
+    changeOneRow("deploy/konflux");
+    await expectFailure("entry_unreadable", ["get", "deploy/konflux"]);
+    expect(await home.run(["get", "healthy"])).toMatchObject({ code: 0, stdout: "still here\n" });
+    const listed = await home.run(["list"]);
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("healthy") });
+    expect(listed.stderr).toMatch(/^entry_unreadable: deploy\/konflux is there but cannot be opened/);
+    expect(JSON.parse((await home.run(["list", "--json"])).stdout)).toMatchObject({
+      facts: [{ key: "healthy" }],
+      unreadable: ["deploy/konflux"],
+    });
+    expect((await home.run(["search", "still", "here"])).stdout).toContain("healthy");
+    expect((await home.run(["doctor"])).stdout).toMatch(/1 unreadable/);
+  });
+});
+
+describe("a place that cannot be written", () => {
+  test("stops a write; nothing is lost", async () => {
+    const folder = join(home.stateFolder, "helmdeck-memory");
+    home.handToUnprivileged();
+    chmodSync(home.databasePath, 0o400);
+    chmodSync(folder, 0o500);
+    await expectFailure("store_readonly", ["store", "k", "v"]);
+    chmodSync(folder, 0o700);
+    chmodSync(home.databasePath, 0o600);
+    await expectNothingLost();
+  });
+
+  test("stops the first use", async () => {
+    rmSync(home.stateFolder, { recursive: true });
+    home.handToUnprivileged();
+    chmodSync(home.folder, 0o500);
+    const told = await home.run(["store", "k", "v"]);
+    expect(told.code).toBe(1);
+    expect(told.stderr).toMatch(/^(store_readonly|store_unavailable|key_unreadable): [^\n]+\n$/);
+    chmodSync(home.folder, 0o700);
+  });
+});
+
+describe("a database that another process holds", () => {
+  test("stops a write in one line, and reading goes on", async () => {
+    const other = new DatabaseSync(home.databasePath);
+    other.exec("BEGIN IMMEDIATE");
+    try {
+      const told = await home.run(["store", "k", "v"]);
+      expect(told).toMatchObject({ code: 1, stdout: "" });
+      expect(told.stderr).toMatch(/^store_locked: [^\n]+\n$/);
+      expect(await home.run(["search", "konflux", "--json"])).toMatchObject({ code: 0 });
+      await expectNothingLost();
+    } finally {
+      other.exec("ROLLBACK");
+      other.close();
+    }
+    expect(await home.run(["store", "k", "v"])).toMatchObject({ code: 0 });
+  }, 30_000);
+});
+
+describe("doctor, when memory does not open", () => {
+  test("says what is wrong and what to do, and fails", async () => {
+    const { code, stdout, stderr } = await home.run(["doctor"], { env: { HELMDECK_MEMORY_KEY: OTHER_KEY } });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect(stdout).toMatch(/^error {3}.*key_wrong/m);
+    expect(stdout).toContain(home.databasePath);
+  });
+
+  test("says the same to a script", async () => {
+    rmSync(home.keyPath);
+    const { code, stdout } = await home.run(["doctor", "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      findings: expect.arrayContaining([
+        expect.objectContaining({ level: "error", message: expect.stringContaining("key_missing") }),
+      ]),
+    });
+    expect(existsSync(home.keyPath)).toBe(false);
+  });
+});
+
+function pragma(sql: string): unknown {
+  const database = new DatabaseSync(home.databasePath);
+  try {
+    return database.prepare(sql).get();
+  } finally {
+    database.close();
+  }
+}
+
+/** Changes what is sealed in one row, as a failing disk or a meddler would. */
+function changeOneRow(key: string): void {
+  const database = new DatabaseSync(home.databasePath);
+  try {
+    expect(database.prepare("SELECT 1 FROM entries WHERE key = ?").get(key)).toBeDefined();
+    database.prepare("UPDATE entries SET category = 'moved' WHERE key = ?").run(key);
+  } finally {
+    database.close();
+  }
+}
