@@ -86,12 +86,13 @@ async function statusOf(
   const { keyPath: _, ...whereabouts } = place;
   try {
     // Without a subject the store is asked all the same: a status says whether memory works now.
-    const asked = await subjectCounts(kit, requireNamespace(subject ?? ""), subject ?? "");
+    const name = subject === undefined ? "" : subject;
+    const counts = await subjectCounts(kit, requireNamespace(name), name);
     return {
       state: "ready",
       ...whereabouts,
       mode: "keyword",
-      ...(subject !== undefined && { subject: asked }),
+      ...(subject !== undefined && { subject: counts }),
     };
   } catch (error) {
     return failedStatus(whereabouts, error);

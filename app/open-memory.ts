@@ -17,6 +17,8 @@ export interface OpenMemoryOptions extends MemoryPlace {
   /** How often what has expired is deleted; 0: never. Default ten minutes. */
   readonly sweepEveryMs?: number;
   readonly timer?: Timer;
+  /** From 0 up to but not 1. */
+  readonly random?: () => number;
 }
 
 const SWEEP_EVERY_MS = 10 * 60 * 1_000;
@@ -33,6 +35,7 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
     now,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     ...(options.timer && { timer: options.timer }),
+    ...(options.random && { random: options.random }),
   });
 }
 

@@ -28,8 +28,8 @@ export interface LineContext {
   readonly now: UnixMs;
 }
 
-/** Clocks differ a little between machines. */
-const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
+/** Clocks differ a little between the machine that exports and the one that imports. */
+const CLOCK_SKEW_MS = 3_600 * 1_000;
 
 const times = {
   created_at: z.exactOptional(z.string()),
@@ -40,8 +40,8 @@ const times = {
 
 /** The facts policy checks the rest. */
 const factLine = z.strictObject({
-  key: z.unknown(),
-  value: z.unknown(),
+  key: z.exactOptional(z.unknown()),
+  value: z.exactOptional(z.unknown()),
   category: z.exactOptional(z.unknown()),
   tags: z.exactOptional(z.unknown()),
   ttl_seconds: z.exactOptional(z.unknown()),
@@ -129,7 +129,7 @@ function requirePast(field: string, time: UnixMs, now: UnixMs): UnixMs {
 function requireExpiry(text: string, now: UnixMs, mostSeconds: number): UnixMs {
   const expiresAt = requireTime("expires_at", text);
   if (expiresAt <= now) throw refuse("expires_at", "has passed: this line has expired");
-  if (expiresAt > now + mostSeconds * 1_000) {
+  if (expiresAt > now + mostSeconds * 1_000 + CLOCK_SKEW_MS) {
     throw refuse("expires_at", `lies more than ${mostSeconds / 86_400} days ahead`);
   }
   return expiresAt;

@@ -1,0 +1,212 @@
+import { chmod, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { remedyFor } from "../../app/health/remedies.ts";
+import {
+  betterSqliteDriver,
+  type DoctorReport,
+  examineMemory,
+  type MemoryPlace,
+  openMemory,
+} from "../../app/index.ts";
+import { ERROR_CODES, namespaceOf } from "../../engine/index.ts";
+import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
+
+async function madePlace(): Promise<MemoryPlace> {
+  const place = await tempPlace();
+  const memory = await openTestMemory(place);
+  await memory.storeFact("main", { key: "k", value: "v" });
+  await memory.close();
+  return place;
+}
+
+const options = (place: MemoryPlace) => ({ ...place, env: {}, driver: betterSqliteDriver });
+const examine = (place: MemoryPlace) => examineMemory(options(place));
+
+/** Level and text of all findings of a check. */
+function told({ findings }: DoctorReport, check: string): readonly string[] {
+  return findings
+    .filter((finding) => finding.check === check)
+    .map(({ level, message }) => `${level}: ${message}`);
+}
+
+describe("doctor", () => {
+  test("finds nothing wrong where nothing is, and asks to back up the key", async () => {
+    const report = await examine(await madePlace());
+    expect(report.findings.filter(({ level }) => level !== "ok")).toEqual([]);
+    expect(report.findings.find(({ check }) => check === "key")?.remedy).toMatch(
+      /^Keep a copy of the key in a safe place/,
+    );
+    expect(told(report, "entries")).toEqual(["ok: 1 entry in one memory."]);
+    expect(report.store).toMatchObject({ integrity: "ok", unreadable: 0, entries: 1 });
+  });
+
+  test("warns of a key that was made just now, which no backup has", async () => {
+    const memory = await openTestMemory();
+    expect(told(await memory.doctor(), "key")).toEqual([
+      expect.stringMatching(/^warning: A new key was made just now/),
+    ]);
+  });
+
+  test("makes nothing where there is no memory, and says so", async () => {
+    const place = await tempPlace();
+    const report = await examine(place);
+    expect(told(report, "memory")).toEqual([
+      `warning: There is no memory at ${place.databasePath}: nothing was stored here yet, or it lies elsewhere.`,
+    ]);
+    expect(await examine(place)).toEqual(report);
+  });
+
+  test("names the cause and the remedy when memory does not open, and repairs nothing by itself", async () => {
+    const place = await madePlace();
+    await rm(place.keyPath);
+    const report = await examine(place);
+    expect(report.findings[0]).toMatchObject({
+      level: "error",
+      check: "memory",
+      remedy: expect.stringContaining("Restore the key file"),
+    });
+    expect(told(report, "memory")[0]).toMatch(/^error: key_missing: /);
+    expect(told(report, "key")).toEqual([`ok: There is no key file at ${place.keyPath}.`]);
+    expect(told(await examine(place), "memory")[0]).toMatch(/^error: key_missing: /);
+  });
+
+  test.each([
+    ["key_wrong", (place: MemoryPlace) => writeFile(place.keyPath, "0".repeat(64))],
+    ["key_malformed", (place: MemoryPlace) => writeFile(place.keyPath, "abc")],
+    ["key_unreadable", (place: MemoryPlace) => chmod(place.keyPath, 0o644)],
+    ["store_corrupt", (place: MemoryPlace) => truncate(place.databasePath, 9_000)],
+    ["store_not_ours", (place: MemoryPlace) => writeFile(place.databasePath, "x".repeat(10_000))],
+  ] as const)("tells %s", async (code, spoil) => {
+    const place = await madePlace();
+    await spoil(place);
+    const report = await examine(place);
+    expect(report.findings[0]).toMatchObject({ level: "error", remedy: remedyFor(code) });
+    expect(report.findings[0]?.message).toMatch(new RegExp(`^${code}: `));
+  });
+
+  test("warns of a database that others may read", async () => {
+    const place = await madePlace();
+    await chmod(place.databasePath, 0o644);
+    expect(told(await examine(place), "database")).toEqual([
+      expect.stringContaining("accessible to other accounts (mode 0644)"),
+    ]);
+  });
+
+  test("warns of copies beside the database, and of nothing else there", async () => {
+    const place = await madePlace();
+    const folder = dirname(place.databasePath);
+    await writeFile(join(folder, "memory (1).sqlite"), "");
+    await writeFile(join(folder, "memory.sqlite.bak"), "");
+    await writeFile(join(folder, "notes.txt"), "");
+    expect(told(await examine(place), "copies")).toEqual([
+      expect.stringContaining("lie memory (1).sqlite, memory.sqlite.bak:"),
+    ]);
+  });
+
+  test("warns of a key in the folder that a backup takes", async () => {
+    const { databasePath } = await tempPlace();
+    const place = { databasePath, keyPath: join(dirname(databasePath), "key") };
+    await mkdir(dirname(databasePath), { recursive: true });
+    await (await openMemory(options(place))).close();
+    expect(told(await examine(place), "key").join()).toContain(
+      "warning: The key file lies in the database's own folder",
+    );
+  });
+
+  test("counts audit rows that cannot be understood", async () => {
+    const memory = await openTestMemory();
+    const row = {
+      namespace: namespaceOf("main"),
+      origin: "audit",
+      key: "pack_history/p/1",
+      category: "pack_history",
+      tags: [],
+    } as const;
+    await memory.store.put({ ...row, value: Buffer.from("{") });
+    expect(told(await memory.doctor(), "audit")).toEqual([
+      expect.stringMatching(/^warning: 1 row of the audit history/),
+    ]);
+  });
+
+  test("does not throw when the store fails under it", async () => {
+    const memory = await openTestMemory();
+    await memory.close();
+    expect(told(await memory.doctor(), "memory")).toEqual([
+      expect.stringMatching(/^error: store_unavailable: /),
+    ]);
+  });
+
+  test("never shows the key or a value", async () => {
+    const env = { HELMDECK_MEMORY_KEY: "ab".repeat(32) };
+    const memory = await openTestMemory({ env });
+    await memory.storeFact("main", { key: "k", value: "s3cret" });
+    const text = JSON.stringify([await memory.doctor(), await memory.status("main")]);
+    expect(text).not.toContain("abab");
+    expect(text).not.toContain("s3cret");
+    expect(text).toContain("HELMDECK_MEMORY_KEY");
+  });
+
+  test("has a remedy for every code there is", () => {
+    for (const code of ERROR_CODES) expect(remedyFor(code)).toMatch(/^[A-Z].*\.$|chmod 600\.$/);
+  });
+});
+
+describe("status", () => {
+  test("says where memory is and how much of it is whose", async () => {
+    const place = await tempPlace();
+    const memory = await openTestMemory(place);
+    await memory.storeFact("main", { key: "k", value: "v" });
+    await memory.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1_795_000_000 });
+    expect(await memory.status("main")).toEqual({
+      state: "ready",
+      databasePath: place.databasePath,
+      keySource: place.keyPath,
+      driver: "better-sqlite3",
+      mode: "keyword",
+      subject: { name: "main", facts: 1, auditRows: 1 },
+    });
+    expect((await memory.status()).subject).toBeUndefined();
+  });
+
+  test("is failed, with the reason, once memory does not work", async () => {
+    const memory = await openTestMemory();
+    await memory.close();
+    expect(await memory.status("main")).toMatchObject({
+      state: "failed",
+      error: { code: "store_unavailable" },
+    });
+    expect(await memory.status()).toMatchObject({ state: "failed" });
+  });
+});
+
+describe("opening", () => {
+  test.each([
+    ["a missing key", "key_missing", (place: MemoryPlace) => rm(place.keyPath)],
+    ["a wrong key", "key_wrong", (place: MemoryPlace) => writeFile(place.keyPath, "0".repeat(64))],
+    ["a malformed key", "key_malformed", (place: MemoryPlace) => writeFile(place.keyPath, "abc")],
+    [
+      "a foreign file",
+      "store_not_ours",
+      (place: MemoryPlace) => writeFile(place.databasePath, "x".repeat(10_000)),
+    ],
+  ] as const)("with %s fails with %s, and works again once that is mended", async (_, code, spoil) => {
+    const place = await madePlace();
+    const [key, database] = await Promise.all([readFile(place.keyPath), readFile(place.databasePath)]);
+    await spoil(place);
+    await expect(openMemory(options(place))).rejects.toMatchObject({ name: "HelmdeckError", code });
+    await rm(place.keyPath, { force: true });
+    await writeFile(place.keyPath, key, { mode: 0o600 });
+    await writeFile(place.databasePath, database);
+    const memory = await openTestMemory(place);
+    expect((await memory.getFact("main", "k"))?.value).toBe("v");
+  });
+
+  test("close twice is close once", async () => {
+    const memory = await openTestMemory();
+    await Promise.all([memory.close(), memory.close()]);
+    await memory.close();
+    await expect(memory.getFact("main", "k")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(memory.search("main", { query: "k" })).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+
+describe("storing a fact", () => {
+  test("answers where it can be found, and until when", async () => {
+    const memory = await openTestMemory();
+    expect(await memory.storeFact("main", { key: " deploy/preference ", value: "Konflux" })).toEqual({
+      key: "deploy/preference",
+      category: "user_facts",
+      expiresAt: NOW + 90 * DAY_MS,
+      path: "helmdeck/user_facts/deploy/preference.md",
+    });
+  });
+
+  test("says when it replaced another value, and when it only renewed the same one", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    await memory.storeFact("main", { key: "k", value: "one" });
+    clock.pass(1_000);
+    const again = await memory.storeFact("main", { key: "k", value: " one " });
+    expect(again.replaced).toEqual({ updatedAt: NOW, refreshed: true });
+    clock.pass(1_000);
+    const other = await memory.storeFact("main", { key: "k", value: "two" });
+    expect(other.replaced).toEqual({ updatedAt: NOW + 1_000, refreshed: false });
+  });
+
+  test("replaces nothing when the one before has expired", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    await memory.storeFact("main", { key: "k", value: "one", ttlSeconds: 3_600 });
+    clock.pass(3_600 * 1_000);
+    expect((await memory.storeFact("main", { key: "k", value: "two" })).replaced).toBeUndefined();
+  });
+
+  test("is found in the next search, in its new words only once replaced", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "deploy", value: "We deploy through Konflux" });
+    expect((await memory.search("main", { query: "konflux" })).results[0]).toMatchObject({
+      path: "helmdeck/user_facts/deploy.md",
+      key: "deploy",
+      category: "user_facts",
+    });
+    await memory.storeFact("main", { key: "deploy", value: "We deploy through Tekton" });
+    expect((await memory.search("main", { query: "konflux" })).results).toEqual([]);
+  });
+
+  test.each([undefined, null, "deploy", {}, { key: "k" }, { key: "k", value: "v", category: "cache" }])(
+    "that is none (%j) is refused and leaves nothing behind",
+    async (input) => {
+      const memory = await openTestMemory();
+      // @ts-expect-error a host hands over what a model wrote
+      const refused = memory.storeFact("main", input);
+      await expect(refused).rejects.toMatchObject({ name: "HelmdeckError", code: "invalid_input" });
+      expect((await memory.listFacts("main", {})).facts).toEqual([]);
+    },
+  );
+});
+
+describe("getting a fact", () => {
+  test("gives every field, and the value byte for byte", async () => {
+    const memory = await openTestMemory();
+    const value = "a\u0000b\u202ec\r\n日本";
+    await memory.storeFact("main", { key: "k", value, category: "prefs", tags: ["ci"], ttlSeconds: 3_600 });
+    expect(await memory.getFact("main", " k ")).toEqual({
+      key: "k",
+      value,
+      category: "prefs",
+      tags: ["ci"],
+      createdAt: NOW,
+      updatedAt: NOW,
+      expiresAt: NOW + 3_600 * 1_000,
+      fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      path: "helmdeck/prefs/k.md",
+    });
+  });
+
+  test("has helmdeck's fingerprint", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "k", value: "React over Vue" });
+    expect((await memory.getFact("main", "k"))?.fingerprint).toBe("6ef1c78715ae5385");
+  });
+
+  test.each(["K", "k2", "", "k\n", "k\u0000", "\ud800", "%", "k%", "_", "x".repeat(600)])(
+    "misses for %j",
+    async (key) => {
+      const memory = await openTestMemory();
+      await memory.storeFact("main", { key: "ka", value: "v" });
+      await memory.storeFact("main", { key: "\ufffd", value: "v" });
+      expect(await memory.getFact("main", key)).toBeUndefined();
+    },
+  );
+
+  test("misses a moment after its life has ended, not before", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    await memory.storeFact("main", { key: "k", value: "v", ttlSeconds: 3_600 });
+    clock.pass(3_600 * 1_000 - 1);
+    expect(await memory.getFact("main", "k")).toBeDefined();
+    clock.pass(1);
+    expect(await memory.getFact("main", "k")).toBeUndefined();
+    expect((await memory.listFacts("main", {})).facts).toEqual([]);
+    expect((await memory.search("main", { query: "k" })).results).toEqual([]);
+    expect(await memory.readDocument("main", { path: "helmdeck/user_facts/k.md" })).toBeUndefined();
+    expect((await memory.myMemory("main")).categories).toEqual([]);
+  });
+});
+
+describe("listing facts", () => {
+  test("pages through all of them, newest first, each once", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    const keys = Array.from({ length: 135 }, (_, index) => `k${index}`);
+    await inTurn(keys, (key) => {
+      clock.pass(1);
+      return memory.storeFact("main", { key, value: "v" });
+    });
+    const first = await memory.listFacts("main", { limit: 120 });
+    const rest = await memory.listFacts("main", {
+      limit: 120,
+      ...(first.nextCursor && { cursor: first.nextCursor }),
+    });
+    expect(first.facts).toHaveLength(120);
+    expect(rest.nextCursor).toBeUndefined();
+    expect([...first.facts, ...rest.facts].map(({ key }) => key)).toEqual(keys.reverse());
+  });
+
+  test("by prefix and category, exactly", async () => {
+    const memory = await openTestMemory();
+    const stored = [
+      ["a/x", "c1"],
+      ["A/x", "c1"],
+      ["a_x", "c1"],
+      ["a/y", "c2"],
+    ] as const;
+    await inTurn(stored, ([key, category]) => memory.storeFact("main", { key, value: "v", category }));
+    const keysOf = async (query: object) =>
+      (await memory.listFacts("main", query)).facts.map(({ key }) => key).sort();
+    expect(await keysOf({ prefix: "a/" })).toEqual(["a/x", "a/y"]);
+    expect(await keysOf({ prefix: "a_" })).toEqual(["a_x"]);
+    expect(await keysOf({ prefix: "%" })).toEqual([]);
+    expect(await keysOf({ category: "c1" })).toEqual(["A/x", "a/x", "a_x"]);
+    expect(await keysOf({ prefix: "a", category: "c2" })).toEqual(["a/y"]);
+    expect(await keysOf({ category: "C1" })).toEqual([]);
+    expect(await keysOf({ category: "pack_history" })).toEqual([]);
+  });
+
+  test("ends a page early rather than answer hundreds of megabytes, and says that there is more", async () => {
+    const memory = await openTestMemory();
+    const value = "x".repeat(60_000);
+    const keys = Array.from({ length: 120 }, (_, index) => `k${index}`);
+    await inTurn(keys, (key) => memory.storeFact("main", { key, value }));
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await memory.listFacts("main", { limit: 1_000, ...(cursor && { cursor }) });
+      expect(page.facts.length).toBeLessThan(100);
+      found.push(...page.facts.map(({ key }) => key));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(found.sort()).toEqual(keys.sort());
+  });
+
+  test.each([
+    { limit: 0 },
+    { limit: 1_001 },
+    { limit: 1.5 },
+    { prefix: "\ud800" },
+    { prefix: 5 },
+    { category: 5 },
+    { cursor: "no cursor" },
+  ])("refuses %j", async (query) => {
+    const memory = await openTestMemory();
+    // @ts-expect-error some of these are of the wrong type on purpose
+    await expect(memory.listFacts("main", query)).rejects.toMatchObject({ code: "invalid_input" });
+  });
+});
+
+describe("searching", () => {
+  test.each([
+    { query: 5 },
+    {},
+    undefined,
+    { query: "x", limit: 0 },
+    { query: "x", limit: 51 },
+    { query: "x", limit: 1.5 },
+  ])("refuses %j", async (query) => {
+    const memory = await openTestMemory();
+    // @ts-expect-error some of these are of the wrong type on purpose
+    await expect(memory.search("main", query)).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
+  test.each(["", "   ", "\ud800", "\u0000", "x".repeat(1_000_000), "%_*\"'; DROP TABLE entries"])(
+    "finds nothing for a query that says nothing (%#)",
+    async (query) => {
+      const memory = await openTestMemory();
+      await memory.storeFact("main", { key: "deploy", value: "Konflux" });
+      expect((await memory.search("main", { query })).results).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,212 @@
+/** Nobody reads or deletes another's memory, whatever the two are called and whichever use case asks. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Memory, OpenMemory } from "../../app/index.ts";
+import { NOW, openTestMemory } from "./fixtures/memories.ts";
+
+/** Names that a careless join, escape, comparison or case fold would take for one another. */
+const HOSTILE = [
+  "a",
+  "A",
+  "á",
+  "a\u0301",
+  "a:b",
+  "a%3Ab",
+  "a%253Ab",
+  "a:",
+  ":a",
+  "a%",
+  "a%25",
+  "a_",
+  "a*",
+  "%",
+  "_",
+  ":",
+  "::",
+  "a/b",
+  "a\\b",
+  "../a",
+  "a\u0000",
+  "a\u0000b",
+  "a ",
+  " a",
+  "a\n",
+  "a'",
+  'a"',
+  "a--",
+  "main",
+  "unknown",
+  "mem_0",
+  "日本",
+  "🦆",
+  "\u202ea",
+  "a".repeat(512),
+] as const;
+
+const subjects = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ unit: "binary-ascii", maxLength: 8 }),
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+);
+/** The empty name and "unknown" are the same subject: nobody in particular. */
+const strangers = fc.tuple(subjects, subjects).filter(([a, b]) => (a || "unknown") !== (b || "unknown"));
+
+const SECRET = "zebrafish";
+const KEY = "shared/key";
+const PACK = "lint";
+
+async function fill(memory: OpenMemory, subject: string): Promise<void> {
+  await memory.storeFact(subject, { key: KEY, value: SECRET });
+  await memory.recordPackRun(subject, { pack: PACK, outcome: SECRET, at_unix: NOW / 1_000 });
+  await memory.recordPipelineRun(subject, {
+    pipeline: PACK,
+    run_id: SECRET,
+    outcome: "failed",
+    at_unix: NOW / 1_000,
+  });
+}
+
+/** Everything that a subject can get to see, by every use case that answers. */
+async function everythingSeenBy(
+  memory: OpenMemory,
+  subject: string,
+  path: string,
+  runPath: string,
+): Promise<unknown> {
+  return Promise.all([
+    memory.getFact(subject, KEY),
+    memory.listFacts(subject, {}),
+    memory.listFacts(subject, { prefix: "shared/" }),
+    memory.search(subject, { query: SECRET }),
+    memory.search(subject, { query: "shared key lint" }),
+    memory.readDocument(subject, { path }),
+    memory.readDocument(subject, { path: runPath }),
+    memory.readDocument(subject, { path: "helmdeck/my-memory.md" }).then((document) => document?.content),
+    memory.myMemory(subject).then(({ categories }) => categories),
+    memory.status(subject).then((status) => [status.subject?.facts, status.subject?.auditRows]),
+  ]);
+}
+
+const NOTHING = [
+  undefined,
+  { facts: [], unreadable: [] },
+  { facts: [], unreadable: [] },
+  { results: [], mode: "keyword" },
+  { results: [], mode: "keyword" },
+  undefined,
+  undefined,
+  "# What helmdeck memory holds\n\nNothing yet.",
+  [],
+  [0, 0],
+];
+
+async function runPathOf(memory: Memory, subject: string): Promise<string> {
+  const { categories } = await memory.myMemory(subject);
+  const key = categories.find(({ name }) => name === "pack_history")?.recentKeys[0] ?? "";
+  return `helmdeck/pack_history/${key}.md`;
+}
+
+const SCOPES = [
+  "everything",
+  "all",
+  "packs",
+  "pipelines",
+  `pack:${PACK}`,
+  `pipeline:${PACK}`,
+  `key:${KEY}`,
+  "category:user_facts",
+  `helmdeck/user_facts/${KEY}.md`,
+  `user_facts/${KEY}`,
+];
+
+describe("of two subjects, whatever they are called", () => {
+  test("no use case shows one what the other has", async () => {
+    const memory = await openTestMemory();
+    await fc.assert(
+      fc.asyncProperty(strangers, async ([owner, stranger]) => {
+        await memory.forget(stranger, { scope: "everything" });
+        await fill(memory, owner);
+        const runPath = await runPathOf(memory, owner);
+        const seen = await everythingSeenBy(memory, stranger, `helmdeck/user_facts/${KEY}.md`, runPath);
+        expect(seen).toEqual(NOTHING);
+        expect(await memory.readDocument(owner, { path: runPath })).toBeDefined();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("no scope of one deletes or counts what the other has", async () => {
+    const memory = await openTestMemory();
+    await fc.assert(
+      fc.asyncProperty(
+        strangers,
+        fc.constantFrom(...SCOPES),
+        fc.boolean(),
+        async ([owner, stranger], scope, dryRun) => {
+          await memory.forget(stranger, { scope: "everything" });
+          await fill(memory, owner);
+          const before = await memory.status(owner);
+          expect((await memory.forget(stranger, { scope, dryRun })).deleted).toBe(0);
+          expect(await memory.status(owner)).toEqual(before);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test("storing as one leaves what the other has under the same key", async () => {
+    const memory = await openTestMemory();
+    await fc.assert(
+      fc.asyncProperty(strangers, async ([owner, stranger]) => {
+        await memory.storeFact(owner, { key: KEY, value: "mine" });
+        expect((await memory.storeFact(stranger, { key: KEY, value: "yours" })).key).toBe(KEY);
+        expect((await memory.getFact(owner, KEY))?.value).toBe("mine");
+        expect((await memory.getFact(stranger, KEY))?.value).toBe("yours");
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("forgetting everything of one leaves the sessions of another whose name begins alike", async () => {
+    const memory = await openTestMemory();
+    for (const owner of HOSTILE) await memory.storeFact(owner, { key: KEY, value: "v" });
+    await memory.forget("a", { scope: "everything" });
+    const left = await Promise.all(
+      HOSTILE.map(async (owner) => ((await memory.getFact(owner, KEY)) ? owner : undefined)),
+    );
+    expect(left).toEqual(HOSTILE.map((owner) => (owner === "a" ? undefined : owner)));
+  });
+});
+
+describe("fault 15: namespaces are joined with a colon and so are ambiguous when a subject holds one", () => {
+  test("the subject a:b is not the session b of a", async () => {
+    const memory = await openTestMemory();
+    await fill(memory, "a:b");
+    expect((await memory.forget("a", { scope: "everything" })).deleted).toBe(0);
+    expect(await memory.getFact("a:b", KEY)).toBeDefined();
+  });
+});
+
+test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])(
+  "a subject that cannot be told apart from others on disk (%#) is refused by every use case",
+  async (given) => {
+    const memory = await openTestMemory();
+    const subject = given as string; // a host may hand over anything
+    const useCases = [
+      () => memory.storeFact(subject, { key: "k", value: "v" }),
+      () => memory.getFact(subject, "k"),
+      () => memory.listFacts(subject, {}),
+      () => memory.search(subject, { query: "k" }),
+      () => memory.readDocument(subject, { path: "helmdeck/my-memory.md" }),
+      () => memory.forget(subject, { scope: "all" }),
+      () => memory.myMemory(subject),
+      () => memory.recordPackRun(subject, { pack: "p", outcome: "ok", at_unix: 1 }),
+      () => memory.recordPipelineRun(subject, { pipeline: "p", run_id: "r", outcome: "failed", at_unix: 1 }),
+      () => memory.warm(subject),
+    ];
+    for (const useCase of useCases)
+      await expect(useCase()).rejects.toMatchObject({ code: "identity_refused" });
+    const status = await memory.status(subject);
+    expect(status).toMatchObject({ state: "failed", error: { code: "identity_refused" } });
+  },
+);

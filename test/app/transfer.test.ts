@@ -1,0 +1,548 @@
+import { describe, expect, test } from "vitest";
+import {
+  exportLines,
+  type ImportCounts,
+  type ImportResult,
+  importLines,
+  type OpenMemory,
+} from "../../app/index.ts";
+import { readTime, writeTime } from "../../app/transfer/times.ts";
+import { HelmdeckError, namespaceOf } from "../../engine/index.ts";
+import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+
+const AT = NOW / 1_000;
+
+async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield typeof part === "string" ? Buffer.from(part) : part;
+}
+
+function importText(memory: OpenMemory, ...parts: readonly (string | Uint8Array)[]): Promise<ImportResult> {
+  return importLines({ memory, subject: "main", input: chunks(...parts) });
+}
+
+function importRows(memory: OpenMemory, ...rows: readonly object[]): Promise<ImportResult> {
+  return importText(memory, rows.map((row) => JSON.stringify(row)).join("\n"));
+}
+
+async function reasonOf(row: object): Promise<string> {
+  const { refused } = await importRows(await openTestMemory(), row);
+  return refused[0]?.reason ?? "taken";
+}
+
+async function exported(memory: OpenMemory, subject = "main"): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const onProblem = (problem: object) => lines.push(`problem ${JSON.stringify(problem)}`);
+  for await (const line of exportLines({ memory, subject, onProblem })) lines.push(line);
+  return lines;
+}
+
+/** Every entry of the subject with every field but its id, which is the store's own. */
+async function everyEntry(memory: OpenMemory): Promise<readonly object[]> {
+  const { entries } = await memory.store.list({ namespace: namespaceOf("main"), limit: 1_000 });
+  return entries
+    .map(({ id: _, value, ...entry }) => ({ ...entry, value: Buffer.from(value).toString("hex") }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+describe("an import", () => {
+  test("takes facts and audit rows, and counts what became of each", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "same", value: "v" });
+    await memory.storeFact("main", { key: "other", value: "v" });
+    const result = await importRows(
+      memory,
+      { key: "new", value: "v", category: "prefs", tags: ["ci"] },
+      { key: "same", value: "v" },
+      { key: "other", value: "w" },
+      { audit: "pack", pack: "lint", outcome: "ok", at_unix: AT },
+      { audit: "pipeline", pipeline: "nightly", run_id: "r", outcome: "failed", at_unix: AT },
+    );
+    expect(result).toEqual({
+      lines: 5,
+      stored: 1,
+      refreshed: 1,
+      replaced: 1,
+      audit: 2,
+      refusedCount: 0,
+      refused: [],
+    });
+    expect(await memory.getFact("main", "new")).toMatchObject({
+      value: "v",
+      category: "prefs",
+      tags: ["ci"],
+    });
+    expect((await memory.search("main", { query: "nightly" })).results[0]?.category).toBe("pipeline_history");
+  });
+
+  test("tells each refused line by its number, and takes the good ones around it", async () => {
+    const memory = await openTestMemory();
+    const result = await importText(
+      memory,
+      '{"key":"one","value":"v"}\n',
+      "\n",
+      "not json\n",
+      '["a"]\n',
+      '{"key":"two","value":"v"}\n',
+      '{"value":"s3cret"}\n',
+      '{"key":"three","value":"v","categroy":"x"}\n',
+      '{"audit":"plan","pack":"p"}\n',
+      '{"audit":"pack","pack":"p","outcome":"ok"}\n',
+      '{"key":"four","value":"v"}',
+    );
+    expect(result).toMatchObject({ lines: 10, stored: 3, refusedCount: 6 });
+    expect(result.refused).toEqual([
+      { line: 3, code: "invalid_input", reason: "This is not JSON: each line must be one JSON object." },
+      { line: 4, code: "invalid_input", reason: "This is JSON, but not an object with key and value." },
+      { line: 6, code: "invalid_input", reason: "key is missing." },
+      { line: 7, code: "invalid_input", reason: "categroy is not a known field; leave it out." },
+      { line: 8, code: "invalid_input", reason: 'audit must be "pack" or "pipeline".' },
+      { line: 9, code: "invalid_input", reason: "The audit row's at_unix is missing." },
+    ]);
+  });
+
+  test("keeps when a fact was written, and counts its life from now", async () => {
+    const memory = await openTestMemory();
+    await importRows(
+      memory,
+      { key: "old", value: "v", created_at: "2023-05-08T13:56:00Z" },
+      {
+        key: "edited",
+        value: "v",
+        created_at: "2023-05-08T13:56:00.5+02:00",
+        updated_at: "2024-01-01T00:00:00Z",
+        ttl_seconds: 3_600,
+      },
+      { key: "ending", value: "v", expires_at: "2026-11-20T12:00:01Z" },
+      { audit: "pack", pack: "lint", outcome: "ok", at_unix: 1_000_000_000 },
+    );
+    expect(await memory.getFact("main", "old")).toMatchObject({
+      createdAt: Date.parse("2023-05-08T13:56:00Z"),
+      updatedAt: Date.parse("2023-05-08T13:56:00Z"),
+      expiresAt: NOW + 90 * DAY_MS,
+    });
+    expect(await memory.getFact("main", "edited")).toMatchObject({
+      createdAt: Date.parse("2023-05-08T11:56:00.500Z"),
+      updatedAt: Date.parse("2024-01-01T00:00:00Z"),
+      expiresAt: NOW + 3_600_000,
+    });
+    expect(await memory.getFact("main", "ending")).toMatchObject({ createdAt: NOW, expiresAt: NOW + 1_000 });
+    const { entries } = await memory.store.list({ namespace: namespaceOf("main"), origin: "audit" });
+    expect(entries[0]).toMatchObject({ createdAt: 1e12, updatedAt: 1e12, expiresAt: NOW + 30 * DAY_MS });
+  });
+
+  test.each([
+    [
+      { key: "k", value: "v", created_at: "2026-02-30T00:00:00Z" },
+      "created_at must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.",
+    ],
+    [
+      { key: "k", value: "v", created_at: "yesterday" },
+      "created_at must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.",
+    ],
+    [{ key: "k", value: "v", created_at: 1_700_000_000 }, "created_at must be text."],
+    [{ key: "k", value: "v", created_at: "2026-11-22T00:00:00Z" }, "created_at lies in the future."],
+    [
+      { key: "k", value: "v", created_at: "2026-01-02T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" },
+      "updated_at lies before created_at.",
+    ],
+    [
+      { key: "k", value: "v", expires_at: "2026-11-20T12:00:00Z" },
+      "expires_at has passed: this line has expired.",
+    ],
+    [
+      { key: "k", value: "v", expires_at: "2027-11-20T13:00:01Z" },
+      "expires_at lies more than 365 days ahead.",
+    ],
+    [
+      { key: "k", value: "v", expires_at: "2027-01-01T00:00:00Z", ttl_seconds: 3_600 },
+      "ttl_seconds and expires_at exclude each other.",
+    ],
+    [
+      { key: "k", value: "v", ttl_seconds: "3600" },
+      expect.stringMatching(/^ttl_seconds must be a whole number/),
+    ],
+    [
+      { key: "k", value: "v", category: "pack_history" },
+      expect.stringMatching(/^category pack_history is reserved/),
+    ],
+    [
+      { key: "k", value: "v", fingerprint: "0000000000000000" },
+      expect.stringMatching(/^fingerprint does not fit/),
+    ],
+    [{ key: "k", value: "v", fingerprint: 5 }, "fingerprint must be text."],
+    [{ key: "k", value: "v", origin: "audit" }, "origin is not a known field; leave it out."],
+    [{ key: "k", value: "v", "\u001b[2J": 1 }, "[U+001B][2J is not a known field; leave it out."],
+    [{ audit: "pack", pack: "p", outcome: "ok", at_unix: AT + 3 * 86_400 }, "at_unix lies in the future."],
+    [
+      { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, expires_at: "2027-01-01T00:00:00Z" },
+      "expires_at lies more than 30 days ahead.",
+    ],
+    [
+      { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, ttl_seconds: 3_600 },
+      "The audit row's ttl_seconds is not a field of it; leave it out.",
+    ],
+    [
+      { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, value: "v" },
+      "The audit row's value is not a field of it; leave it out.",
+    ],
+    [
+      {
+        audit: "pack",
+        pack: "p",
+        outcome: "ok",
+        at_unix: AT,
+        key: "pack_history/other/00000000000000000001",
+      },
+      expect.stringMatching(/^key does not belong to this audit row/),
+    ],
+    [
+      { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, fingerprint: "0000000000000000" },
+      expect.stringMatching(/^fingerprint does not fit/),
+    ],
+    [{ audit: 5 }, 'audit must be "pack" or "pipeline".'],
+  ])("refuses %j", async (row, reason) => {
+    expect(await reasonOf(row)).toEqual(reason);
+  });
+
+  test("never repeats a value in a reason", async () => {
+    const rows = [
+      { key: "k", value: { s3cret: "s3cret" } },
+      { key: "k", value: `s3cret${"x".repeat(70_000)}` },
+      { key: "k\u0000", value: "s3cret" },
+      { key: "k", value: "v", created_at: "s3cret" },
+      { audit: "pack", pack: "p", outcome: 1, at_unix: "s3cret" },
+    ];
+    const { refused, refusedCount } = await importRows(await openTestMemory(), ...rows);
+    expect(refusedCount).toBe(rows.length);
+    expect(JSON.stringify(refused)).not.toContain("s3cret");
+  });
+
+  test("lets the last line with a key win, within a batch and beyond", async () => {
+    const memory = await openTestMemory();
+    const filler = Array.from({ length: 1_500 }, (_, index) => ({ key: `f${index}`, value: "v" }));
+    const result = await importRows(
+      memory,
+      { key: "k", value: "one" },
+      { key: "k", value: "two" },
+      ...filler,
+      { key: "k", value: "three" },
+    );
+    expect((await memory.getFact("main", "k"))?.value).toBe("three");
+    expect(result).toMatchObject({ stored: 1_501, replaced: 2 });
+  });
+
+  test("of the same audit line twice is one run; of different ones in one second several", async () => {
+    const memory = await openTestMemory();
+    const row = { audit: "pack", pack: "lint", outcome: "ok", at_unix: AT };
+    await importRows(memory, row, { ...row, outcome: "timeout" }, { ...row, duration_ms: 5 }, row);
+    await importRows(memory, row);
+    expect((await memory.status("main")).subject).toMatchObject({ auditRows: 3 });
+  });
+
+  test("goes on after an import that stopped, and says where that one stood", async () => {
+    const memory = await openTestMemory();
+    const { putMany } = memory.store;
+    let batches = 0;
+    memory.store.putMany = (entries) => {
+      batches += 1;
+      return batches === 2
+        ? Promise.reject(new HelmdeckError("store_full", "The disk is full."))
+        : putMany.call(memory.store, entries);
+    };
+    const rows = Array.from({ length: 2_500 }, (_, index) => ({ key: `k${index}`, value: "v" }));
+    await expect(importRows(memory, ...rows)).rejects.toMatchObject({
+      code: "store_full",
+      message:
+        "The disk is full. Everything up to line 1000 is in, nothing after it; import the file again to go on.",
+      details: { safeLine: 1_000 },
+    });
+    expect((await memory.status("main")).subject?.facts).toBe(1_000);
+    expect(await importRows(memory, ...rows)).toMatchObject({ stored: 1_500, refreshed: 1_000 });
+  });
+
+  test("writes each batch whole or not at all", async () => {
+    const memory = await openTestMemory();
+    const sizes: number[] = [];
+    const { putMany } = memory.store;
+    memory.store.putMany = (entries) => {
+      sizes.push(entries.length);
+      return putMany.call(memory.store, entries);
+    };
+    const large = Array.from({ length: 200 }, (_, index) => ({
+      key: `l${index}`,
+      value: "x".repeat(60_000),
+    }));
+    const small = Array.from({ length: 1_001 }, (_, index) => ({ key: `s${index}`, value: "v" }));
+    await importRows(memory, ...small, ...large);
+    expect(sizes).toEqual([1_000, 141, 60]);
+  });
+
+  test("shows its progress after each batch and at the end", async () => {
+    const memory = await openTestMemory();
+    const seen: ImportCounts[] = [];
+    const rows = Array.from({ length: 1_200 }, (_, index) =>
+      JSON.stringify({ key: `k${index}`, value: "v" }),
+    );
+    const input = chunks(rows.join("\n"), "\nnonsense");
+    await importLines({ memory, subject: "main", input, onProgress: (counts) => seen.push(counts) });
+    expect(seen.map(({ lines, stored, refusedCount }) => [lines, stored, refusedCount])).toEqual([
+      [1_000, 1_000, 0],
+      [1_201, 1_200, 1],
+    ]);
+  });
+
+  test("writes into the memory of the subject it was asked for, and no other", async () => {
+    const memory = await openTestMemory();
+    await importLines({ memory, subject: "work", input: chunks('{"key":"k","value":"v"}') });
+    expect(await memory.getFact("main", "k")).toBeUndefined();
+    expect(await memory.getFact("work", "k")).toBeDefined();
+    await expect(importLines({ memory, subject: "\ud800", input: chunks("") })).rejects.toMatchObject({
+      code: "identity_refused",
+    });
+  });
+});
+
+describe("the bytes of an import", () => {
+  const line = (key: string) => JSON.stringify({ key, value: "é日🦆" });
+
+  test.each([
+    ["with a byte order mark", `\ufeff${line("a")}\n${line("b")}`],
+    ["with CRLF", `${line("a")}\r\n${line("b")}\r\n`],
+    ["with blank lines", `\n\n${line("a")}\n \t \r\n${line("b")}\n\n\n`],
+    ["without a last line break", `${line("a")}\n${line("b")}`],
+  ])("%s are read", async (_, text) => {
+    const memory = await openTestMemory();
+    expect(await importText(memory, text)).toMatchObject({ stored: 2, refusedCount: 0 });
+    expect((await memory.getFact("main", "b"))?.value).toBe("é日🦆");
+  });
+
+  test("may be cut anywhere", async () => {
+    const memory = await openTestMemory();
+    const bytes = Buffer.from(`${line("a")}\r\n${line("b")}\n`);
+    expect(await importText(memory, ...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toMatchObject({
+      stored: 2,
+      lines: 2,
+    });
+    expect((await memory.getFact("main", "b"))?.value).toBe("é日🦆");
+  });
+
+  test("may lie in memory that the stream uses again", async () => {
+    const memory = await openTestMemory();
+    const reused = Buffer.alloc(16);
+    async function* stream() {
+      const text = Buffer.from(`${line("a")}\n${line("b")}\n`);
+      for (let at = 0; at < text.length; at += reused.length) {
+        const size = text.copy(reused, 0, at);
+        yield reused.subarray(0, size);
+      }
+    }
+    expect(await importLines({ memory, subject: "main", input: stream() })).toMatchObject({
+      stored: 2,
+      refusedCount: 0,
+    });
+  });
+
+  test("that are not UTF-8 refuse their own line only", async () => {
+    const memory = await openTestMemory();
+    const broken = Buffer.concat([
+      Buffer.from('{"key":"x","value":"'),
+      Buffer.of(0xff, 0xfe),
+      Buffer.from('"}\n'),
+    ]);
+    const result = await importText(memory, `${line("a")}\n`, broken, line("b"));
+    expect(result).toMatchObject({
+      stored: 2,
+      refused: [{ line: 2, reason: "The line is not UTF-8 text." }],
+    });
+  });
+
+  test("without a line break for 200 MB are refused in bounded memory, and the line after is read", async () => {
+    const memory = await openTestMemory();
+    const megabyte = Buffer.alloc(1_024 * 1_024, "x");
+    let mostHeld = 0;
+    async function* stream() {
+      const before = process.memoryUsage().arrayBuffers;
+      for (let sent = 0; sent < 200; sent += 1) {
+        yield megabyte;
+        mostHeld = Math.max(mostHeld, process.memoryUsage().arrayBuffers - before);
+      }
+      yield Buffer.from(`\n${line("b")}\n`);
+    }
+    const result = await importLines({ memory, subject: "main", input: stream() });
+    expect(result).toMatchObject({
+      stored: 1,
+      refused: [{ line: 1, reason: "The line is longer than 1048576 bytes." }],
+    });
+    expect(mostHeld).toBeLessThan(100 * 1_024 * 1_024);
+  });
+
+  test("of the largest fact, with every character escaped, fit a line", async () => {
+    const memory = await openTestMemory();
+    const escaped = `{"key":"k","value":"a${"\\u0001".repeat(65_534)}a"}`;
+    expect(await importText(memory, escaped)).toMatchObject({ stored: 1, refusedCount: 0 });
+  });
+
+  test("of a file of nothing but nonsense do not fill memory with refusals", async () => {
+    const memory = await openTestMemory();
+    const result = await importText(memory, "x\n".repeat(25_000));
+    expect(result.refusedCount).toBe(25_000);
+    expect(result.refused).toHaveLength(10_000);
+  });
+});
+
+describe("an export", () => {
+  async function filled(): Promise<OpenMemory> {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    const facts = [
+      { key: "a", value: "one" },
+      {
+        key: "../\u00e9/ b",
+        value: "line 1\nline 2\u2028\u202e\u0000end",
+        category: "prefs",
+        tags: ["x", "ü"],
+        ttlSeconds: 3_600,
+      },
+      { key: "k", value: '"quoted" \\ and 🦆' },
+    ];
+    await inTurn(facts, (fact) => {
+      clock.pass(1_234);
+      return memory.storeFact("main", fact);
+    });
+    const run = {
+      pack: "a/b",
+      outcome: "ok",
+      at_unix: AT,
+      duration_ms: 5,
+      version: "v1",
+      learn_inputs: { title: "T" },
+      findings: [{ code: "c", severity: "s" }],
+    };
+    await memory.recordPackRun("main", run);
+    await memory.recordPackRun("main", run);
+    await memory.recordPipelineRun("main", { pipeline: "p", run_id: "r", outcome: "cancelled", at_unix: AT });
+    return memory;
+  }
+
+  test("then import gives the same rows, every field, audit included", async () => {
+    const memory = await filled();
+    const lines = await exported(memory);
+    expect(lines).toHaveLength(6);
+    const copy = await openTestMemory();
+    expect(await importText(copy, lines.join("\n"))).toMatchObject({ stored: 3, audit: 3, refusedCount: 0 });
+    expect(await everyEntry(copy)).toEqual(await everyEntry(memory));
+    expect(await exported(copy)).toEqual(lines);
+  });
+
+  test("is one JSON object a line, with values that need no escape by hand", async () => {
+    const lines = await exported(await filled());
+    for (const line of lines) expect(line).not.toMatch(/[\n\r]/);
+    expect(JSON.parse(lines[1] ?? "")).toEqual({
+      key: "../\u00e9/ b",
+      value: "line 1\nline 2\u2028\u202e\u0000end",
+      category: "prefs",
+      tags: ["x", "ü"],
+      created_at: "2026-11-20T12:00:02.468Z",
+      updated_at: "2026-11-20T12:00:02.468Z",
+      expires_at: "2026-11-20T13:00:02.468Z",
+      fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+  });
+
+  test("holds the subject's facts and runs, and no caches, notes, sessions or other subjects", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "mine", value: "v" });
+    await memory.storeFact("other", { key: "theirs", value: "v" });
+    const rest = { key: "hidden", category: "cache", tags: [], value: Buffer.from("v") };
+    await memory.store.putMany([
+      { ...rest, namespace: namespaceOf("main"), origin: "cache" },
+      { ...rest, namespace: namespaceOf("main"), origin: "pack" },
+      { ...rest, namespace: namespaceOf("main", "s1"), origin: "fact", category: "c" },
+    ]);
+    expect((await exported(memory)).map((line) => JSON.parse(line).key)).toEqual(["mine"]);
+  });
+
+  test("goes through more than one page of the store", async () => {
+    const memory = await openTestMemory();
+    const rows = Array.from({ length: 2_345 }, (_, index) => ({ key: `k${index}`, value: "v" }));
+    await importRows(memory, ...rows);
+    expect(new Set((await exported(memory)).map((line) => JSON.parse(line).key)).size).toBe(2_345);
+  });
+
+  test("does not miss a row that is written again while it runs", async () => {
+    const memory = await openTestMemory();
+    const rows = Array.from({ length: 1_500 }, (_, index) => ({ key: `k${index}`, value: "v" }));
+    await importRows(memory, ...rows);
+    const keys: string[] = [];
+    for await (const line of exportLines({ memory, subject: "main", onProblem: () => {} })) {
+      if (keys.length === 0) await memory.storeFact("main", { key: "k1400", value: "newer" });
+      keys.push(JSON.parse(line).key);
+    }
+    expect(new Set(keys).size).toBe(1_500);
+    expect(keys.at(-1)).toBe("k1400");
+  });
+
+  test("reports what it cannot write, and never skips it silently", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "good", value: "v" });
+    const base = { namespace: namespaceOf("main"), tags: [] };
+    await memory.store.putMany([
+      { ...base, origin: "fact", key: "bytes", category: "c", value: Uint8Array.of(0xff) },
+      {
+        ...base,
+        origin: "audit",
+        key: "pack_history/p/1",
+        category: "pack_history",
+        value: Buffer.from("{"),
+      },
+      {
+        ...base,
+        origin: "audit",
+        key: "plan_history/p/1",
+        category: "plan_history",
+        value: Buffer.from("{}"),
+      },
+    ]);
+    const [good, ...problems] = await exported(memory);
+    expect(good).toContain('"key":"good"');
+    expect(problems).toEqual([
+      expect.stringMatching(/^problem .*"key":"bytes".*"reason":"is not text"/),
+      expect.stringMatching(/^problem .*"key":"pack_history\/p\/1"/),
+      expect.stringMatching(/^problem .*"key":"plan_history\/p\/1"/),
+    ]);
+  });
+});
+
+describe("times", () => {
+  test.each([
+    ["1970-01-01T00:00:00Z", 0],
+    ["2026-11-20T12:00:00.123456789Z", NOW + 123],
+    ["2026-11-20t12:00:00z", NOW],
+    ["2026-11-20T14:00:00+02:00", NOW],
+    ["2026-11-20 12:00:00Z", NOW],
+    ["2024-02-29T00:00:00Z", Date.parse("2024-02-29")],
+  ])("%s is read", (text, time) => {
+    expect(readTime(text)).toBe(time);
+  });
+
+  test.each([
+    "",
+    "2026-11-20",
+    "2026-11-20T12:00:00",
+    "2026-13-01T00:00:00Z",
+    "2025-02-29T00:00:00Z",
+    "2026-11-20T24:00:00Z",
+    "2026-11-20T12:60:00Z",
+    "1969-12-31T23:59:59Z",
+    "2026-11-20T12:00:00+0200",
+    "+02026-11-20T12:00:00Z",
+    " 2026-11-20T12:00:00Z",
+    "2026-11-20T12:00:00+99:00",
+  ])("%j is none", (text) => {
+    expect(readTime(text)).toBeUndefined();
+  });
+
+  test("what is written is read back", () => {
+    expect(readTime(writeTime(NOW + 7))).toBe(NOW + 7);
+  });
+});
