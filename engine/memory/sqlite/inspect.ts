@@ -51,7 +51,7 @@ function* everyRow(session: SqliteSession): Generator<SqliteRow> {
   const next = session.statement(
     `SELECT ${ALL_COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT ${ROWS_AT_ONCE}`,
   );
-  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+  for (let after = Number.NEGATIVE_INFINITY; ; ) {
     const rows = next.all(after);
     yield* rows;
     const last = Number(rows.at(-1)?.seq);

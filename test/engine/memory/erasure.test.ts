@@ -1,0 +1,127 @@
+/** What was deleted is gone from the file's bytes, or the answer says that it is not yet. */
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { ANA, fact, HOUR_MS, refTo } from "../../contract/rig.ts";
+import { childPath, spawnChild } from "./processes.ts";
+import { type Needle, scanFiles } from "./scanning.ts";
+import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+/** A rig for one test, cleaned up afterwards. */
+async function using(rig: Promise<SqliteRig>, run: (rig: SqliteRig) => Promise<void>): Promise<void> {
+  const opened = await rig;
+  try {
+    await run(opened);
+  } finally {
+    await opened.dispose();
+  }
+}
+
+/** Pieces of the ciphertexts of some entries, short enough to lie within one page each. */
+async function ciphertexts(rig: SqliteRig, where: string): Promise<readonly Needle[]> {
+  const connection = await rig.options.driver.open(rig.path, "read");
+  const rows = connection.prepare(`SELECT key, sealed FROM entries WHERE ${where}`).all();
+  connection.close();
+  return rows.flatMap(({ key, sealed }) => {
+    if (!(sealed instanceof Uint8Array)) throw new Error("sealed values are bytes");
+    const starts = [9, Math.floor(sealed.byteLength / 2), sealed.byteLength - 16];
+    return starts.map((start) => ({ name: `${key} at ${start}`, bytes: sealed.slice(start, start + 16) }));
+  });
+}
+
+async function found(rig: SqliteRig, needles: readonly Needle[]): Promise<readonly string[]> {
+  return (await scanFiles([rig.folder], needles)).hits;
+}
+
+describe.each(DRIVERS)("with $name,", (driver) => {
+  test("a deleted entry leaves neither ciphertext nor key, short or long", () =>
+    using(openSqliteRig(driver), async (rig) => {
+      const long = Buffer.alloc(100_000, "long ");
+      await rig.store.putMany([
+        fact("secret-key-short", "short"),
+        fact("secret-key-long", "", { value: long }),
+        fact("stays", "here"),
+      ]);
+      const needles = [
+        ...(await ciphertexts(rig, "key LIKE 'secret-%'")),
+        { name: "the key itself", bytes: Buffer.from("secret-key") },
+      ];
+      expect(new Set((await found(rig, needles)).map((hit) => hit.split(": ")[1])).size).toBe(needles.length);
+      expect(await rig.store.delete(refTo("secret-key-short"))).toEqual({ deleted: 1, erased: "complete" });
+      expect(await rig.store.delete(refTo("secret-key-long"))).toEqual({ deleted: 1, erased: "complete" });
+      expect(await found(rig, needles)).toEqual([]);
+      expect(await found(rig, await ciphertexts(rig, "key = 'stays'"))).not.toEqual([]);
+    }));
+
+  test("what a filter deletes is gone, however the pages had been split and merged", () =>
+    using(openSqliteRig(driver), async (rig) => {
+      const sizes = Array.from({ length: 1_200 }, (_, i) => (i * 7_919) % 1_500);
+      const entries = sizes.map((size, i) =>
+        fact(`${i % 3 === 0 ? "stays" : "goes"}/${(i * 3_571) % 1_200}`, "", { value: randomBytes(size) }),
+      );
+      for (let at = 0; at < entries.length; at += 100) await rig.store.putMany(entries.slice(at, at + 100));
+      await rig.store.deleteWhere({ namespace: ANA, prefix: "goes/1" });
+      await rig.store.putMany(entries.slice(0, 200));
+      const needles = await ciphertexts(rig, "key LIKE 'goes/%'");
+      expect(needles.length).toBeGreaterThan(1_000);
+      const { deleted, erased } = await rig.store.deleteWhere({ namespace: ANA, prefix: "goes/" });
+      expect([deleted, erased]).toEqual([needles.length / 3, "complete"]);
+      expect(await found(rig, needles)).toEqual([]);
+    }));
+
+  test("what has expired is gone after a sweep, and so is what was overwritten before", () =>
+    using(openSqliteRig(driver), async (rig) => {
+      await rig.store.put(fact("dies", "soon", { expiresAt: rig.clock.now + HOUR_MS }));
+      await rig.store.put(fact("changes", "old value"));
+      const needles = await ciphertexts(rig, "1");
+      await rig.store.put(fact("changes", "new value"));
+      rig.clock.now += HOUR_MS;
+      expect(await rig.store.deleteExpired()).toEqual({ deleted: 1, erased: "complete" });
+      expect(await found(rig, needles)).toEqual([]);
+    }));
+
+  test("a reader in the middle of something makes it pending; the next sweep completes it", () =>
+    using(openSqliteRig(driver), async (rig) => {
+      await rig.store.put(fact("secret", "value"));
+      const needles = await ciphertexts(rig, "key = 'secret'");
+      const reader = spawnChild(childPath("hold-lock.ts"), [
+        driver.name,
+        rig.path,
+        "BEGIN",
+        "SELECT count(*) FROM entries",
+      ]);
+      await reader.next();
+      expect(await rig.store.delete(refTo("secret"))).toEqual({ deleted: 1, erased: "pending" });
+      expect(await rig.store.get(refTo("secret"))).toBeUndefined();
+      expect(await found(rig, needles)).not.toEqual([]);
+      expect(await rig.store.deleteExpired()).toEqual({ deleted: 0, erased: "pending" });
+      reader.process.stdin?.end();
+      await reader.ended();
+      expect(await rig.store.deleteExpired()).toEqual({ deleted: 0, erased: "complete" });
+      expect(await found(rig, needles)).toEqual([]);
+    }));
+
+  test("a delete that waits for a reader does not wait long", () =>
+    using(openSqliteRig(driver), async (rig) => {
+      await rig.store.put(fact("secret", "value"));
+      const reader = spawnChild(childPath("hold-lock.ts"), [
+        driver.name,
+        rig.path,
+        "BEGIN",
+        "SELECT 1 FROM entries",
+      ]);
+      await reader.next();
+      const start = performance.now();
+      await rig.store.delete(refTo("secret"));
+      expect(performance.now() - start).toBeLessThan(rig.options.busyTimeoutMs ?? 0);
+      reader.process.stdin?.end();
+      await reader.ended();
+    }));
+
+  test("a delete that finds nothing leaves the log alone", () =>
+    using(openSqliteRig(driver), async (rig) => {
+      await rig.store.put(fact("stays", "value"));
+      expect(await rig.store.delete(refTo("not there"))).toEqual({ deleted: 0, erased: "complete" });
+      const { files } = await scanFiles([rig.folder], []);
+      expect(files.find((file) => file.startsWith("memory.sqlite-wal"))).not.toBe("memory.sqlite-wal 0");
+    }));
+});

@@ -1,0 +1,59 @@
+/** Searching our files for what must not be in them. */
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { childPath, spawnChild } from "./processes.ts";
+import { makeTempFolder } from "./sqlite-rig.ts";
+
+export interface Needle {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface Scan {
+  /** "<file>: <needle>" for each needle found in a file. */
+  readonly hits: readonly string[];
+  /** "<file> <size>" for each file read. */
+  readonly files: readonly string[];
+}
+
+/** Every file below the folders, searched by a process of its own. */
+export async function scanFiles(folders: readonly string[], needles: readonly Needle[]): Promise<Scan> {
+  const elsewhere = await makeTempFolder();
+  try {
+    const needlesFile = join(elsewhere, "needles.json");
+    const asJson = needles.map(({ name, bytes }) => ({
+      name,
+      base64: Buffer.from(bytes).toString("base64"),
+    }));
+    await writeFile(needlesFile, JSON.stringify(asJson));
+    const { hits, files } = await spawnChild(childPath("scan-files.ts"), [needlesFile, ...folders]).result();
+    return { hits: listOfText(hits), files: listOfText(files) };
+  } finally {
+    await rm(elsewhere, { recursive: true, force: true });
+  }
+}
+
+/** A secret as it might lie in a file: plain, wide, hexadecimal, base64 at each of its three alignments, backwards. */
+export function formsOf(secret: string): readonly Needle[] {
+  const utf8 = Buffer.from(secret);
+  const hex = utf8.toString("hex");
+  return [
+    { name: "utf8", bytes: utf8 },
+    { name: "utf16le", bytes: Buffer.from(secret, "utf16le") },
+    { name: "hex", bytes: Buffer.from(hex) },
+    { name: "HEX", bytes: Buffer.from(hex.toUpperCase()) },
+    ...[0, 1, 2].map((offset) => ({ name: `base64 at ${offset}`, bytes: base64At(utf8, offset) })),
+    { name: "reversed", bytes: Buffer.from([...secret].reverse().join("")) },
+  ];
+}
+
+/** The part of the base64 of `…secret…` that is the same whatever stands around it. */
+function base64At(secret: Uint8Array, offset: number): Buffer {
+  const encoded = Buffer.concat([new Uint8Array(offset), secret]).toString("base64");
+  return Buffer.from(encoded.slice(offset === 0 ? 0 : 4, -4));
+}
+
+function listOfText(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw new Error("the scan printed no list");
+  return value.map(String);
+}
