@@ -1,0 +1,150 @@
+/** The temporary home of one OpenClaw: every folder, file, port and secret it uses, and the environment that points there. */
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export interface OpenClawHome {
+  /** The one folder that holds all of it; deleting it leaves nothing. */
+  readonly root: string;
+  readonly stateDir: string;
+  readonly configPath: string;
+  /** Of the default agent, `main`. */
+  readonly workspace: string;
+  readonly logPath: string;
+  /** Where a person finds the gateway's token (mode 0600). */
+  readonly tokenPath: string;
+  readonly token: string;
+  readonly port: number;
+  /** What every OpenClaw process of this home is started with, and nothing of the caller's but PATH and language. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Names short: Unix sockets under macOS's long temporary folder must stay below 104 bytes. */
+const PREFIX = "helmdeck-";
+/** Nothing listens on the discard port of loopback, so whatever is sent through it as a proxy stays on this machine. */
+const DEAD_PROXY = "http://127.0.0.1:9";
+
+export interface HomeOptions {
+  /** Merged over what a quiet, quick, local gateway needs. */
+  readonly config?: JsonObject;
+  /** More agents than the default one, `main`; each gets a workspace of its own. */
+  readonly otherAgents?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Makes the folders, a token and `openclaw.json`. */
+export async function makeHome(options: HomeOptions): Promise<OpenClawHome> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), PREFIX)));
+  const stateDir = join(root, "home", ".openclaw");
+  const home = {
+    root,
+    stateDir,
+    configPath: join(stateDir, "openclaw.json"),
+    workspace: join(root, "workspace"),
+    logPath: join(root, "gateway.log"),
+    tokenPath: join(root, "gateway-token"),
+    token: randomBytes(24).toString("hex"),
+    port: await freePort(),
+  };
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  for (const folder of [home.workspace, join(root, "tmp")]) await mkdir(folder);
+  await writeFile(home.tokenPath, `${home.token}\n`, { mode: 0o600 });
+  const roster =
+    options.otherAgents === undefined ? {} : rosterOf(home.root, home.workspace, options.otherAgents);
+  const config = merge(merge(quietConfig(home), roster), options.config ?? {});
+  await writeFile(home.configPath, JSON.stringify(config, null, 2), { mode: 0o600 });
+  return { ...home, env: { ...environmentOf(home), ...options.env } };
+}
+
+/** Objects are merged, anything else is replaced. */
+export function merge(base: JsonObject, over: JsonObject): JsonObject {
+  const merged: Record<string, Json> = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = merged[key];
+    merged[key] = isObject(below) && isObject(value) ? merge(below, value) : value;
+  }
+  return merged;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A local gateway that looks for nothing outside: no update check, no model catalogue, no schedule; plain keyword memory.
+ * `plugins.allow` leaves out the fifteen bundled plugins that a memory search does not need (three seconds of start).
+ */
+function quietConfig(home: { port: number; workspace: string; root: string }): JsonObject {
+  return {
+    gateway: { mode: "local", bind: "loopback", port: home.port, auth: { mode: "token" } },
+    memory: { search: { provider: "none" } },
+    agents: { defaults: { workspace: home.workspace, heartbeat: { every: "0m" } } },
+    plugins: { allow: ["memory-core"] },
+    cron: { enabled: false },
+    update: { checkOnStart: false },
+    models: { catalogRefresh: { enabled: false } },
+    logging: { file: join(home.root, "gateway.jsonl") },
+  };
+}
+
+/** Several agents must be owned explicitly, and then not even `main` has the default workspace. */
+function rosterOf(root: string, workspace: string, others: readonly string[]): JsonObject {
+  const entries = others.map((id) => [id, { workspace: join(root, `workspace-${id}`) }]);
+  return {
+    agents: {
+      ownership: "explicit",
+      defaults: { systemAgent: { agentId: "main" } },
+      entries: { main: { workspace }, ...Object.fromEntries(entries) },
+    },
+  };
+}
+
+function environmentOf(home: {
+  root: string;
+  stateDir: string;
+  configPath: string;
+  token: string;
+  port: number;
+}) {
+  const { PATH = "", LANG = "C.UTF-8" } = process.env;
+  return {
+    // The pinned Node first, so that npm inside `plugins install` runs on it too.
+    PATH: [dirname(process.execPath), PATH].join(delimiter),
+    LANG,
+    NO_COLOR: "1",
+    HOME: join(home.root, "home"),
+    TMPDIR: join(home.root, "tmp"),
+    OPENCLAW_STATE_DIR: home.stateDir,
+    OPENCLAW_CONFIG_PATH: home.configPath,
+    OPENCLAW_GATEWAY_TOKEN: home.token,
+    OPENCLAW_GATEWAY_PORT: String(home.port),
+    OPENCLAW_PROXY_URL: DEAD_PROXY,
+    OPENCLAW_NO_AUTO_UPDATE: "1",
+    OPENCLAW_OFFLINE: "1",
+    OPENCLAW_DISABLE_BONJOUR: "1",
+    OPENCLAW_SKIP_CHANNELS: "1",
+    OPENCLAW_NO_RESPAWN: "1",
+    OPENCLAW_EXEC_SHELL_SNAPSHOT: "0",
+    // The plugin's tarball has no dependencies, so installing it needs no registry, and must not wait for one.
+    npm_config_offline: "true",
+    npm_config_update_notifier: "false",
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

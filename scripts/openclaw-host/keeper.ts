@@ -1,0 +1,24 @@
+/** Waits for the process that started it to go away; unless that one said "done", ends its groups and deletes its folder. */
+import { rm } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { endGroup } from "./process-groups.ts";
+
+const GRACE_MS = 5_000;
+const [root] = process.argv.slice(2);
+const groups = new Set<number>();
+let isDone = false;
+
+// A Ctrl-C is for the process that is kept; what it leaves is known when the pipe closes.
+for (const name of ["SIGINT", "SIGHUP", "SIGTERM"] as const) process.on(name, () => {});
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [verb, pid] = line.split(" ");
+  if (verb === "done") isDone = true;
+  if (verb === "add") groups.add(Number(pid));
+  if (verb === "drop") groups.delete(Number(pid));
+}
+
+if (!isDone && root !== undefined) {
+  await Promise.all([...groups].map((pid) => endGroup(pid, GRACE_MS)));
+  await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}

@@ -1,0 +1,68 @@
+/** One call over the gateway's WebSocket, as its own local back-end clients make it (docs/gateway/protocol/handshake.md). */
+import { randomUUID } from "node:crypto";
+import type { Json, JsonObject } from "./home.ts";
+
+interface Frame {
+  readonly type: "event" | "res";
+  readonly id?: string;
+  readonly event?: string;
+  readonly ok?: boolean;
+  readonly payload?: Json;
+  readonly error?: { readonly code?: string; readonly message?: string };
+}
+
+const SCOPES = ["operator.admin", "operator.read", "operator.write"];
+
+/** The payload of the method's first answer; throws with the gateway's own message when it refuses. */
+export async function callGateway(
+  gateway: { readonly port: number; readonly token: string },
+  method: string,
+  params: JsonObject,
+  timeoutMs = 30_000,
+): Promise<Json> {
+  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}`);
+  const timer = setTimeout(() => socket.close(), timeoutMs);
+  try {
+    await frameFrom(socket, (frame) => frame.event === "connect.challenge");
+    await request(socket, "connect", connectParams(gateway.token));
+    return await request(socket, method, params);
+  } finally {
+    clearTimeout(timer);
+    socket.close();
+  }
+}
+
+async function request(socket: WebSocket, method: string, params: JsonObject): Promise<Json> {
+  const id = randomUUID();
+  const answer = frameFrom(socket, (frame) => frame.type === "res" && frame.id === id);
+  socket.send(JSON.stringify({ type: "req", id, method, params }));
+  const { ok, payload, error } = await answer;
+  if (ok !== true) throw new Error(`${method}: ${error?.message ?? "refused by the gateway"}`);
+  return payload ?? null;
+}
+
+/** The first frame that is wanted; throws when the connection ends before it. */
+function frameFrom(socket: WebSocket, isWanted: (frame: Frame) => boolean): Promise<Frame> {
+  return new Promise((resolve, reject) => {
+    socket.addEventListener("close", ({ code, reason }) =>
+      reject(new Error(`the gateway closed the connection (${code} ${reason})`)),
+    );
+    socket.addEventListener("error", () => reject(new Error("the gateway cannot be reached")));
+    socket.addEventListener("message", ({ data }) => {
+      const frame = JSON.parse(String(data)) as Frame; // the gateway's own wire format, protocol 4
+      if (isWanted(frame)) resolve(frame);
+    });
+  });
+}
+
+function connectParams(token: string): JsonObject {
+  return {
+    minProtocol: 4,
+    maxProtocol: 4,
+    client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
+    role: "operator",
+    scopes: SCOPES,
+    caps: [],
+    auth: { token },
+  };
+}
