@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
 import { HelmdeckError } from "../../engine/index.ts";
 import { asHelmdeckError } from "../failure.ts";
-import type { Memory, MemoryStatus } from "../memory.ts";
+import type { DoctorReport, Memory, MemoryStatus } from "../memory.ts";
 import { fromWire, type MemoryMethod, type WorkerFunctions, type WorkerStart } from "./wire.ts";
 
 export interface WorkerMemoryOptions {
@@ -49,14 +49,11 @@ export function startWorkerMemory(options: WorkerMemoryOptions): Memory {
     recordPipelineRun: link.method("recordPipelineRun"),
     warm: link.method("warm"),
     sweep: link.method("sweep"),
-    status: async (subject) => {
-      try {
-        return await link.call<MemoryStatus>("status", subject === undefined ? [] : [subject]);
-      } catch (error) {
-        return link.failedStatus(error);
-      }
+    status: (subject) => {
+      const asked = link.call<MemoryStatus>("status", subject === undefined ? [] : [subject]);
+      return asked.catch((error: unknown) => link.failedStatus(error));
     },
-    doctor: link.method("doctor"),
+    doctor: () => link.call<DoctorReport>("doctor", []).catch(failedReport),
     close: () => link.close(),
   };
 }
@@ -191,6 +188,13 @@ class WorkerLink {
     );
     await running.worker.terminate();
   }
+}
+
+/** When not even the worker can look: see `examineFailure` for what it says itself. */
+function failedReport(error: unknown): DoctorReport {
+  const { code, message } = asHelmdeckError(error);
+  const remedy = "Restart the gateway; if it stays, report this message.";
+  return { findings: [{ level: "error", check: "memory", message: `${code}: ${message}`, remedy }] };
 }
 
 function unavailable(message: string): HelmdeckError {

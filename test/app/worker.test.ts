@@ -1,0 +1,340 @@
+import { execFile } from "node:child_process";
+import { access, readFile, rm, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  betterSqliteDriver,
+  HelmdeckError,
+  type Memory,
+  type MemoryPlace,
+  nodeSqliteDriver,
+  openMemory,
+  startWorkerMemory,
+  type WorkerMemoryOptions,
+} from "../../app/index.ts";
+import { ServedMemory } from "../../app/worker/serve.ts";
+import { MEMORY_METHODS } from "../../app/worker/wire.ts";
+import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
+
+type WorkerName = "memory" | "mortal" | "stillborn" | "probe";
+
+function workerUrl(name: WorkerName): URL {
+  return new URL(`./fixtures/${name}-worker.ts`, import.meta.url);
+}
+
+async function startTestWorker(
+  name: WorkerName = "memory",
+  options: Partial<WorkerMemoryOptions> = {},
+): Promise<Memory> {
+  const place = options.databasePath === undefined ? await tempPlace() : undefined;
+  const full = { env: {}, workerUrl: workerUrl(name), ...place, ...options };
+  const memory = startWorkerMemory(full as WorkerMemoryOptions); // the place is in one of the two
+  onTestFinished(() => memory.close());
+  return memory;
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+const unavailable = expect.objectContaining({ name: "HelmdeckError", code: "memory_unavailable" });
+
+describe("memory in a worker", () => {
+  test("offers every use case that memory in process does", async () => {
+    const { store: _, now: __, ...useCases } = await openTestMemory();
+    expect(Object.keys(useCases).sort()).toEqual([...MEMORY_METHODS].sort());
+    expect(Object.keys(await startTestWorker()).sort()).toEqual([...MEMORY_METHODS].sort());
+  });
+
+  test("answers as memory in process does", async () => {
+    const place = await tempPlace();
+    const memory = await startTestWorker("memory", place);
+    await memory.storeFact("main", { key: "deploy", value: "We deploy through Konflux", tags: ["ci"] });
+    await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: 1_795_000_000 });
+    await memory.recordPipelineRun("main", {
+      pipeline: "nightly",
+      run_id: "r",
+      outcome: "failed",
+      at_unix: 1_795_000_000,
+    });
+    await memory.warm("main");
+    const inProcess = await openMemory({ ...place, env: {}, driver: nodeSqliteDriver, sweepEveryMs: 0 });
+    onTestFinished(() => inProcess.close());
+    const seen = (from: Memory) =>
+      Promise.all([
+        from.getFact("main", "deploy"),
+        from.getFact("main", "nothing"),
+        from.listFacts("main", {}),
+        from.search("main", { query: "konflux", explain: true }),
+        from.readDocument("main", { path: "helmdeck/user_facts/deploy.md" }),
+        from.readDocument("main", { path: "helmdeck/user_facts/nothing.md" }),
+        from.forget("main", { scope: "all", dryRun: true }),
+        from.myMemory("main").then(({ categories }) => categories),
+        from.status("main"),
+        from.sweep(),
+      ]);
+    expect(await seen(memory)).toEqual(await seen(inProcess));
+    expect((await memory.doctor()).store?.entries).toBe(3);
+    expect((await memory.forget("main", { scope: "everything" })).deleted).toBe(3);
+  });
+
+  test("hands errors over with class, code, message and details", async () => {
+    const memory = await startTestWorker();
+    const error = await memory.storeFact("main", { key: "", value: "v" }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(HelmdeckError);
+    expect(error).toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("key is missing"),
+      details: { field: "key" },
+    });
+  });
+
+  test("takes what cannot be sent to it for a defect, and works on", async () => {
+    const memory = await startTestWorker();
+    // @ts-expect-error a function is no fact
+    await expect(memory.storeFact("main", { key: "k", value: () => {} })).rejects.toMatchObject({
+      code: "internal",
+    });
+    expect(await memory.getFact("main", "k")).toBeUndefined();
+  });
+
+  test("answers many calls at once, each with its own answer", async () => {
+    const memory = await startTestWorker();
+    const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+    const stored = await Promise.all(keys.map((key) => memory.storeFact("main", { key, value: key })));
+    expect(stored.map(({ key }) => key)).toEqual(keys);
+    const values = await Promise.all(keys.map((key) => memory.getFact("main", key)));
+    expect(values.map((fact) => fact?.value)).toEqual(keys);
+  });
+
+  test("opens nothing before the first call", async () => {
+    const place = await tempPlace();
+    const memory = await startTestWorker("memory", place);
+    expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([false, false]);
+    await memory.getFact("main", "k");
+    expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([true, true]);
+  });
+
+  test("gets its key by no argument that others could read", async () => {
+    const memory = await startTestWorker("probe", { configuredKey: "ab".repeat(32) });
+    const start: unknown = await memory.doctor();
+    expect(start).toMatchObject({
+      execArgv: [],
+      workerData: ["databasePath", "keyPath", "configuredKey", "env"],
+    });
+    expect(JSON.stringify(start)).not.toContain("abab");
+  });
+
+  test("uses the configured key before that of the environment", async () => {
+    const place = await tempPlace();
+    const env = { HELMDECK_MEMORY_KEY: "cd".repeat(32) };
+    const first = await startTestWorker("memory", { ...place, env, configuredKey: "ab".repeat(32) });
+    await first.storeFact("main", { key: "k", value: "v" });
+    await first.close();
+    const second = await startTestWorker("memory", { ...place, env });
+    await expect(second.getFact("main", "k")).rejects.toMatchObject({ code: "key_wrong" });
+    expect(await exists(place.keyPath)).toBe(false);
+  });
+
+  test("does not keep a process alive that has got its answers", async () => {
+    const { databasePath, keyPath } = await tempPlace();
+    const program = new URL("./fixtures/leave-memory-open.ts", import.meta.url).pathname;
+    const { stdout } = await promisify(execFile)(process.execPath, [program, databasePath, keyPath], {
+      timeout: 20_000,
+    });
+    expect(stdout).toBe("helmdeck/user_facts/k.md");
+    const memory = await openTestMemory({ databasePath, keyPath });
+    expect((await memory.getFact("main", "k"))?.value).toBe("v");
+  });
+});
+
+describe("memory that does not open", () => {
+  async function lostKey(): Promise<{ readonly place: MemoryPlace; readonly key: Buffer }> {
+    const place = await tempPlace();
+    const memory = await openTestMemory(place);
+    await memory.storeFact("main", { key: "k", value: "v" });
+    await memory.close();
+    const key = await readFile(place.keyPath);
+    await rm(place.keyPath);
+    return { place, key };
+  }
+
+  test("fails every call with the cause, and still has a status and a doctor", async () => {
+    const { place } = await lostKey();
+    const memory = await startTestWorker("memory", place);
+    for (const call of [
+      memory.getFact("main", "k"),
+      memory.search("main", { query: "k" }),
+      memory.sweep(),
+      memory.warm("main"),
+    ]) {
+      await expect(call).rejects.toMatchObject({ name: "HelmdeckError", code: "key_missing" });
+    }
+    expect(await memory.status("main")).toMatchObject({
+      state: "failed",
+      databasePath: place.databasePath,
+      error: { code: "key_missing" },
+    });
+    expect((await memory.doctor()).findings[0]).toMatchObject({
+      level: "error",
+      check: "memory",
+      message: expect.stringMatching(/^key_missing/),
+    });
+    expect(await exists(place.keyPath)).toBe(false);
+  });
+
+  test("is tried again after a pause, so that a repaired key file heals without a restart", async () => {
+    const { place, key } = await lostKey();
+    let time = 0;
+    const served = new ServedMemory(
+      { ...place, env: {}, driver: betterSqliteDriver, sweepEveryMs: 0 },
+      () => time,
+    );
+    onTestFinished(async () => void (await served.answer("close", [])));
+    const get = () => served.answer("getFact", ["main", "k"]);
+    expect(await get()).toMatchObject({ ok: false, error: { code: "key_missing" } });
+    await writeFile(place.keyPath, key, { mode: 0o600 });
+    time = 1_999;
+    expect(await get()).toMatchObject({ ok: false, error: { code: "key_missing" } });
+    time = 2_000;
+    expect(await get()).toMatchObject({ ok: true, value: { value: "v" } });
+  });
+
+  test("calls nothing that is not a use case", async () => {
+    const served = new ServedMemory({ ...(await tempPlace()), env: {}, driver: betterSqliteDriver });
+    for (const method of ["constructor", "__proto__", "store", "toString", ""]) {
+      // @ts-expect-error none of these is a use case
+      expect(await served.answer(method, [])).toMatchObject({ ok: false, error: { code: "internal" } });
+    }
+  });
+});
+
+describe("a worker that dies", () => {
+  test.each([
+    ["by exit", (memory: Memory) => memory.sweep(), "(exit code 3)"],
+    ["of an exception", (memory: Memory) => memory.warm("main"), "with RangeError (exit code 1)"],
+  ])("%s fails the calls it had, and a new one goes on with the same data", async (_, kill, told) => {
+    let time = 0;
+    const memory = await startTestWorker("mortal", { clock: () => time });
+    await memory.storeFact("main", { key: "k", value: "v" });
+    const pending = [kill(memory), memory.search("main", { query: "k" })];
+    const outcomes = await Promise.allSettled(pending);
+    expect(outcomes[0]).toEqual({ status: "rejected", reason: unavailable });
+    expect(outcomes[0]).toMatchObject({ reason: { message: `The memory worker stopped ${told}.` } });
+    await expect(memory.getFact("main", "k")).rejects.toMatchObject({
+      code: "memory_unavailable",
+      message: expect.stringContaining("started again in 1 s"),
+    });
+    time += 250;
+    expect((await memory.getFact("main", "k"))?.value).toBe("v");
+  });
+
+  test("fails every call that was pending", async () => {
+    const memory = await startTestWorker("mortal", { clock: () => 0 });
+    await memory.storeFact("main", { key: "k", value: "v" });
+    const calls = [memory.sweep(), ...Array.from({ length: 20 }, () => memory.getFact("main", "k"))];
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+  });
+
+  test("again and again is started after growing pauses, up to half a minute", async () => {
+    let time = 0;
+    const memory = await startTestWorker("stillborn", { clock: () => time });
+    const failure = () => memory.getFact("main", "k").catch((error: Error) => error.message);
+    const pauses: number[] = [];
+    for (let death = 1; death <= 9; death += 1) {
+      expect(await failure()).toMatch(/^The memory worker stopped with TypeError/);
+      const [, seconds = "0"] = /it is started again in (\d+) s/.exec(String(await failure())) ?? [];
+      pauses.push(Number(seconds));
+      time += Number(seconds) * 1_000;
+    }
+    expect(pauses).toEqual([1, 1, 1, 2, 4, 8, 16, 30, 30]);
+  });
+
+  test("has a status and a doctor that name the cause, and never shows the text of what it died of", async () => {
+    const memory = await startTestWorker("stillborn", { clock: () => 0 });
+    const status = await memory.status("main");
+    expect(status).toMatchObject({ state: "failed", error: { code: "memory_unavailable" } });
+    const report = await memory.doctor();
+    expect(report.findings).toEqual([
+      expect.objectContaining({
+        level: "error",
+        check: "memory",
+        message: expect.stringMatching(/^memory_unavailable: /),
+      }),
+    ]);
+    expect(JSON.stringify([status, report])).not.toContain("may hold anything");
+  });
+
+  test("because its file is missing says so by code", async () => {
+    const memory = await startTestWorker("memory", {
+      workerUrl: new URL("./fixtures/no-such-worker.ts", import.meta.url),
+    });
+    await expect(memory.getFact("main", "k")).rejects.toThrow(/MODULE_NOT_FOUND/);
+  });
+});
+
+describe("closing", () => {
+  test("closes the store first, and is done once however often it is asked for", async () => {
+    const place = await tempPlace();
+    const memory = await startTestWorker("memory", place);
+    await memory.storeFact("main", { key: "k", value: "v" });
+    expect(await exists(`${place.databasePath}-wal`)).toBe(true);
+    await Promise.all([memory.close(), memory.close()]);
+    await memory.close();
+    expect(await exists(`${place.databasePath}-wal`)).toBe(false);
+  });
+
+  test("before any call starts nothing", async () => {
+    const place = await tempPlace();
+    await (await startTestWorker("memory", place)).close();
+    expect(await exists(place.databasePath)).toBe(false);
+  });
+
+  test("settles what is under way, and refuses what comes later", async () => {
+    const memory = await startTestWorker();
+    await memory.storeFact("main", { key: "k", value: "v" });
+    const underWay = Promise.allSettled(
+      Array.from({ length: 20 }, () => memory.search("main", { query: "k" })),
+    );
+    await memory.close();
+    expect(await underWay).toHaveLength(20);
+    await expect(memory.getFact("main", "k")).rejects.toMatchObject({ message: "Memory has been closed." });
+    expect(await memory.status("main")).toMatchObject({
+      state: "failed",
+      error: { code: "memory_unavailable" },
+    });
+  });
+
+  test("of a worker that died is no error", async () => {
+    const memory = await startTestWorker("stillborn");
+    await expect(memory.getFact("main", "k")).rejects.toEqual(unavailable);
+    await memory.close();
+  });
+});
+
+test("the gateway's main thread loads a few kilobytes of this: no store, no index, no validation library", async () => {
+  const app = new URL("../../app/index.ts", import.meta.url).pathname;
+  const { metafile } = await build({
+    stdin: {
+      contents: `export { startWorkerMemory, findPlace, HelmdeckError } from ${JSON.stringify(app)};`,
+      resolveDir: ".",
+    },
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: "node",
+    format: "esm",
+    outfile: "main.js",
+  });
+  const { inputs, bytes } = metafile.outputs["main.js"] ?? { inputs: {}, bytes: Number.NaN };
+  const loaded = Object.entries(inputs).flatMap(([file, { bytesInOutput }]) =>
+    bytesInOutput > 0 ? [file] : [],
+  );
+  expect(bytes).toBeLessThan(30_000);
+  expect(
+    loaded.filter((file) => /zod|sqlite|recall\/|engine\/memory|node_modules\/(?!birpc)/.test(file)),
+  ).toEqual([]);
+});
