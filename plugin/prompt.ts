@@ -29,9 +29,9 @@ export function makePromptPreparation(
   const deadlineMs = parts.deadlineMs ?? PROMPT_DEADLINE_MS;
   return async (params) => {
     try {
-      if (!params.availableTools.has("memory_search")) return [];
+      // Asked first in any case: the gate remembers whether this session is sandboxed for the hooks, which are not told.
       const verdict = parts.gate.verdict(params);
-      if (!verdict.ok) return [];
+      if (!verdict.ok || !params.availableTools.has("memory_search")) return [];
       const categories = await categoriesOf(parts.access, verdict.subject, lastKnown, deadlineMs);
       return linesFor(params.availableTools, categories);
     } catch {

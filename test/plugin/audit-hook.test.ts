@@ -1,0 +1,203 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { PackAudit } from "../../app/index.ts";
+import { auditRowOf, makeAuditHook } from "../../plugin/audit-hook.ts";
+import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { accessTo, fakeMemory } from "./fake-memory.ts";
+
+const SERVERS = ["helmdeck"];
+const NOW_MS = 1_795_217_465_123;
+
+/** What the host passes for a finished call of an MCP tool, as recorded from OpenClaw 2026.9.6. */
+function finished(change: Record<string, unknown> = {}) {
+  return {
+    toolName: "helmdeck__github-list_issues",
+    params: { repo: "a/b", persona: "maintainer", token: "s3cr3t" },
+    runId: "run-1",
+    toolCallId: "tool_search_code:call_0:helmdeck__github-list_issues:1",
+    result: {
+      content: [{ type: "text", text: "issue 1: leak of s3cr3t" }],
+      details: { mcpServer: "helmdeck", mcpTool: "github.list_issues" },
+    },
+    durationMs: 18.6,
+    ...change,
+  };
+}
+
+function failed(text: string, change: Record<string, unknown> = {}) {
+  return finished({
+    result: {
+      content: [{ type: "text", text }],
+      details: { mcpServer: "helmdeck", mcpTool: "github.list_issues", status: "error" },
+    },
+    error: text,
+    ...change,
+  });
+}
+
+const rowOf = (event: unknown, servers: readonly string[] = SERVERS) => auditRowOf(event, servers, NOW_MS);
+
+describe("the row of a run", () => {
+  test("has the tool's own name, outcome, time, duration and learnable inputs, and nothing else", () => {
+    expect(rowOf(finished())).toEqual({
+      pack: "github.list_issues",
+      outcome: "ok",
+      at_unix: 1_795_217_465,
+      duration_ms: 19,
+      learn_inputs: { persona: "maintainer" },
+    });
+  });
+
+  test("never holds a result or another input", () => {
+    expect(JSON.stringify(rowOf(finished()))).not.toContain("s3cr3t");
+    expect(JSON.stringify(rowOf(failed('{"error":"s3cr3t value","message":"s3cr3t"}')))).not.toContain(
+      "s3cr3t",
+    );
+  });
+
+  test.each([
+    ["helmdeck's error body", '{"error":"handler_failed","message":"no"}', "handler_failed"],
+    ["a body with a code", '{"code":"rate_limited"}', "rate_limited"],
+    ["a code before the text", "invalid_input: repo is missing", "invalid_input"],
+    ["free text", "something went wrong", "error"],
+    ["one plain word", "timeout: of what", "error"],
+    ["a body that is no JSON", '{"error":', "error"],
+    ["a code that is none", '{"error":"Drop Table"}', "error"],
+    ["no text at all", "", "error"],
+  ])("a failure with %s", (_, text, outcome) => {
+    expect(rowOf(failed(text))).toMatchObject({ outcome });
+  });
+
+  test("a call that failed before there was a result is named by its tool", () => {
+    const thrown = finished({ result: undefined, error: "connection closed" });
+    expect(rowOf(thrown)).toMatchObject({ pack: "github-list_issues", outcome: "error" });
+  });
+
+  test("a duration that is none is left out", () => {
+    for (const durationMs of [undefined, -1, Number.NaN, "7"]) {
+      expect(rowOf(finished({ durationMs }))).not.toHaveProperty("duration_ms");
+    }
+  });
+});
+
+describe("which calls count", () => {
+  test.each([
+    ["OpenClaw's own tool", { toolName: "exec" }],
+    ["the outer call of Tool Search", { toolName: "tool_call" }],
+    ["another server's tool", { toolName: "github__list_issues" }],
+    ["a server whose name begins alike", { toolName: "helmdeck2__x" }],
+    ["our own store tool", { toolName: "helmdeck__memory_store" }],
+    ["our own forget tool", { toolName: "helmdeck__memory_forget" }],
+    ["helmdeck's store tool beside ours", { toolName: "helmdeck__memory_store-2" }],
+    ["helmdeck's dotted store tool", { toolName: "helmdeck__helmdeck-memory_store" }],
+    ["a tool without a name", { toolName: "helmdeck__" }],
+    ["no tool name", { toolName: undefined }],
+    ["an endless name", { toolName: `helmdeck__${"x".repeat(200)}` }],
+  ])("not %s", (_, change) => {
+    expect(rowOf(finished({ result: undefined, ...change }))).toBeUndefined();
+  });
+
+  test("not helmdeck's memory tools, by the name that the result says", () => {
+    for (const mcpTool of ["helmdeck.memory_store", "memory_forget"]) {
+      const result = { content: [], details: { mcpServer: "helmdeck", mcpTool } };
+      expect(rowOf(finished({ toolName: "helmdeck__other", result }))).toBeUndefined();
+    }
+  });
+
+  test("a result that names another server is not believed", () => {
+    const result = { content: [], details: { mcpServer: "evil", mcpTool: "innocent" } };
+    expect(rowOf(finished({ result }))).toMatchObject({ pack: "github-list_issues" });
+  });
+
+  test("servers whose names the host has to change", () => {
+    expect(
+      rowOf(finished({ toolName: "my-deck__web-scrape", result: undefined }), ["my.deck"]),
+    ).toMatchObject({
+      pack: "web-scrape",
+    });
+    expect(rowOf(finished({ toolName: "mcp-2deck__x", result: undefined }), ["2deck"])).toMatchObject({
+      pack: "x",
+    });
+  });
+
+  test("no servers, no rows", () => {
+    expect(rowOf(finished(), [])).toBeUndefined();
+  });
+
+  test("nothing makes it throw", () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.anything(), fc.anything(), (params, result, error) => {
+        expect(() => rowOf({ ...finished(), params, result, error })).not.toThrow();
+        expect(() => rowOf(result)).not.toThrow();
+      }),
+    );
+  });
+});
+
+describe("the hook", () => {
+  function hookOver(config: unknown = {}, host = {}) {
+    const rows: { subject: string; row: PackAudit }[] = [];
+    const memory = fakeMemory({ recordPackRun: async (subject, row) => void rows.push({ subject, row }) });
+    const log = recordingLogger();
+    const gate = gateFor(config, host);
+    return { rows, log, hook: makeAuditHook({ access: accessTo(memory), gate, log, servers: SERVERS }) };
+  }
+
+  test("writes one row into the memory of the agent that ran the tool", async () => {
+    const { hook, rows } = hookOver({ subjects: { main: "alice" } });
+    await hook(finished(), MAIN_CONTEXT);
+    expect(rows).toMatchObject([{ subject: "alice", row: { pack: "github.list_issues" } }]);
+  });
+
+  test("writes one row for a call that is reported twice, and two for two calls", async () => {
+    const { hook, rows } = hookOver();
+    await hook(finished(), MAIN_CONTEXT);
+    await hook(finished(), MAIN_CONTEXT);
+    await hook({ ...finished(), toolName: "tool_call", toolCallId: "call_0" }, MAIN_CONTEXT);
+    expect(rows).toHaveLength(1);
+    await hook(finished({ toolCallId: "another" }), MAIN_CONTEXT);
+    await hook(finished({ runId: "run-2" }), MAIN_CONTEXT);
+    expect(rows).toHaveLength(3);
+  });
+
+  test("writes nothing while a first report of the same call is still being written", async () => {
+    const { hook, rows } = hookOver();
+    await Promise.all([hook(finished(), MAIN_CONTEXT), hook(finished(), MAIN_CONTEXT)]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test.each([
+    ["a group", GROUP_CONTEXT],
+    ["a hook", { agentId: "main", sessionKey: "agent:main:hook:1" }],
+    ["another agent's session", { agentId: "other", sessionKey: "agent:main:main" }],
+    ["no identity", {}],
+    ["no context", undefined],
+    ["a session that is not to be kept", { agentId: "main", sessionKey: "agent:main:dashboard:incognito-1" }],
+  ])("writes nothing for %s", async (_, context) => {
+    const { hook, rows, log } = hookOver();
+    await hook(finished(), context);
+    expect({ rows, lines: log.lines }).toEqual({ rows: [], lines: [] });
+  });
+
+  test("writes nothing for an agent that the configuration sandboxes, since the host does not say here", async () => {
+    const { hook, rows } = hookOver({}, { agents: { defaults: { sandbox: { mode: "all" } } } });
+    await hook(finished(), MAIN_CONTEXT);
+    expect(rows).toEqual([]);
+  });
+
+  test("a memory that does not open costs the row and one log line, never the tool", async () => {
+    const log = recordingLogger();
+    const parts = { access: accessTo(new Error("s3cr3t")), gate: gateFor(), log, servers: SERVERS };
+    await expect(makeAuditHook(parts)(finished(), MAIN_CONTEXT)).resolves.toBeUndefined();
+    expect(log.lines).toEqual(["helmdeck memory: a tool run was not recorded: internal: Error"]);
+  });
+
+  test("never rejects, whatever the host hands over", async () => {
+    const { hook } = hookOver();
+    await fc.assert(
+      fc.asyncProperty(fc.anything(), fc.anything(), async (event, context) => {
+        await expect(hook(event, context)).resolves.toBeUndefined();
+      }),
+    );
+  });
+});

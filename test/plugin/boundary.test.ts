@@ -1,0 +1,233 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CONTENT_MAX_CHARS, documentForHost, hitsForHost, SNIPPET_MAX_CHARS } from "../../plugin/boundary.ts";
+import type { SearchHit } from "../../plugin/host.ts";
+
+const GOOD = {
+  docid: "user_facts/deploy",
+  path: "helmdeck/user_facts/deploy.md",
+  title: "deploy",
+  score: 0.91,
+  snippet: "always via Konflux",
+  startLine: 3,
+  endLine: 4,
+  category: "user_facts",
+  key: "deploy",
+  updatedAt: Date.UTC(2026, 10, 20),
+};
+
+/** Characters that forge lines, reorder text or hide words. */
+const HARMFUL = /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
+
+/** What the host does with every supplement's hits, outside of any guard (facts on the host, section 0). */
+function mergedByHost(hits: readonly SearchHit[], maxResults: number): readonly SearchHit[] {
+  return hits
+    .toSorted((left, right) => right.score - left.score || left.path.localeCompare(right.path))
+    .slice(0, maxResults);
+}
+
+describe("hits", () => {
+  test("a good hit passes with path, lines, citation and time", () => {
+    expect(hitsForHost([GOOD], 10)).toEqual({
+      dropped: 0,
+      hits: [
+        {
+          corpus: "helmdeck",
+          path: "helmdeck/user_facts/deploy.md",
+          score: 0.91,
+          snippet: "always via Konflux",
+          source: "helmdeck",
+          title: "deploy",
+          kind: "user_facts",
+          id: "user_facts/deploy",
+          startLine: 3,
+          endLine: 4,
+          citation: "helmdeck/user_facts/deploy.md#L3-L4",
+          updatedAt: "2026-11-20T00:00:00.000Z",
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ["no path", { path: undefined }],
+    ["a path that is no text", { path: 7 }],
+    ["a path that is not ours", { path: "MEMORY.md" }],
+    ["a path that only looks like ours", { path: "Helmdeck/user_facts/x.md" }],
+    ["a path with a line break", { path: "helmdeck/a\nb.md" }],
+    ["a path with a direction switch", { path: "helmdeck/a\u202eb.md" }],
+    ["an endless path", { path: `helmdeck/${"x".repeat(3_000)}.md` }],
+    ["no score", { score: undefined }],
+    ["a score that is no number", { score: "0.9" }],
+    ["a score that is NaN", { score: Number.NaN }],
+    ["an infinite score", { score: Number.POSITIVE_INFINITY }],
+    ["no snippet", { snippet: undefined }],
+    ["a snippet that is no text", { snippet: { text: "x" } }],
+  ])("a hit with %s is left out, and the others stay", (_, change) => {
+    const { hits, dropped } = hitsForHost([{ ...GOOD, ...change }, GOOD], 10);
+    expect(dropped).toBe(1);
+    expect(hits.map((hit) => hit.path)).toEqual([GOOD.path]);
+  });
+
+  test.each([
+    ["a score above 1", 1.7, 1],
+    ["a score below 0", -0.2, 0],
+  ])("%s is brought into range", (_, score, shown) => {
+    expect(hitsForHost([{ ...GOOD, score }], 10).hits).toMatchObject([{ score: shown }]);
+  });
+
+  test.each([
+    ["lines that are no numbers", { startLine: "1", endLine: "2" }],
+    ["line 0", { startLine: 0, endLine: 2 }],
+    ["an end before the start", { startLine: 5, endLine: 2 }],
+    ["half a line", { startLine: 1.5, endLine: 2 }],
+  ])("%s cost the lines, not the hit", (_, lines) => {
+    const [hit] = hitsForHost([{ ...GOOD, ...lines }], 10).hits;
+    expect(hit).toMatchObject({ citation: GOOD.path });
+    expect(hit).not.toHaveProperty("startLine");
+  });
+
+  test("a time that no date can hold costs the time, not the hit", () => {
+    const [hit] = hitsForHost([{ ...GOOD, updatedAt: 1e20 }], 10).hits;
+    expect(hit).not.toHaveProperty("updatedAt");
+  });
+
+  test("a long snippet is cut, and never in the middle of a character", () => {
+    const [hit] = hitsForHost([{ ...GOOD, snippet: `${"x".repeat(SNIPPET_MAX_CHARS - 1)}🦞🦞` }], 10).hits;
+    expect(hit?.snippet).toBe("x".repeat(SNIPPET_MAX_CHARS - 1));
+  });
+
+  test("the same passage is shown once, other passages of the same document too", () => {
+    const { hits } = hitsForHost([GOOD, GOOD, { ...GOOD, startLine: 9, endLine: 9 }], 10);
+    expect(hits.map((hit) => hit.citation)).toEqual([`${GOOD.path}#L3-L4`, `${GOOD.path}#L9-L9`]);
+  });
+
+  test("no more than asked for, best first as they came", () => {
+    const many = Array.from({ length: 30 }, (_, index) => ({ ...GOOD, path: `helmdeck/f/${index}.md` }));
+    expect(hitsForHost(many, 4).hits.map((hit) => hit.path)).toEqual(many.slice(0, 4).map((hit) => hit.path));
+  });
+
+  test.each([undefined, null, "results", 7, {}, { length: 3 }])("an answer that is no list: %s", (answer) => {
+    expect(hitsForHost(answer, 10)).toEqual({ hits: [], dropped: 1 });
+  });
+
+  test("a hit that throws when it is looked at is left out", () => {
+    const trap = Object.defineProperty({ ...GOOD }, "score", {
+      enumerable: true,
+      get: () => {
+        throw new Error("trap");
+      },
+    });
+    expect(hitsForHost([trap, GOOD], 10)).toMatchObject({ dropped: 1, hits: [{ path: GOOD.path }] });
+  });
+
+  test("a note on an answer that is not whole goes along as provenance", () => {
+    expect(hitsForHost([GOOD], 10, "still indexing").hits).toMatchObject([
+      { provenanceLabel: "still indexing" },
+    ]);
+  });
+
+  test("whatever memory answers, the host can merge it and a person can read it", () => {
+    const odd = fc.oneof(fc.anything(), fc.string({ unit: "binary" }), fc.double());
+    const field = <T>(good: fc.Arbitrary<T>) =>
+      fc.oneof({ weight: 3, arbitrary: good as fc.Arbitrary<unknown> }, odd);
+    const path = fc.string({ unit: "binary", maxLength: 20 }).map((name) => `helmdeck/${name}`);
+    const hit = fc.record(
+      {
+        path: field(path),
+        score: field(fc.double({ min: -2, max: 2 })),
+        snippet: field(fc.string({ unit: "binary", maxLength: 1_500 })),
+        title: field(fc.string({ unit: "binary" })),
+        docid: odd,
+        category: odd,
+        startLine: field(fc.integer({ min: -2, max: 9 })),
+        endLine: field(fc.integer({ min: -2, max: 9 })),
+        updatedAt: odd,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.array(fc.oneof(hit, odd)), odd),
+        fc.integer({ min: 1, max: 12 }),
+        (answer, limit) => {
+          const { hits } = hitsForHost(answer, limit);
+          expect(hits.length).toBeLessThanOrEqual(limit);
+          expect(mergedByHost(hits, limit)).toHaveLength(hits.length);
+          for (const shown of hits) expectHarmless(shown);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function expectHarmless(hit: SearchHit): void {
+  expect(hit.path.startsWith("helmdeck/")).toBe(true);
+  expect(hit.score).toBeGreaterThanOrEqual(0);
+  expect(hit.score).toBeLessThanOrEqual(1);
+  expect(hit.snippet.length).toBeLessThanOrEqual(SNIPPET_MAX_CHARS);
+  for (const value of Object.values(hit)) {
+    if (typeof value !== "string") continue;
+    expect(value).not.toMatch(HARMFUL);
+    expect(value.isWellFormed()).toBe(true);
+  }
+  expect(JSON.parse(JSON.stringify(hit))).toEqual(hit);
+}
+
+describe("documents", () => {
+  const SLICE = {
+    path: "helmdeck/user_facts/deploy.md",
+    title: "deploy",
+    content: "## deploy\n\nalways via Konflux\n\n(category: user_facts)",
+    fromLine: 1,
+    lineCount: 5,
+    totalLines: 5,
+    truncated: false,
+    updatedAt: Date.UTC(2026, 10, 20),
+  };
+
+  test("a good one passes as it is", () => {
+    expect(documentForHost(SLICE)).toEqual({
+      ...SLICE,
+      corpus: "helmdeck",
+      updatedAt: "2026-11-20T00:00:00.000Z",
+    });
+  });
+
+  test("a long one is cut at the end of a line, and says so, so that reading on loses nothing", () => {
+    const line = "y".repeat(999);
+    const content = Array.from({ length: 30 }, () => line).join("\n");
+    const shown = documentForHost({ ...SLICE, content, lineCount: 30, totalLines: 30 });
+    expect(shown).toMatchObject({ lineCount: 12, truncated: true, totalLines: 30 });
+    expect(shown?.content).toBe(Array.from({ length: 12 }, () => line).join("\n"));
+  });
+
+  test("one endless line is cut within it", () => {
+    const shown = documentForHost({ ...SLICE, content: "z".repeat(65_536), lineCount: 1, totalLines: 1 });
+    expect(shown).toMatchObject({ lineCount: 1, truncated: true });
+    expect(shown?.content).toHaveLength(CONTENT_MAX_CHARS);
+  });
+
+  test.each([
+    ["a foreign path", { path: "MEMORY.md" }],
+    ["no content", { content: undefined }],
+    ["content that is no text", { content: ["a"] }],
+  ])("%s is no document", (_, change) => {
+    expect(documentForHost({ ...SLICE, ...change })).toBeUndefined();
+  });
+
+  test("whatever memory answers, the text is harmless and bounded", () => {
+    const content = fc.string({ unit: "binary", maxLength: 300 }).map((text) => text.repeat(50));
+    fc.assert(
+      fc.property(fc.oneof(content, fc.anything()), fc.anything(), fc.anything(), (text, title, fromLine) => {
+        const shown = documentForHost({ ...SLICE, content: text, title, fromLine });
+        if (shown === undefined) return;
+        expect(shown.content.length).toBeLessThanOrEqual(CONTENT_MAX_CHARS);
+        expect(shown.content).not.toMatch(HARMFUL);
+        expect(shown.lineCount).toBe(shown.content.split("\n").length);
+        expect(shown.fromLine).toBeGreaterThanOrEqual(1);
+      }),
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { HelmdeckError, type Memory, type MemoryStatus } from "../../app/index.ts";
+import { HELP, makeSlashCommand, parseChatRequest } from "../../plugin/command.ts";
+import type { SlashContext } from "../../plugin/host.ts";
+import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+const READY: MemoryStatus = {
+  state: "ready",
+  databasePath: "/state/helmdeck-memory/memory.sqlite",
+  keySource: "/state/helmdeck-memory.key",
+  driver: "node:sqlite",
+  mode: "keyword",
+  subject: { name: "main", facts: 2, auditRows: 1 },
+};
+
+function typing(args: string | undefined, memory: Memory | Error, context: object = MAIN_CONTEXT) {
+  const log = recordingLogger();
+  const command = makeSlashCommand({ access: accessTo(memory), gate: gateFor(), log, deadlineMs: 40 });
+  // Only the fields that the command reads.
+  return Promise.resolve(command.handler({ ...context, args } as SlashContext)).then((reply) => ({
+    text: reply.text,
+    log,
+  }));
+}
+
+describe("what was typed", () => {
+  test.each([
+    [undefined, { kind: "status" }],
+    ["", { kind: "status" }],
+    ["  status ", { kind: "status" }],
+    ["STATUS", { kind: "status" }],
+    ["help", { kind: "help" }],
+    ["status now", { kind: "help" }],
+    ["search", { kind: "help" }],
+    ["search   ", { kind: "help" }],
+    ["nonsense", { kind: "help" }],
+    ["searching x", { kind: "help" }],
+    ["search deploy preference", { kind: "search", query: "deploy preference" }],
+    ["Search\n  --limit 3", { kind: "search", query: "--limit 3" }],
+    [`search ${"x".repeat(5_000)}`, { kind: "search", query: "x".repeat(2_000) }],
+  ])("%j", (args, request) => {
+    expect(parseChatRequest(args)).toEqual(request);
+  });
+});
+
+describe("what is replied", () => {
+  test("help needs neither memory nor identity", async () => {
+    expect(await typing("help", new Error("closed"), {})).toMatchObject({ text: HELP });
+  });
+
+  test("status", async () => {
+    const { text } = await typing(undefined, fakeMemory({ status: async () => READY }));
+    expect(text).toBe(
+      [
+        "helmdeck memory: ready",
+        "  database: /state/helmdeck-memory/memory.sqlite (node:sqlite)",
+        "  key:      /state/helmdeck-memory.key",
+        "  search:   by words",
+        "  main: 2 facts, 1 record of tool runs",
+      ].join("\n"),
+    );
+  });
+
+  test("hits, each with score, path, lines and passage, harmless to look at", async () => {
+    const hit = {
+      docid: "user_facts/deploy",
+      path: "helmdeck/user_facts/deploy.md",
+      title: "deploy",
+      score: 0.912,
+      snippet: "always\u001b[31m via\n\n\nKonflux",
+      startLine: 3,
+      endLine: 5,
+      category: "user_facts",
+      key: "deploy",
+      updatedAt: 0,
+    };
+    const memory = fakeMemory({
+      search: async () => ({ results: [hit], mode: "keyword", reason: "still indexing" }),
+    });
+    const { text } = await typing("search deploy", memory);
+    expect(text).toBe(
+      "1. 0.91  helmdeck/user_facts/deploy.md:3-5\n   always[U+001B][31m via\n   Konflux\n\n(still indexing)",
+    );
+  });
+
+  test("no hits", async () => {
+    const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
+    expect(await typing("search x", memory)).toMatchObject({ text: 'Nothing found for "x".' });
+  });
+
+  test.each([
+    ["a group", GROUP_CONTEXT],
+    ["a hook", { agentId: "main", sessionKey: "agent:main:hook:1" }],
+    ["nobody", {}],
+  ])("%s is refused and learns nothing", async (_, context) => {
+    const memory = fakeMemory();
+    const { text } = await typing("status", memory, context);
+    expect(text).toMatch(/^helmdeck memory: /);
+    expect(text).not.toContain("fact");
+    expect(memory.calls).toEqual([]);
+  });
+
+  test("a failure is one fixed sentence; its message stays in the log", async () => {
+    const { text, log } = await typing("status", new HelmdeckError("key_wrong", "of /home/x"));
+    expect(text).toBe(
+      "helmdeck memory is not available: the memory key belongs to another database; run openclaw helmdeck doctor.",
+    );
+    expect(log.lines).toEqual(["helmdeck memory: key_wrong: of /home/x"]);
+  });
+
+  test("a memory that hangs does not hang the chat", async () => {
+    const { text } = await typing("search x", fakeMemory({ search: hanging }));
+    expect(text).toContain("did not answer in time");
+  });
+});

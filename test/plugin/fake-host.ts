@@ -1,0 +1,28 @@
+/** What the host hands over, as far as a unit test needs it. The real host is driven by test/gateway. */
+import { type PluginConfig, parseConfig } from "../../plugin/config.ts";
+import type { HostConfig, Logger } from "../../plugin/host.ts";
+import { type Gatekeeper, makeGatekeeper } from "../../plugin/who.ts";
+
+export interface RecordingLogger extends Logger {
+  readonly lines: readonly string[];
+}
+
+export function recordingLogger(): RecordingLogger {
+  const lines: string[] = [];
+  const note = (message: string) => void lines.push(message);
+  return { lines, debug: note, info: note, warn: note, error: note };
+}
+
+export function gateFor(config: unknown = {}, host: HostConfig = {}): Gatekeeper {
+  return makeGatekeeper(parseConfig(config), () => host);
+}
+
+export function configOf(raw: unknown = {}): PluginConfig {
+  return parseConfig(raw);
+}
+
+/** The main session of the agent "main", as the host says it. */
+export const MAIN = { agentId: "main", agentSessionKey: "agent:main:main", sandboxed: false } as const;
+/** The same as the tools' context and the hooks' have it. */
+export const MAIN_CONTEXT = { agentId: "main", sessionKey: "agent:main:main", sandboxed: false } as const;
+export const GROUP_CONTEXT = { agentId: "main", sessionKey: "agent:main:telegram:group:-100" } as const;

@@ -1,0 +1,54 @@
+/** A `Memory` whose every use case fails unless the test says what it answers, and that notes how it was called. */
+import { HelmdeckError, type Memory } from "../../app/index.ts";
+import type { MemoryAccess } from "../../plugin/memory-access.ts";
+
+export interface FakeMemory extends Memory {
+  readonly calls: readonly { readonly method: string; readonly args: readonly unknown[] }[];
+}
+
+export function fakeMemory(answers: Partial<Memory> = {}): FakeMemory {
+  const calls: { method: string; args: readonly unknown[] }[] = [];
+  const useCase = <Method extends keyof Memory>(method: Method): Memory[Method] => {
+    const answer = async (...args: readonly unknown[]) => {
+      calls.push({ method, args });
+      const given = answers[method] as ((...args: readonly unknown[]) => unknown) | undefined;
+      if (given === undefined) throw new HelmdeckError("internal", `The test did not expect ${method}.`);
+      return given(...args);
+    };
+    return answer as unknown as Memory[Method]; // of the right shape as far as the test's own answer is
+  };
+  return {
+    calls,
+    storeFact: useCase("storeFact"),
+    getFact: useCase("getFact"),
+    listFacts: useCase("listFacts"),
+    search: useCase("search"),
+    readDocument: useCase("readDocument"),
+    forget: useCase("forget"),
+    myMemory: useCase("myMemory"),
+    recordPackRun: useCase("recordPackRun"),
+    recordPipelineRun: useCase("recordPipelineRun"),
+    warm: useCase("warm"),
+    sweep: useCase("sweep"),
+    status: useCase("status"),
+    doctor: useCase("doctor"),
+    close: useCase("close"),
+  };
+}
+
+/** Access to a memory that is there, or, given an error, to one that does not open. */
+export function accessTo(memory: Memory | Error): MemoryAccess {
+  return {
+    open: async () => {
+      if (memory instanceof Error) throw memory;
+      return memory;
+    },
+    close: async () => {},
+    dispose: async () => {},
+  };
+}
+
+/** Never answers. */
+export function hanging(): Promise<never> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,266 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CLOSED_CONTEXTS, type ClosedContext } from "../../plugin/config.ts";
+import { type Caller, type IdentityRules, sentenceOfRefusal, whoAsks } from "../../plugin/identity.ts";
+
+function rules(change: Partial<IdentityRules> = {}): IdentityRules {
+  return { subjects: new Map(), allow: new Set(), knownAgents: undefined, mainKey: "main", ...change };
+}
+
+function allowing(...contexts: ClosedContext[]): IdentityRules {
+  return rules({ allow: new Set(contexts) });
+}
+
+const ask = (agentSessionKey: unknown, more: Partial<Caller> = {}): Caller => ({
+  agentId: "main",
+  agentSessionKey,
+  sandboxed: false,
+  ...more,
+});
+
+describe("sessions that count as their agent", () => {
+  test.each([
+    ["the main session, where direct chats go by default", "agent:main:main"],
+    ["a direct chat per peer", "agent:main:direct:alice"],
+    ["a direct chat per channel and peer", "agent:main:telegram:direct:12345"],
+    ["a direct chat per account, channel and peer", "agent:main:telegram:work:direct:12345"],
+    ["a direct chat in an older key", "agent:main:telegram:dm:12345"],
+    ["a thread in a direct chat", "agent:main:slack:direct:u1:thread:1777244748.777299"],
+    ["a thread in the main session", "agent:main:main:thread:1777244748.777299"],
+    ["a sub-agent", "agent:main:subagent:0b9f7f3e-1111-2222-3333-444455556666"],
+    ["a sub-agent of a sub-agent", "agent:main:subagent:aaa:subagent:bbb"],
+    ["an ACP session", "agent:main:acp:0b9f7f3e-1111-2222-3333-444455556666"],
+    ["a cron job", "agent:main:cron:nightly"],
+    ["one run of a cron job", "agent:main:cron:nightly:run:8821"],
+    ["a cron job whose name looks like something else", "agent:main:cron:group:run:1"],
+    ["a slash command", "agent:main:discord:slash:998877"],
+    ["a chat in the Control UI", "agent:main:dashboard:0b9f7f3e-1111-2222-3333-444455556666"],
+    ["a session that the operator named", "agent:main:big-refactor"],
+    ["a key in capitals", "AGENT:Main:MAIN"],
+  ])("%s", (_, sessionKey) => {
+    expect(whoAsks(ask(sessionKey), rules())).toEqual({ ok: true, subject: "main", agentId: "main" });
+  });
+
+  test("the main session under another name", () => {
+    const renamed = rules({ mainKey: "home" });
+    expect(whoAsks(ask("agent:main:home:thread:1"), renamed)).toMatchObject({ ok: true });
+  });
+
+  test("an agent id is compared without regard to case", () => {
+    expect(whoAsks(ask("agent:main:main", { agentId: "Main" }), rules())).toMatchObject({ subject: "main" });
+  });
+
+  test("a host that does not say whether the run is sandboxed has none", () => {
+    expect(whoAsks({ agentId: "main", agentSessionKey: "agent:main:main" }, rules())).toMatchObject({
+      ok: true,
+    });
+  });
+});
+
+const SHARED_SESSIONS = [
+  ["a group", "agent:main:telegram:group:-1001234567890"],
+  ["a topic in a group", "agent:main:telegram:group:-1001234567890:topic:42"],
+  ["a channel", "agent:main:slack:channel:C123"],
+  ["a thread in a channel", "agent:main:discord:channel:123456:thread:987654"],
+  ["a group per account", "agent:main:telegram:work:group:-100"],
+  ["a room", "agent:main:matrix:room:!abc"],
+  ["a group in an older key", "agent:main:group:-100"],
+  ["a channel in an older key", "agent:main:channel:C123"],
+  ["a WhatsApp group in an older key", "agent:main:whatsapp:120363403215116621@g.us"],
+  ["a guild channel in an older key", "agent:main:discord:guild-1:channel-2"],
+  ["a case-preserving group", "agent:main:signal:group:AbCdEf=="],
+  ["the session that is everybody's", "global"],
+  ["the same, of one agent", "agent:main:global"],
+  ["a conversation bound to an outside program", "agent:main:acp:binding:discord:acct:0011"],
+  ["a telephone call", "agent:main:voice:15551234567"],
+  ["a channel's own shape that nobody knows", "agent:main:telegram:12345"],
+  ["a direct peer that claims to be a group", "agent:main:telegram:direct:group:1"],
+] as const;
+
+describe("sessions that others can enter", () => {
+  test.each(SHARED_SESSIONS)("%s is closed", (_, sessionKey) => {
+    expect(whoAsks(ask(sessionKey), rules())).toEqual({ ok: false, reason: "groups" });
+  });
+
+  test.each(SHARED_SESSIONS)("%s stays closed when only other contexts are open", (_, sessionKey) => {
+    expect(whoAsks(ask(sessionKey), allowing("hooks", "sandboxed"))).toEqual({ ok: false, reason: "groups" });
+  });
+
+  test.each(SHARED_SESSIONS)("%s is open when the operator opens groups", (_, sessionKey) => {
+    expect(whoAsks(ask(sessionKey), allowing("groups"))).toMatchObject({ ok: true, subject: "main" });
+  });
+
+  test("a hook is closed, whatever else is open", () => {
+    const hook = ask("agent:main:hook:0b9f7f3e");
+    expect(whoAsks(hook, rules())).toEqual({ ok: false, reason: "hooks" });
+    expect(whoAsks(hook, allowing("groups", "sandboxed"))).toEqual({ ok: false, reason: "hooks" });
+    expect(whoAsks(hook, allowing("hooks"))).toMatchObject({ ok: true });
+  });
+
+  test("a sandboxed run is closed, whatever else is open", () => {
+    const confined = ask("agent:main:main", { sandboxed: true });
+    expect(whoAsks(confined, rules())).toEqual({ ok: false, reason: "sandboxed" });
+    expect(whoAsks(confined, allowing("groups", "hooks"))).toEqual({ ok: false, reason: "sandboxed" });
+    expect(whoAsks(confined, allowing("sandboxed"))).toMatchObject({ ok: true });
+  });
+
+  test("a sandboxed run in a group needs both to be open", () => {
+    const both = ask("agent:main:telegram:group:-100", { sandboxed: true });
+    expect(whoAsks(both, allowing("groups"))).toEqual({ ok: false, reason: "sandboxed" });
+    expect(whoAsks(both, allowing("sandboxed"))).toEqual({ ok: false, reason: "groups" });
+    expect(whoAsks(both, allowing("groups", "sandboxed"))).toMatchObject({ ok: true });
+  });
+});
+
+describe("identities that are missing, malformed or contradictory", () => {
+  const everythingOpen = allowing(...CLOSED_CONTEXTS);
+
+  test.each([
+    ["no agent", { agentSessionKey: "agent:main:main" }, "no_agent"],
+    ["an empty agent", { agentId: "", agentSessionKey: "agent:main:main" }, "no_agent"],
+    ["an agent that is no text", { agentId: 7, agentSessionKey: "agent:main:main" }, "malformed"],
+    [
+      "an agent id with a path in it",
+      { agentId: "../main", agentSessionKey: "agent:../main:main" },
+      "malformed",
+    ],
+    ["an agent id with a colon", { agentId: "main:x", agentSessionKey: "agent:main:x:main" }, "malformed"],
+    ["an agent id with a line break", { agentId: "main\n", agentSessionKey: "agent:main:main" }, "malformed"],
+    [
+      "an agent id of 65 characters",
+      { agentId: "a".repeat(65), agentSessionKey: "agent:main:main" },
+      "malformed",
+    ],
+    ["no session", { agentId: "main" }, "no_session"],
+    ["an empty session", ask(""), "no_session"],
+    ["a session that is no text", ask({ toString: () => "agent:main:main" }), "malformed"],
+    ["another agent's session", ask("agent:other:main"), "agent_mismatch"],
+    ["a session of an agent with a longer name", ask("agent:main2:main"), "agent_mismatch"],
+    ["a key without an agent", ask("main"), "malformed"],
+    ["the word unknown", ask("unknown"), "malformed"],
+    ["an unknown session of the agent", ask("agent:main:unknown"), "malformed"],
+    ["a key that ends after the agent", ask("agent:main"), "malformed"],
+    ["a key with nothing after the agent", ask("agent:main:"), "malformed"],
+    ["an empty part", ask("agent:main:telegram::direct:1"), "malformed"],
+    ["a part missing at the end", ask("agent:main:direct:"), "malformed"],
+    ["a wrapped key", ask("agent:main:agent:main:main"), "malformed"],
+    ["a sub-agent without an id", ask("agent:main:subagent"), "malformed"],
+    ["a hook without an id", ask("agent:main:hook"), "malformed"],
+    ["a control character", ask("agent:main:ma\u0000in"), "malformed"],
+    ["a trailing line break", ask("agent:main:main\n"), "malformed"],
+    ["a leading space", ask(" agent:main:main"), "malformed"],
+    ["an endless key", ask(`agent:main:${"x".repeat(5_000)}`), "malformed"],
+    ["a sandboxed flag that is no boolean", ask("agent:main:main", { sandboxed: "no" }), "malformed"],
+  ])("%s", (_, caller, reason) => {
+    expect(whoAsks(caller, everythingOpen)).toEqual({ ok: false, reason });
+  });
+
+  test("an agent that is not configured is refused where agents are listed", () => {
+    const listed = rules({ knownAgents: new Set(["main", "work"]) });
+    expect(whoAsks(ask("agent:nosuch:main", { agentId: "nosuch" }), listed)).toEqual({
+      ok: false,
+      reason: "unknown_agent",
+    });
+    expect(whoAsks(ask("agent:work:main", { agentId: "work" }), listed)).toMatchObject({ subject: "work" });
+  });
+});
+
+describe("subjects", () => {
+  test("two agents have two memories", () => {
+    const one = whoAsks(ask("agent:a:main", { agentId: "a" }), rules());
+    const other = whoAsks(ask("agent:b:main", { agentId: "b" }), rules());
+    expect([one, other]).toMatchObject([{ subject: "a" }, { subject: "b" }]);
+  });
+
+  test("the configuration may give two agents one memory", () => {
+    const shared = rules({ subjects: new Map([["b", "a"]]) });
+    expect(whoAsks(ask("agent:b:main", { agentId: "B" }), shared)).toMatchObject({
+      subject: "a",
+      agentId: "b",
+    });
+  });
+
+  test("an agent whose entry is malformed gets nothing rather than its own name", () => {
+    const broken = rules({ subjects: new Map([["b", undefined]]) });
+    expect(whoAsks(ask("agent:b:main", { agentId: "b" }), broken)).toEqual({
+      ok: false,
+      reason: "malformed",
+    });
+  });
+
+  test("no key leads to a memory other than that of the agent in it", () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        "main",
+        "direct",
+        "group",
+        "channel",
+        "hook",
+        "cron",
+        "subagent",
+        "acp",
+        "agent",
+        "global",
+        "",
+      ),
+      fc.string({ maxLength: 6 }),
+    );
+    const key = fc.oneof(
+      fc.array(part, { maxLength: 7 }).map((parts) => parts.join(":")),
+      fc.array(part, { maxLength: 5 }).map((parts) => ["agent", "main", ...parts].join(":")),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom("main", "Main", "other"),
+        key,
+        fc.boolean(),
+        (agentId, sessionKey, open) => {
+          const verdict = whoAsks(
+            ask(sessionKey, { agentId }),
+            open ? allowing(...CLOSED_CONTEXTS) : rules(),
+          );
+          if (!verdict.ok) return;
+          expect(verdict.subject).toBe(agentId.toLowerCase());
+          if (sessionKey.toLowerCase() !== "global") {
+            expect(sessionKey.toLowerCase().startsWith(`agent:${verdict.subject}:`)).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("no key with a shared part is open by default", () => {
+    const before = fc.array(fc.constantFrom("telegram", "work", "direct", "x", "main", "dashboard"), {
+      maxLength: 3,
+    });
+    const after = fc.array(fc.string({ minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 });
+    const marker = fc.constantFrom("group", "channel", "GROUP", "Channel", "room");
+    fc.assert(
+      fc.property(before, marker, after, (left, shared, right) => {
+        const key = ["agent", "main", ...left, shared, ...right].join(":");
+        expect(whoAsks(ask(key), rules()).ok).toBe(false);
+      }),
+    );
+  });
+
+  test("nothing that the host could hand over makes it throw", () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.anything(), fc.anything(), (agentId, agentSessionKey, sandboxed) => {
+        expect(whoAsks({ agentId, agentSessionKey, sandboxed }, rules())).toHaveProperty("ok");
+      }),
+    );
+  });
+});
+
+test("every refusal has a sentence of its own, and none names what is stored", () => {
+  const reasons = [
+    "no_agent",
+    "unknown_agent",
+    "no_session",
+    "agent_mismatch",
+    "malformed",
+    ...CLOSED_CONTEXTS,
+  ] as const;
+  expect(new Set(reasons.map(sentenceOfRefusal)).size).toBe(reasons.length);
+});

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { HelmdeckError, isHelmdeckError, type Memory } from "../../app/index.ts";
+import { makeMemoryAccess } from "../../plugin/memory-access.ts";
+import { leaseMemory, type SharedMemories } from "../../plugin/shared-memory.ts";
+import { fakeMemory } from "./fake-memory.ts";
+
+const PLACE = { build: "b1", databasePath: "/s/memory.sqlite", keyPath: "/s/key" };
+
+/** Counts how many memories are open, as file handles and workers would. */
+function workshop() {
+  const memories: SharedMemories = { open: new Map(), closing: new Map() };
+  const counts = { started: 0, open: 0, mostOpen: 0 };
+  const start = (): Memory => {
+    counts.started += 1;
+    counts.open += 1;
+    counts.mostOpen = Math.max(counts.mostOpen, counts.open);
+    return fakeMemory({
+      close: async () => {
+        await Promise.resolve();
+        counts.open -= 1;
+      },
+    });
+  };
+  const lease = (change: Partial<typeof PLACE & { configuredKey: string }> = {}) =>
+    leaseMemory({ ...PLACE, ...change }, start, memories);
+  return { counts, memories, lease };
+}
+
+describe("leases", () => {
+  test("two registrations of one process share one memory; the last to leave closes it", async () => {
+    const { lease, counts } = workshop();
+    const [one, other] = await Promise.all([lease(), lease()]);
+    expect(one.memory).toBe(other.memory);
+    await one.release();
+    expect(counts).toMatchObject({ started: 1, open: 1 });
+    await other.release();
+    expect(counts).toMatchObject({ started: 1, open: 0 });
+  });
+
+  test("giving back twice counts once", async () => {
+    const { lease, counts } = workshop();
+    const [one, other] = await Promise.all([lease(), lease()]);
+    await Promise.all([one.release(), one.release()]);
+    await one.release();
+    expect(counts.open).toBe(1);
+    await other.release();
+    expect(counts.open).toBe(0);
+  });
+
+  test.each([
+    ["another build", { build: "b2" }],
+    ["another database", { databasePath: "/other.sqlite" }],
+    ["another key file", { keyPath: "/other" }],
+    ["another key", { configuredKey: "ab".repeat(32) }],
+  ])("%s is another memory", async (_, change) => {
+    const { lease } = workshop();
+    expect((await lease(change)).memory).not.toBe((await lease()).memory);
+  });
+
+  test("the key stands nowhere in the registry's names", async () => {
+    const { lease, memories } = workshop();
+    await lease({ configuredKey: "ab".repeat(32) });
+    expect([...memories.open.keys()].join()).not.toContain("abab");
+  });
+
+  test("over twenty reloads there is never more than one open, and none at the end", async () => {
+    const { lease, counts, memories } = workshop();
+    let before = await Promise.all([lease(), lease()]);
+    for (let reload = 0; reload < 20; reload += 1) {
+      const leaving = before.map((one) => one.release());
+      before = await Promise.all([lease(), lease()]); // not waiting for the old ones: the host does not either
+      await Promise.all(leaving);
+      expect(counts.open).toBe(1);
+    }
+    await Promise.all(before.map((one) => one.release()));
+    expect(counts).toEqual({ started: 21, open: 0, mostOpen: 1 });
+    expect(memories).toEqual({ open: new Map(), closing: new Map() });
+  });
+
+  test("a memory that fails to close is gone all the same", async () => {
+    const memories: SharedMemories = { open: new Map(), closing: new Map() };
+    const broken = () => fakeMemory({ close: async () => Promise.reject(new Error("broken")) });
+    const one = await leaseMemory(PLACE, broken, memories);
+    await expect(one.release()).resolves.toBeUndefined();
+    expect((await leaseMemory(PLACE, broken, memories)).memory).not.toBe(one.memory);
+  });
+
+  test("an error of another copy of the module is known as ours", () => {
+    const foreign = Object.assign(new Error("x"), { name: "HelmdeckError", code: "key_wrong", details: {} });
+    expect(isHelmdeckError(foreign, "key_wrong")).toBe(true);
+    expect(isHelmdeckError(foreign, "key_missing")).toBe(false);
+    expect(isHelmdeckError(Object.assign(new Error("x"), { name: "HelmdeckError", code: "rm -rf" }))).toBe(
+      false,
+    );
+    expect(isHelmdeckError(Object.assign(new Error("x"), { code: "key_wrong" }))).toBe(false);
+  });
+});
+
+describe("a registration's access", () => {
+  test("leases at the first need only, and once for many", async () => {
+    const { lease, counts } = workshop();
+    const access = makeMemoryAccess(lease);
+    expect(counts.started).toBe(0);
+    const [one, other] = await Promise.all([access.open(), access.open()]);
+    expect(one).toBe(other);
+    await access.close();
+    expect(counts).toMatchObject({ started: 1, open: 0 });
+  });
+
+  test("opens anew after a close, since the host may start a service again", async () => {
+    const { lease, counts } = workshop();
+    const access = makeMemoryAccess(lease);
+    await access.open();
+    await access.close();
+    await access.open();
+    expect(counts).toMatchObject({ started: 2, open: 1 });
+  });
+
+  test("a failure is told, and the next call tries again", async () => {
+    const { lease } = workshop();
+    const answers = [() => Promise.reject(new HelmdeckError("key_unreadable", "x")), lease];
+    const access = makeMemoryAccess(() => (answers.shift() ?? lease)());
+    await expect(access.open()).rejects.toMatchObject({ code: "key_unreadable" });
+    await expect(access.open()).resolves.toBeDefined();
+  });
+
+  test("after its disposal nothing is opened any more", async () => {
+    const { lease, counts } = workshop();
+    const access = makeMemoryAccess(lease);
+    await access.dispose();
+    await expect(access.open()).rejects.toMatchObject({ code: "memory_unavailable" });
+    expect(counts.started).toBe(0);
+  });
+
+  test("a disposal while it is being opened leaves nothing open", async () => {
+    const { lease, counts } = workshop();
+    const access = makeMemoryAccess(lease);
+    const opening = access.open();
+    await access.dispose();
+    await opening;
+    expect(counts).toMatchObject({ started: 1, open: 0 });
+  });
+
+  test("closing what was never opened, or failed to open, is no failure", async () => {
+    const access = makeMemoryAccess(() => Promise.reject(new Error("x")));
+    await access.close();
+    await access.open().catch(() => undefined);
+    await expect(access.dispose()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import { HelmdeckError, type Memory, type RecallAnswer, type RecallHit } from "../../app/index.ts";
+import { makeSupplement } from "../../plugin/supplement.ts";
+import { gateFor, MAIN, recordingLogger } from "./fake-host.ts";
+import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+const DEADLINE_MS = 40;
+const PATH = "helmdeck/user_facts/deploy.md";
+const HIT: RecallHit = {
+  docid: "user_facts/deploy",
+  path: PATH,
+  title: "deploy",
+  score: 0.9,
+  snippet: "always via Konflux",
+  startLine: 3,
+  endLine: 3,
+  category: "user_facts",
+  key: "deploy",
+  updatedAt: 0,
+};
+const ANSWER: RecallAnswer = { results: [HIT], mode: "keyword" };
+const SLICE = {
+  path: PATH,
+  title: "deploy",
+  content: "always via Konflux",
+  fromLine: 1,
+  lineCount: 1,
+  totalLines: 1,
+  truncated: false,
+};
+
+function supplementOver(memory: Memory | Error, config: unknown = {}) {
+  const log = recordingLogger();
+  const supplement = makeSupplement({
+    access: accessTo(memory),
+    gate: gateFor(config),
+    log,
+    deadlineMs: DEADLINE_MS,
+  });
+  return { supplement, log };
+}
+
+const REFUSED = [
+  ["a group", { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" }],
+  ["a hook", { agentId: "main", agentSessionKey: "agent:main:hook:1" }],
+  ["a sandboxed run", { ...MAIN, sandboxed: true }],
+  ["another agent's session", { agentId: "other", agentSessionKey: "agent:main:main" }],
+  ["nobody", {}],
+] as const;
+
+describe("search", () => {
+  test("asks for the caller's own memory, ten hits unless told otherwise", async () => {
+    const memory = fakeMemory({ search: async () => ANSWER });
+    const { supplement } = supplementOver(memory, { subjects: { main: "alice" } });
+    const hits = await supplement.search({ ...MAIN, query: "  deploy " });
+    expect(hits).toMatchObject([{ path: PATH, score: 0.9, citation: `${PATH}#L3-L3` }]);
+    expect(memory.calls).toEqual([{ method: "search", args: ["alice", { query: "deploy", limit: 10 }] }]);
+  });
+
+  test.each([
+    [3, 3],
+    [0, 1],
+    [-5, 1],
+    [1_000, 50],
+    [2.9, 2],
+    [Number.NaN, 10],
+  ])("maxResults %s asks for %s", async (maxResults, limit) => {
+    const memory = fakeMemory({ search: async () => ANSWER });
+    await supplementOver(memory).supplement.search({ ...MAIN, query: "x", maxResults });
+    expect(memory.calls).toMatchObject([{ args: ["main", { limit }] }]);
+  });
+
+  test("never more hits than were asked for, even from a memory that gives more", async () => {
+    const results = Array.from({ length: 9 }, (_, index) => ({ ...HIT, path: `helmdeck/f/${index}.md` }));
+    const memory = fakeMemory({ search: async () => ({ results, mode: "keyword" }) });
+    const hits = await supplementOver(memory).supplement.search({ ...MAIN, query: "x", maxResults: 4 });
+    expect(hits).toHaveLength(4);
+  });
+
+  test.each(REFUSED)("%s gets nothing, and memory is not even asked", async (_, caller) => {
+    const memory = fakeMemory({ search: async () => ANSWER });
+    expect(await supplementOver(memory).supplement.search({ ...caller, query: "deploy" })).toEqual([]);
+    expect(memory.calls).toEqual([]);
+  });
+
+  test.each(["", "   ", "\n\t"])("an empty question (%j) finds nothing", async (query) => {
+    expect(await supplementOver(fakeMemory()).supplement.search({ ...MAIN, query })).toEqual([]);
+  });
+
+  test("an endless question is cut", async () => {
+    const memory = fakeMemory({ search: async () => ANSWER });
+    await supplementOver(memory).supplement.search({ ...MAIN, query: "x".repeat(10_000_000) });
+    const [, query] = memory.calls[0]?.args ?? [];
+    expect(query).toMatchObject({ query: "x".repeat(2_000) });
+  });
+
+  test("a memory with nothing in it is no failure", async () => {
+    const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
+    expect(await supplementOver(memory).supplement.search({ ...MAIN, query: "x" })).toEqual([]);
+  });
+
+  test("one malformed hit costs that hit only, and the log says so", async () => {
+    const broken = { ...HIT, path: undefined } as unknown as RecallHit; // what a defect in ranking could give
+    const memory = fakeMemory({ search: async () => ({ results: [broken, HIT], mode: "keyword" }) });
+    const { supplement, log } = supplementOver(memory);
+    expect(await supplement.search({ ...MAIN, query: "x" })).toHaveLength(1);
+    expect(log.lines).toEqual(["helmdeck memory: internal: 1 malformed hits were left out"]);
+  });
+
+  test("a memory that hangs is given up at the deadline", async () => {
+    const { supplement } = supplementOver(fakeMemory({ search: hanging }));
+    await expect(supplement.search({ ...MAIN, query: "x" })).rejects.toThrow(
+      "helmdeck memory is not available: it did not answer in time; run openclaw helmdeck doctor",
+    );
+  });
+
+  test("a memory that hangs while it opens is given up at the deadline", async () => {
+    const access = { ...accessTo(fakeMemory()), open: hanging };
+    const parts = { access, gate: gateFor(), log: recordingLogger(), deadlineMs: DEADLINE_MS };
+    await expect(makeSupplement(parts).search({ ...MAIN, query: "x" })).rejects.toThrow("in time");
+  });
+
+  test("a failure says one fixed sentence; what the error said stays in the log", async () => {
+    const secret = "deadbeef".repeat(8);
+    const { supplement, log } = supplementOver(new HelmdeckError("key_missing", `no key in /home/x/k`));
+    const failed = supplement.search({ ...MAIN, query: secret });
+    await expect(failed).rejects.toThrow(
+      /^helmdeck memory is not available: the memory key is missing; run openclaw helmdeck doctor$/,
+    );
+    expect(log.lines).toEqual(["helmdeck memory: key_missing: no key in /home/x/k"]);
+  });
+
+  test("a foreign error's text reaches neither the model nor the log", async () => {
+    const secret = "s3cr3t-value";
+    const { supplement, log } = supplementOver(
+      fakeMemory({ search: async () => Promise.reject(new Error(secret)) }),
+    );
+    const error: unknown = await supplement
+      .search({ ...MAIN, query: "x" })
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(Error);
+    expect(`${String(error)} ${JSON.stringify(error)} ${log.lines.join()}`).not.toContain(secret);
+    expect(error).not.toHaveProperty("cause");
+  });
+});
+
+describe("get", () => {
+  test("reads a document of the caller's own memory", async () => {
+    const memory = fakeMemory({ readDocument: async () => SLICE });
+    const { supplement } = supplementOver(memory);
+    const shown = await supplement.get({ ...MAIN, lookup: PATH, fromLine: 2, lineCount: 3 });
+    expect(shown).toMatchObject({ corpus: "helmdeck", path: PATH, content: SLICE.content, totalLines: 1 });
+    expect(memory.calls).toEqual([
+      { method: "readDocument", args: ["main", { path: PATH, fromLine: 2, lineCount: 3 }] },
+    ]);
+  });
+
+  test.each([
+    [0, -1],
+    [1.5, Number.NaN],
+  ])("lines that are not positive whole numbers count as not given (%s, %s)", async (fromLine, lineCount) => {
+    const memory = fakeMemory({ readDocument: async () => SLICE });
+    await supplementOver(memory).supplement.get({ ...MAIN, lookup: PATH, fromLine, lineCount });
+    expect(memory.calls).toMatchObject([{ args: ["main", { path: PATH }] }]);
+  });
+
+  test.each([
+    "MEMORY.md",
+    "",
+    "helmdeck",
+    "/helmdeck/x.md",
+    "../helmdeck/x.md",
+    "HELMDECK/x.md",
+    "memory/2026-11-20.md",
+  ])("the path %j is nobody's of ours and never reaches memory", async (lookup) => {
+    const memory = fakeMemory();
+    expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup })).toBeNull();
+    expect(memory.calls).toEqual([]);
+  });
+
+  test("missing looks like invisible", async () => {
+    const memory = fakeMemory({ readDocument: async () => undefined });
+    expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup: PATH })).toBeNull();
+    for (const [, caller] of REFUSED) {
+      expect(await supplementOver(memory).supplement.get({ ...caller, lookup: PATH })).toBeNull();
+    }
+  });
+
+  test("a malformed document looks missing too", async () => {
+    const memory = fakeMemory({ readDocument: async () => ({ ...SLICE, path: "MEMORY.md" }) });
+    expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup: PATH })).toBeNull();
+  });
+
+  test("a foreign path is answered even when memory does not open", async () => {
+    const { supplement } = supplementOver(new HelmdeckError("key_wrong", "x"));
+    expect(await supplement.get({ ...MAIN, lookup: "MEMORY.md" })).toBeNull();
+    await expect(supplement.get({ ...MAIN, lookup: PATH })).rejects.toThrow("another database");
+  });
+});

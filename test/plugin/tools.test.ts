@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import { type Forgotten, HelmdeckError, type Memory, type StoredFact } from "../../app/index.ts";
+import type { ToolContext } from "../../plugin/host.ts";
+import { makeForgetTool, makeStoreTool } from "../../plugin/tools.ts";
+import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+const STORED: StoredFact = {
+  key: "deploy",
+  category: "user_facts",
+  expiresAt: Date.UTC(2027, 1, 18),
+  path: "helmdeck/user_facts/deploy.md",
+};
+const FORGOTTEN: Forgotten = { scope: "key:deploy", deleted: 1, dryRun: false, erased: "complete" };
+
+function toolsOver(memory: Memory | Error, context: ToolContext = MAIN_CONTEXT, config: unknown = {}) {
+  const log = recordingLogger();
+  const parts = { access: accessTo(memory), gate: gateFor(config), log, deadlineMs: 40 };
+  const store = makeStoreTool(parts, context);
+  const forget = makeForgetTool(parts, context);
+  return {
+    log,
+    store: (params: unknown) => store.execute("call-1", params),
+    forget: (params: unknown) => forget.execute("call-2", params),
+  };
+}
+
+async function failureOf(call: Promise<unknown>): Promise<Error> {
+  const outcome = await call.catch((error: unknown) => error);
+  if (outcome instanceof Error) return outcome;
+  throw new Error("The call was expected to fail.");
+}
+
+describe("store", () => {
+  test("stores under the agent's subject and answers in plain words", async () => {
+    const memory = fakeMemory({ storeFact: async () => STORED });
+    const { store } = toolsOver(memory, MAIN_CONTEXT, { subjects: { main: "alice" } });
+    const params = { key: "deploy", value: "Konflux", category: "work", tags: ["ci"], ttl_seconds: 3_600 };
+    expect(await store(params)).toEqual({
+      content: [
+        {
+          type: "text",
+          text: 'Remembered "deploy" in user_facts until 2027-02-18. It can be read at helmdeck/user_facts/deploy.md.',
+        },
+      ],
+      details: {
+        key: "deploy",
+        category: "user_facts",
+        expires_at: "2027-02-18T00:00:00.000Z",
+        path: "helmdeck/user_facts/deploy.md",
+      },
+    });
+    const fact = { key: "deploy", value: "Konflux", category: "work", tags: ["ci"], ttlSeconds: 3_600 };
+    expect(memory.calls).toEqual([{ method: "storeFact", args: ["alice", fact] }]);
+  });
+
+  test("says what it replaced", async () => {
+    const replaced = { updatedAt: Date.UTC(2026, 0, 2), refreshed: false };
+    const { store } = toolsOver(fakeMemory({ storeFact: async () => ({ ...STORED, replaced }) }));
+    const result = await store({ key: "deploy", value: "x" });
+    expect(result.content).toMatchObject([
+      { text: expect.stringContaining("replaced what was stored there on 2026-01-02") },
+    ]);
+    expect(result.details).toMatchObject({
+      replaced: { updated_at: "2026-01-02T00:00:00.000Z", refreshed: false },
+    });
+  });
+
+  test("says when the same value was only renewed", async () => {
+    const replaced = { updatedAt: Date.UTC(2026, 0, 2), refreshed: true };
+    const { store } = toolsOver(fakeMemory({ storeFact: async () => ({ ...STORED, replaced }) }));
+    const result = await store({ key: "deploy", value: "x" });
+    expect(result.content).toMatchObject([{ text: expect.stringMatching(/^Already remembered/) }]);
+    expect(result.details).toMatchObject({ replaced: { refreshed: true } });
+  });
+
+  test("nulls in optional fields count as left out", async () => {
+    const memory = fakeMemory({ storeFact: async () => STORED });
+    await toolsOver(memory).store({ key: "a", value: "b", category: null, tags: null, ttl_seconds: null });
+    expect(memory.calls).toMatchObject([{ args: ["main", { key: "a", value: "b" }] }]);
+  });
+
+  test.each([
+    ["nothing", undefined, "key is missing"],
+    ["an empty object", {}, "key is missing"],
+    ["no value", { key: "a" }, "value is missing"],
+    ["a key that is no text", { key: 7, value: "x" }, "key must be text"],
+    ["a value that is an object", { key: "a", value: { b: 1 } }, "value must be text"],
+    ["a category that is no text", { key: "a", value: "x", category: [] }, "category must be text"],
+    ["tags that are no list", { key: "a", value: "x", tags: "ci" }, "tags must be a list"],
+    ["a tag that is no text", { key: "a", value: "x", tags: [1] }, "tags must be text"],
+    [
+      "very many tags",
+      { key: "a", value: "x", tags: Array.from({ length: 5_000 }, () => "t") },
+      "tags are too many",
+    ],
+    [
+      "a time to live as text",
+      { key: "a", value: "x", ttl_seconds: "3600" },
+      "ttl_seconds must be a whole number",
+    ],
+    ["a value of 10 MB", { key: "a", value: "x".repeat(10_000_000) }, "value is too long"],
+  ])("%s is refused before it reaches memory", async (_, params, message) => {
+    const memory = fakeMemory();
+    const failure = await failureOf(toolsOver(memory).store(params));
+    expect(failure).toMatchObject({ name: "ToolInputError", status: 400, code: "invalid_input" });
+    expect(failure.message).toContain(`invalid_input: ${message}`);
+    expect(memory.calls).toEqual([]);
+  });
+
+  test("the value never comes back, neither in an answer nor in a failure", async () => {
+    const value = "s3cr3t-value";
+    const stored = await toolsOver(fakeMemory({ storeFact: async () => STORED })).store({
+      key: "deploy",
+      value,
+    });
+    const broken = fakeMemory({ storeFact: async () => Promise.reject(new Error(`cannot keep ${value}`)) });
+    const { store, log } = toolsOver(broken);
+    const failure = await failureOf(store({ key: "deploy", value }));
+    expect(JSON.stringify([stored, failure.message, failure.stack, log.lines])).not.toContain(value);
+  });
+
+  test("a failure names its code and what to do", async () => {
+    const cause = new HelmdeckError("store_full", "The disk is full; free some space and try again.");
+    const { store, log } = toolsOver(cause);
+    const failure = await failureOf(store({ key: "a", value: "b" }));
+    expect(failure.message).toBe("store_full: The disk is full; free some space and try again.");
+    expect(log.lines).toEqual([`helmdeck memory: ${failure.message}`]);
+  });
+
+  test("a memory that hangs is given up, and nobody is told that it was stored", async () => {
+    const failure = await failureOf(
+      toolsOver(fakeMemory({ storeFact: hanging })).store({ key: "a", value: "b" }),
+    );
+    expect(failure.message).toMatch(/^deadline_exceeded: /);
+  });
+});
+
+describe("forget", () => {
+  test.each([
+    ["a scope", "key:deploy"],
+    ["a path", "helmdeck/user_facts/deploy.md"],
+    ["a docid", "user_facts/deploy"],
+  ])("%s goes to memory as it is", async (_, scope) => {
+    const memory = fakeMemory({ forget: async () => ({ ...FORGOTTEN, scope }) });
+    const result = await toolsOver(memory).forget({ scope });
+    expect(memory.calls).toEqual([{ method: "forget", args: ["main", { scope, dryRun: false }] }]);
+    expect(result).toEqual({
+      content: [{ type: "text", text: `Forgot 1 entry for ${scope}.` }],
+      details: { scope, deleted: 1, dry_run: false, erased: "complete" },
+    });
+  });
+
+  test.each([
+    [
+      { ...FORGOTTEN, deleted: 3, dryRun: true },
+      "3 entries would be forgotten for key:deploy. Nothing was changed.",
+    ],
+    [{ ...FORGOTTEN, deleted: 0 }, "Nothing matched key:deploy, so nothing was forgotten."],
+    [
+      { ...FORGOTTEN, erased: "pending" as const },
+      "Forgot 1 entry for key:deploy. Old bytes are overwritten as soon as no reader needs them.",
+    ],
+  ])("%j is told as: %s", async (forgotten, text) => {
+    const { forget } = toolsOver(fakeMemory({ forget: async () => forgotten }));
+    expect(await forget({ scope: "key:deploy" })).toMatchObject({ content: [{ text }] });
+  });
+
+  test.each([
+    ["no scope", {}, "scope is missing"],
+    ["a scope that is no text", { scope: ["all"] }, "scope must be text"],
+    ["an endless scope", { scope: "x".repeat(300_000) }, "scope is too long"],
+    ["a dry run that is no boolean", { scope: "all", dry_run: "false" }, "dry_run must be true or false"],
+    ["a dry run that is a number", { scope: "all", dry_run: 1 }, "dry_run must be true or false"],
+  ])("%s is refused, and nothing is deleted", async (_, params, message) => {
+    const memory = fakeMemory();
+    expect((await failureOf(toolsOver(memory).forget(params))).message).toContain(message);
+    expect(memory.calls).toEqual([]);
+  });
+});
+
+describe("identity", () => {
+  test.each([
+    ["a group", GROUP_CONTEXT, "groups"],
+    ["a hook", { agentId: "main", sessionKey: "agent:main:hook:1" }, "hooks"],
+    ["a sandboxed run", { ...MAIN_CONTEXT, sandboxed: true }, "sandboxed"],
+    ["another agent's session", { agentId: "other", sessionKey: "agent:main:main" }, "another agent"],
+    ["nobody", {}, "which agent"],
+  ])("%s may neither store nor forget", async (_, context, word) => {
+    const memory = fakeMemory();
+    const { store, forget, log } = toolsOver(memory, context);
+    for (const call of [store({ key: "a", value: "b" }), forget({ scope: "all" })]) {
+      const failure = await failureOf(call);
+      expect(failure).toMatchObject({
+        name: "ToolAuthorizationError",
+        status: 403,
+        code: "identity_refused",
+      });
+      expect(failure.message).toContain(word);
+    }
+    expect(memory.calls).toEqual([]);
+    expect(log.lines).toEqual([]);
+  });
+
+  test("arguments name no subject: what looks like one is ignored", async () => {
+    const memory = fakeMemory({ storeFact: async () => STORED });
+    const params = { key: "a", value: "b", subject: "other", agentId: "other", caller: "other" };
+    await toolsOver(memory).store(params);
+    expect(memory.calls).toEqual([{ method: "storeFact", args: ["main", { key: "a", value: "b" }] }]);
+  });
+});
+
+test("the descriptions say what memory is not for", () => {
+  const parts = { access: accessTo(fakeMemory()), gate: gateFor(), log: recordingLogger() };
+  expect(makeStoreTool(parts, MAIN_CONTEXT).description).toMatch(
+    /Not for passwords, tokens or other secrets/,
+  );
+  expect(makeForgetTool(parts, MAIN_CONTEXT).description).toMatch(/only delete what the user asked/);
+});
