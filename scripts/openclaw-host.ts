@@ -1,24 +1,18 @@
-/** A real OpenClaw gateway in a temporary home, for the tests and the demo: installed, started, asked, and gone without a trace. */
+/** A real OpenClaw gateway in a temporary home, for the tests and the demo: installed, started, asked, gone without a trace. */
 import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import {
-  type HomeOptions,
-  type Json,
-  type JsonObject,
-  makeHome,
-  type OpenClawHome,
-} from "./openclaw-host/home.ts";
+import { OPENCLAW_ENTRY, OpenClawClient } from "./openclaw-host/client.ts";
+import { freePort, type HomeOptions, makeHome, type OpenClawHome } from "./openclaw-host/home.ts";
 import { ProcessGroups } from "./openclaw-host/process-groups.ts";
-import { callGateway } from "./openclaw-host/rpc.ts";
 
-export type { Json, JsonObject } from "./openclaw-host/home.ts";
-export { processesWith } from "./openclaw-host/process-groups.ts";
+export { type CommandResult, OpenClawClient, type ToolCall, type ToolReply } from "./openclaw-host/client.ts";
+export type { Json, JsonObject, OpenClawHome } from "./openclaw-host/home.ts";
+export { markOf, processesWith } from "./openclaw-host/process-groups.ts";
 
-/** Something that took a while; a step that failed has no end. */
+/** Something that took a while; without `ms` it has just begun. */
 export interface Step {
   readonly name: string;
   readonly ms?: number;
@@ -27,41 +21,13 @@ export interface Step {
 export interface OpenClawOptions extends HomeOptions {
   /** Plugin tarballs, installed before the gateway starts. */
   readonly plugins?: readonly string[];
-  /** Path inside the default agent's workspace to text: OpenClaw's own memory. */
-  readonly notes?: Readonly<Record<string, string>>;
-  /** Called when a step begins (no `ms`) and when it has ended. */
   readonly onStep?: (step: Step) => void;
 }
 
-export interface CommandResult {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly ms: number;
-}
-
-export interface ToolCall {
-  readonly sessionKey?: string;
-  readonly agentId?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** The answer of POST /tools/invoke: `details` of the tool's result, or the error. */
-export interface ToolReply {
-  readonly status: number;
-  readonly ok: boolean;
-  readonly text: string;
-  readonly details: JsonObject;
-  readonly error?: { readonly type?: string; readonly message?: string };
-  readonly ms: number;
-}
-
-/** From the newest of the gateway's log, for a failure's message. */
-const TAIL_LINES = 30;
 const READY_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
-
-const openclawEntry = resolve(dirname(fileURLToPath(import.meta.resolve("openclaw"))), "..", "openclaw.mjs");
+/** Nothing listens on the discard port of loopback, so what the gateway would send out through it stays on this machine. */
+const DEAD_PROXY = { OPENCLAW_PROXY_URL: "http://127.0.0.1:9" };
 
 /** Installs the plugins, starts the gateway and waits until it takes requests. On any failure nothing stays behind. */
 export async function startOpenClaw(options: OpenClawOptions = {}): Promise<OpenClawHost> {
@@ -76,35 +42,28 @@ export async function startOpenClaw(options: OpenClawOptions = {}): Promise<Open
   }
 }
 
-export class OpenClawHost {
-  readonly home: OpenClawHome;
+export class OpenClawHost extends OpenClawClient {
+  /** What has been done so far, and how long it took. */
   readonly steps: Step[] = [];
   readonly #groups: ProcessGroups;
   readonly #onStep: (step: Step) => void;
   #gateway: ChildProcess | undefined;
   #stopping: Promise<void> | undefined;
 
-  private constructor(home: OpenClawHome, onStep: (step: Step) => void) {
-    this.home = home;
+  private constructor(home: OpenClawHome, groups: ProcessGroups, onStep: (step: Step) => void) {
+    super(home, groups);
+    this.#groups = groups;
     this.#onStep = onStep;
-    this.#groups = new ProcessGroups(home.root, `OPENCLAW_STATE_DIR=${home.stateDir}`);
   }
 
   /** The home with nothing running yet. Call `stop` in every case. */
   static async make(options: OpenClawOptions = {}): Promise<OpenClawHost> {
-    const home = await makeHome(options);
-    const host = new OpenClawHost(home, options.onStep ?? (() => {}));
-    stopOnSignals(host);
-    for (const [path, text] of Object.entries(options.notes ?? {})) {
-      const file = join(home.workspace, path);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, text);
-    }
+    stopOnSignals();
+    const port = await freePort();
+    const home = makeHome(port, options);
+    const host = new OpenClawHost(home, new ProcessGroups(home), options.onStep ?? (() => {}));
+    running.add(host);
     return host;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.home.port}`;
   }
 
   /** Process id of the running gateway. */
@@ -115,28 +74,26 @@ export class OpenClawHost {
   }
 
   /** As a user installs a plugin that is not on ClawHub. */
-  async installPlugin(tarball: string): Promise<CommandResult> {
-    return this.step("install the plugin", async () => {
-      const result = await this.cli([
-        "plugins",
-        "install",
-        `npm-pack:${resolve(tarball)}`,
-        "--force",
-        "--accept-capabilities",
-      ]);
-      if (result.code !== 0) {
-        throw new Error(
-          `openclaw plugins install ended with ${result.code}:\n${result.stdout}${result.stderr}`,
-        );
-      }
-      return result;
+  async installPlugin(tarball: string): Promise<void> {
+    await this.step("install the plugin", async () => {
+      const source = `npm-pack:${resolve(tarball)}`;
+      const result = await this.openclaw(["plugins", "install", source, "--force", "--accept-capabilities"]);
+      if (result.code === 0) return;
+      throw new Error(
+        `openclaw plugins install ended with ${result.code}:\n${result.stdout}${result.stderr}`,
+      );
     });
   }
 
   async startGateway(): Promise<void> {
     await this.step("start the gateway", async () => {
       const log = openSync(this.home.logPath, "a");
-      const gateway = this.#spawn(["gateway", "run"], ["ignore", log, log]);
+      const { env, workspace } = this.home;
+      const gateway = this.#groups.spawn(process.execPath, [OPENCLAW_ENTRY, "gateway", "run"], {
+        env: { ...env, ...DEAD_PROXY },
+        cwd: workspace,
+        stdio: ["ignore", log, log],
+      });
       closeSync(log);
       this.#gateway = gateway;
       await this.#untilReady(gateway);
@@ -147,68 +104,6 @@ export class OpenClawHost {
     const { pid } = this;
     this.#gateway = undefined;
     await this.#groups.end(pid);
-  }
-
-  async restartGateway(): Promise<void> {
-    await this.stopGateway();
-    await this.startGateway();
-  }
-
-  /** One tool call, as any client of the gateway makes it: POST /tools/invoke. */
-  async invokeTool(tool: string, args: JsonObject, call: ToolCall = {}): Promise<ToolReply> {
-    const { headers, ...who } = call;
-    const began = performance.now();
-    const response = await this.fetch("/tools/invoke", {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ tool, args, ...who }),
-    });
-    // The documented shape of this endpoint's answers (docs/gateway/tools-invoke-http-api.md).
-    const body = (await response.json()) as {
-      ok?: boolean;
-      error?: { type?: string; message?: string };
-      result?: { content?: readonly { text?: string }[]; details?: JsonObject };
-    };
-    return {
-      status: response.status,
-      ok: body.ok === true,
-      text: body.result?.content?.map((part) => part.text ?? "").join("\n") ?? "",
-      details: body.result?.details ?? {},
-      ...(body.error === undefined ? {} : { error: body.error }),
-      ms: performance.now() - began,
-    };
-  }
-
-  /** A request to the gateway with its token. */
-  fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { authorization: `Bearer ${this.home.token}`, ...init.headers };
-    return fetch(`${this.url}${path}`, { ...init, headers });
-  }
-
-  /** A method of the gateway's WebSocket protocol. */
-  rpc(method: string, params: JsonObject = {}, timeoutMs?: number): Promise<Json> {
-    return callGateway(this.home, method, params, timeoutMs);
-  }
-
-  /** Runs `openclaw <args>` in this home to its end. */
-  cli(args: readonly string[], input?: string): Promise<CommandResult> {
-    const began = performance.now();
-    const child = this.#spawn(args, ["pipe", "pipe", "pipe"]);
-    child.stdin?.end(input);
-    const stdout = collect(child.stdout);
-    const stderr = collect(child.stderr);
-    return new Promise((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) =>
-        resolve({ code, stdout: stdout(), stderr: stderr(), ms: performance.now() - began }),
-      );
-    });
-  }
-
-  /** The newest lines of what the gateway printed. */
-  async logTail(): Promise<string> {
-    const text = await readFile(this.home.logPath, "utf8").catch(() => "");
-    return text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
   }
 
   /** Measures a step and tells whoever watches. */
@@ -243,20 +138,14 @@ export class OpenClawHost {
     running.delete(this);
   }
 
-  #spawn(args: readonly string[], stdio: ("ignore" | "pipe" | number)[]): ChildProcess {
-    if (this.#stopping !== undefined) throw new Error("this OpenClaw is being stopped");
-    const { env, workspace } = this.home;
-    return this.#groups.spawn(process.execPath, [openclawEntry, ...args], { env, cwd: workspace, stdio });
-  }
-
   async #untilReady(gateway: ChildProcess): Promise<void> {
     const deadline = Date.now() + READY_WITHIN_MS;
     while (!(await this.#isReady())) {
       const ended = gateway.exitCode ?? gateway.signalCode;
       const late = Date.now() > deadline ? `was not ready within ${READY_WITHIN_MS / 1000} s` : undefined;
-      const reason = ended !== null ? `ended with ${ended} while starting` : late;
+      const reason = ended === null ? late : `ended with ${ended} while starting`;
       if (reason !== undefined) {
-        throw new Error(`the OpenClaw gateway ${reason}. The end of its log:\n${await this.logTail()}`);
+        throw new Error(`The OpenClaw gateway ${reason}. The end of its log:\n${await this.logTail()}`);
       }
       await pause(LOOK_AGAIN_MS);
     }
@@ -273,19 +162,12 @@ export class OpenClawHost {
   }
 }
 
-function collect(stream: NodeJS.ReadableStream | null): () => string {
-  const chunks: Buffer[] = [];
-  stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
-  return () => Buffer.concat(chunks).toString("utf8");
-}
-
 const running = new Set<OpenClawHost>();
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** The first signal cleans up and then has its usual effect; a second one has it at once, and the keeper cleans up. */
-function stopOnSignals(host: OpenClawHost): void {
-  if (running.size === 0) for (const name of SIGNALS) process.once(name, onSignal);
-  running.add(host);
+function stopOnSignals(): void {
+  for (const name of SIGNALS) if (!process.listeners(name).includes(onSignal)) process.once(name, onSignal);
 }
 
 async function onSignal(name: NodeJS.Signals): Promise<void> {

@@ -1,6 +1,6 @@
 /** The temporary home of one OpenClaw: every folder, file, port and secret it uses, and the environment that points there. */
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -28,20 +28,23 @@ export interface OpenClawHome {
 
 /** Names short: Unix sockets under macOS's long temporary folder must stay below 104 bytes. */
 const PREFIX = "helmdeck-";
-/** Nothing listens on the discard port of loopback, so whatever is sent through it as a proxy stays on this machine. */
-const DEAD_PROXY = "http://127.0.0.1:9";
 
 export interface HomeOptions {
   /** Merged over what a quiet, quick, local gateway needs. */
   readonly config?: JsonObject;
   /** More agents than the default one, `main`; each gets a workspace of its own. */
   readonly otherAgents?: readonly string[];
+  /** Path inside the default agent's workspace to text: OpenClaw's own memory. */
+  readonly notes?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Makes the folders, a token and `openclaw.json`. */
-export async function makeHome(options: HomeOptions): Promise<OpenClawHome> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), PREFIX)));
+/**
+ * Makes the folders, a token, the notes and `openclaw.json`. All in one go: between the first folder and the return nothing
+ * else of this process runs, so whoever cleans up on a signal knows of the folder.
+ */
+export function makeHome(port: number, options: HomeOptions): OpenClawHome {
+  const root = mkdtempSync(join(realpathSync(tmpdir()), PREFIX));
   const stateDir = join(root, "home", ".openclaw");
   const home = {
     root,
@@ -51,16 +54,42 @@ export async function makeHome(options: HomeOptions): Promise<OpenClawHome> {
     logPath: join(root, "gateway.log"),
     tokenPath: join(root, "gateway-token"),
     token: randomBytes(24).toString("hex"),
-    port: await freePort(),
+    port,
   };
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  for (const folder of [home.workspace, join(root, "tmp")]) await mkdir(folder);
-  await writeFile(home.tokenPath, `${home.token}\n`, { mode: 0o600 });
-  const roster =
-    options.otherAgents === undefined ? {} : rosterOf(home.root, home.workspace, options.otherAgents);
-  const config = merge(merge(quietConfig(home), roster), options.config ?? {});
-  await writeFile(home.configPath, JSON.stringify(config, null, 2), { mode: 0o600 });
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  mkdirSync(join(root, "tmp"));
+  writeFileSync(home.tokenPath, `${home.token}\n`, { mode: 0o600 });
+  const config = configOf(home, options);
+  writeFileSync(home.configPath, JSON.stringify(config, null, 2), { mode: 0o600 });
+  writeNotes(home.workspace, options.notes ?? {});
   return { ...home, env: { ...environmentOf(home), ...options.env } };
+}
+
+/** A port of loopback that nobody listens on at the moment. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function writeNotes(workspace: string, notes: Readonly<Record<string, string>>): void {
+  mkdirSync(workspace);
+  for (const [path, text] of Object.entries(notes)) {
+    const file = join(workspace, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+function configOf(home: Pick<OpenClawHome, "root" | "port" | "workspace">, options: HomeOptions): JsonObject {
+  const { otherAgents, config = {} } = options;
+  const roster = otherAgents === undefined ? {} : rosterOf(home.root, home.workspace, otherAgents);
+  return merge(merge(quietConfig(home), roster), config);
 }
 
 /** Objects are merged, anything else is replaced. */
@@ -125,7 +154,6 @@ function environmentOf(home: {
     OPENCLAW_CONFIG_PATH: home.configPath,
     OPENCLAW_GATEWAY_TOKEN: home.token,
     OPENCLAW_GATEWAY_PORT: String(home.port),
-    OPENCLAW_PROXY_URL: DEAD_PROXY,
     OPENCLAW_NO_AUTO_UPDATE: "1",
     OPENCLAW_OFFLINE: "1",
     OPENCLAW_DISABLE_BONJOUR: "1",
@@ -136,15 +164,4 @@ function environmentOf(home: {
     npm_config_offline: "true",
     npm_config_update_notifier: "false",
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -16,14 +16,15 @@ export class ProcessGroups {
   readonly #groups = new Set<number>();
   readonly #keeper: ChildProcess;
   readonly #mark: string;
+  #isEnding = false;
 
-  /** `root` is the folder to delete; `mark` is an environment assignment that every process of the groups carries. */
-  constructor(root: string, mark: string) {
-    this.#mark = mark;
-    this.#keeper = startKeeper(root);
+  constructor(home: { readonly root: string; readonly stateDir: string }) {
+    this.#mark = markOf(home);
+    this.#keeper = startKeeper(home.root);
   }
 
   spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+    if (this.#isEnding) throw new Error("this OpenClaw is being stopped");
     const child = spawn(command, args, { ...options, detached: true });
     const { pid } = child;
     if (pid === undefined) return child;
@@ -41,6 +42,7 @@ export class ProcessGroups {
 
   /** Ends every group and whatever else carries the mark, and says so when something cannot be ended. */
   async endAll(): Promise<void> {
+    this.#isEnding = true;
     await Promise.all([...this.#groups].map((pid) => this.end(pid)));
     const gone = await this.#endStragglers();
     if (!gone)
@@ -84,6 +86,11 @@ export async function endGroup(pid: number, graceMs: number): Promise<void> {
     if (Date.now() > deadline) signal(-pid, "SIGKILL");
     await pause(LOOK_AGAIN_MS);
   }
+}
+
+/** An environment assignment that every process of this home carries, and no other. */
+export function markOf({ stateDir }: { readonly stateDir: string }): string {
+  return `OPENCLAW_STATE_DIR=${stateDir}`;
 }
 
 /** Ids of the processes whose environment or command line holds the text. */
