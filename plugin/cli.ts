@@ -1,10 +1,9 @@
 /** `openclaw helmdeck status|search|list|forget|doctor`: memory on OpenClaw's command line. */
 import { type Finding, HelmdeckError, isHelmdeckError, type Memory } from "../app/index.ts";
 import type { CliContext } from "./host.ts";
-import { sentenceOfRefusal, type Verdict } from "./identity.ts";
+import type { Verdict } from "./identity.ts";
 import { answerText, doctorText, factsText, forgottenText, statusText } from "./shown.ts";
 
-const DEFAULT_AGENT = "main";
 const DEFAULT_HITS = 10;
 const DEFAULT_FACTS = 100;
 
@@ -20,6 +19,7 @@ export interface Terminal {
 export interface CliParts {
   readonly open: () => Promise<Memory>;
   readonly close: () => Promise<void>;
+  readonly defaultAgent: string;
   /** Whose memory an agent uses. */
   readonly subjectOf: (agentId: string) => Verdict;
   readonly hostFindings: () => Promise<readonly Finding[]>;
@@ -42,7 +42,7 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
       .command(usage)
       .description(description)
       .option("--json", "print JSON")
-      .option("--agent <id>", "whose memory", DEFAULT_AGENT);
+      .option("--agent <id>", "whose memory", parts.defaultAgent);
 
   add("status", "Show where memory is, whether it works and how much it holds").action(
     (options: SharedOptions) =>
@@ -98,8 +98,12 @@ async function run(
 ): Promise<void> {
   try {
     const verdict = parts.subjectOf(options.agent);
-    if (!verdict.ok)
-      throw new HelmdeckError("invalid_input", `--agent: ${sentenceOfRefusal(verdict.reason)}.`);
+    if (!verdict.ok) {
+      throw new HelmdeckError(
+        "invalid_input",
+        "--agent must be the id of an agent, with a well-formed entry in subjects.",
+      );
+    }
     await work(await parts.open(), verdict.subject);
   } catch (error) {
     fail(error, options, parts.terminal);

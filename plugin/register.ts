@@ -16,12 +16,11 @@ import { makeSupplement } from "./supplement.ts";
 import { processTerminal } from "./terminal.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { makeForgetTool, makeStoreTool } from "./tools.ts";
-import { knownAgents, liveConfig, makeGatekeeper } from "./who.ts";
+import { defaultAgent, knownAgents, liveConfig, makeGatekeeper } from "./who.ts";
 
 /** Opens memory for a registration; called when it is first needed. */
 export type StartMemory = (api: HostApi, config: PluginConfig, hostConfig: HostConfig) => Promise<Lease>;
 
-const DEFAULT_AGENT = "main";
 /** More agents than this are indexed when they first ask. */
 const MOST_WARMED = 20;
 
@@ -47,7 +46,9 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   api.registerCommand(makeSlashCommand(parts));
   const subjects = () => subjectsToWarm(config, hostConfig());
   api.registerService(makeService({ access, log: api.logger, subjects }));
-  api.registerGatewayMethod("helmdeck.status", statusMethod(access, config), { scope: "operator.read" });
+  api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig), {
+    scope: "operator.read",
+  });
   registerCli(api, config, hostConfig, access);
 }
 
@@ -62,6 +63,7 @@ function registerCli(
       registerHelmdeckCli(program, {
         open: () => access.open(),
         close: () => access.close(),
+        defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config.subjects),
         hostFindings: () =>
           hostFindings({
@@ -86,9 +88,13 @@ function registerCli(
 }
 
 /** `openclaw gateway call helmdeck.status`, for operators: `{agentId?}` → memory's status for that agent. */
-function statusMethod(access: MemoryAccess, config: PluginConfig): GatewayHandler {
+function statusMethod(
+  access: MemoryAccess,
+  config: PluginConfig,
+  hostConfig: () => HostConfig,
+): GatewayHandler {
   return async ({ params, respond }) => {
-    const agentId = typeof params.agentId === "string" ? params.agentId : DEFAULT_AGENT;
+    const agentId = typeof params.agentId === "string" ? params.agentId : defaultAgent(hostConfig());
     const verdict = subjectOf(agentId, config.subjects);
     try {
       const memory = await access.open();
@@ -100,7 +106,7 @@ function statusMethod(access: MemoryAccess, config: PluginConfig): GatewayHandle
 }
 
 function subjectsToWarm(config: PluginConfig, host: HostConfig): readonly string[] {
-  const agents = [...(knownAgents(host) ?? [DEFAULT_AGENT])].slice(0, MOST_WARMED);
+  const agents = [...(knownAgents(host) ?? [defaultAgent(host)])].slice(0, MOST_WARMED);
   const verdicts = agents.map((agentId) => subjectOf(agentId, config.subjects));
   return [...new Set(verdicts.flatMap((verdict) => (verdict.ok ? [verdict.subject] : [])))];
 }

@@ -3,6 +3,7 @@ import type { PluginConfig } from "./config.ts";
 import type { HostApi, HostConfig } from "./host.ts";
 import { type Caller, type IdentityRules, SESSION_KEY_MAX_CHARS, type Verdict, whoAsks } from "./identity.ts";
 
+const DEFAULT_AGENT = "main";
 /** How many sessions' last known sandbox state is kept. */
 const SESSIONS_REMEMBERED = 1_000;
 
@@ -55,6 +56,13 @@ export function knownAgents(host: HostConfig): ReadonlySet<string> | undefined {
   const entries = host.agents?.entries;
   const ids = entries === undefined ? legacyAgentIds(host) : Object.keys(entries);
   return ids.length === 0 ? undefined : new Set(ids.map((id) => id.trim().toLowerCase()));
+}
+
+/** Whose memory is meant where nobody says: OpenClaw's own default agent, or the only one that is configured. */
+export function defaultAgent(host: HostConfig): string {
+  const known = knownAgents(host);
+  const [only] = known ?? [];
+  return known?.size === 1 && only !== undefined ? only : DEFAULT_AGENT;
 }
 
 /** `agents.list` of older configurations, which the host still reads. */

@@ -106,13 +106,13 @@ export async function buildCommandLine(outFolder: string): Promise<void> {
 }
 
 /** In the syntax of long ago: a Node that is too old must be able to read it to say so. */
-function frontFor(nodeRange: string): string {
+export function frontFor(nodeRange: string): string {
   const least = nodeRange.replace(/^\D*/, "");
   const [major, minor] = least.split(".");
   return `#!/usr/bin/env node
 var have = process.versions.node.split(".").map(Number);
 if (have[0] < ${major} || (have[0] === ${major} && have[1] < ${minor})) {
-  console.error("helmdeck-memory needs Node ${major}.${minor} or later; this is " + process.version + ". Install it from https://nodejs.org.");
+  console.error("runtime_unsupported: helmdeck-memory needs Node ${major}.${minor} or later; this is " + process.version + ". Install it from https://nodejs.org.");
   process.exit(1);
 } else {
   import("./cli.mjs");
@@ -121,7 +121,7 @@ if (have[0] < ${major} || (have[0] === ${major} && have[1] < ${minor})) {
 }
 
 /** A dependency that slipped in, better-sqlite3 above all, would be missing after the installation. */
-function requireNoDependencies(metafile: Metafile): void {
+export function requireNoDependencies(metafile: Metafile): void {
   for (const [file, output] of Object.entries(metafile.outputs)) {
     const foreign = output.imports.map((imported) => imported.path).filter((path) => !isProvided(path));
     if (foreign.length > 0) throw new Error(`${file} must not need ${foreign.join(", ")} at run time.`);

@@ -1,0 +1,128 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startWorkerMemory } from "../../app/index.ts";
+import { buildPlugin, frontFor, requireNoDependencies } from "../../scripts/build.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "helmdeck-build-"));
+const plugin = join(folder, "plugin");
+const textOf = (file: string) => readFileSync(join(plugin, file), "utf8");
+
+beforeAll(() => buildPlugin(plugin, "test"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the plugin's package", () => {
+  test("has these files and no others", () => {
+    const files = readdirSync(plugin, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    expect(files.map((entry) => entry.name).sort()).toEqual(
+      [
+        "LICENSE",
+        "README.md",
+        "THIRD_PARTY_NOTICES.md",
+        "index.js",
+        "openclaw.plugin.json",
+        "package.json",
+        "worker.js",
+      ].sort(),
+    );
+  });
+
+  test("the main-thread file is small and imports nothing but Node and the host", () => {
+    expect(statSync(join(plugin, "dist/index.js")).size).toBeLessThan(100_000);
+    const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
+    for (const [, fixed, lazy] of imported) expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/)/);
+  });
+
+  test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {
+    expect(textOf("dist/index.js")).not.toMatch(/node_modules\/zod|node:sqlite|@orama/);
+    expect(textOf("dist/index.js") + textOf("dist/worker.js")).not.toMatch(
+      /from "better-sqlite3"|require\("better-sqlite3"\)/,
+    );
+    expect(textOf("dist/worker.js")).toContain("node:sqlite");
+  });
+
+  test("passes on the licences of what is bundled", () => {
+    const bundled = [
+      ...(textOf("dist/index.js") + textOf("dist/worker.js")).matchAll(
+        /^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm,
+      ),
+    ];
+    const notices = textOf("THIRD_PARTY_NOTICES.md");
+    expect(bundled.length).toBeGreaterThan(0);
+    for (const [, name] of bundled) expect(notices).toContain(`## ${name} `);
+  });
+
+  test("names no path of the machine that built it", () => {
+    const root = new URL("../../", import.meta.url).pathname;
+    for (const file of ["dist/index.js", "dist/worker.js", "package.json", "THIRD_PARTY_NOTICES.md"]) {
+      expect(textOf(file)).not.toContain(root);
+    }
+  });
+
+  test("the built worker stores a fact and finds it again", async () => {
+    const memory = startWorkerMemory({
+      workerUrl: pathToFileURL(join(plugin, "dist/worker.js")),
+      databasePath: join(folder, "state/memory.sqlite"),
+      keyPath: join(folder, "memory.key"),
+      env: {},
+    });
+    try {
+      await memory.storeFact("main", { key: "deploy", value: "always through Konflux" });
+      const { results } = await memory.search("main", { query: "Konflux" });
+      expect(results).toMatchObject([{ path: "helmdeck/user_facts/deploy.md" }]);
+    } finally {
+      await memory.close();
+    }
+  });
+});
+
+test.each(["better-sqlite3", "zod", "left-pad"])(
+  "a build that needs %s at run time is refused",
+  async (name) => {
+    const { metafile } = await build({
+      stdin: { contents: `import ${JSON.stringify(name)};` },
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      metafile: true,
+      write: false,
+      external: [name],
+    });
+    expect(() => requireNoDependencies(metafile)).toThrow(name);
+  },
+);
+
+describe("the command's front", () => {
+  const front = join(folder, "helmdeck-memory.mjs");
+  beforeAll(() => {
+    writeFileSync(front, frontFor(">=24.16.0"));
+    writeFileSync(join(folder, "cli.mjs"), 'console.log("the program")');
+  });
+
+  /** Runs the front under a Node that says it is of this version. */
+  function runOn(version: string) {
+    const disguise = `Object.defineProperty(process.versions, "node", { value: ${JSON.stringify(version)} });`;
+    const preload = join(folder, "disguise.cjs");
+    writeFileSync(
+      preload,
+      `Object.defineProperty(process, "versions", { value: { ...process.versions } }); ${disguise}`,
+    );
+    return spawnSync(process.execPath, ["--require", preload, front], { encoding: "utf8" });
+  }
+
+  test.each(["24.16.0", "24.21.3", "26.1.0"])("Node %s runs the program", (version) => {
+    expect(runOn(version)).toMatchObject({ status: 0, stdout: "the program\n", stderr: "" });
+  });
+
+  test.each(["24.15.9", "20.20.2", "8.17.0"])("Node %s is told in one line what is needed", (version) => {
+    const { status, stdout, stderr } = runOn(version);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^[^\n]*needs Node 24\.16 or later[^\n]*\n$/);
+  });
+});

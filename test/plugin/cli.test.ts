@@ -1,0 +1,283 @@
+import { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import type { Finding, Forgotten, Memory, MemoryStatus } from "../../app/index.ts";
+import { HelmdeckError } from "../../app/index.ts";
+import { registerHelmdeckCli } from "../../plugin/cli.ts";
+import type { CliContext } from "../../plugin/host.ts";
+import { subjectOf } from "../../plugin/identity.ts";
+import { accessTo, fakeMemory } from "./fake-memory.ts";
+
+interface Shell {
+  readonly out: string[];
+  readonly err: string[];
+  readonly asked: string[];
+  exitCode: number;
+  closed: number;
+}
+
+interface Setup {
+  readonly answer?: string;
+  readonly host?: readonly Finding[];
+}
+
+async function typing(args: readonly string[], memory: Memory | Error, setup: Setup = {}): Promise<Shell> {
+  const shell: Shell = { out: [], err: [], asked: [], exitCode: 0, closed: 0 };
+  const program = new Command().exitOverride();
+  const { answer } = setup;
+  // OpenClaw brings its own copy of commander, of the same interface.
+  registerHelmdeckCli(program as unknown as CliContext["program"], {
+    open: () => accessTo(memory).open(),
+    close: async () => {
+      shell.closed += 1;
+    },
+    defaultAgent: "main",
+    subjectOf: (agentId) => subjectOf(agentId, new Map([["work", "shared"]])),
+    hostFindings: async () => setup.host ?? [],
+    terminal: {
+      out: (text) => void shell.out.push(text),
+      err: (text) => void shell.err.push(text),
+      ask:
+        answer === undefined
+          ? undefined
+          : (question) => Promise.resolve(shell.asked.push(question)).then(() => answer),
+      fail: (exitCode) => {
+        shell.exitCode = exitCode;
+      },
+    },
+  });
+  await program.parseAsync(["helmdeck", ...args], { from: "user" });
+  return shell;
+}
+
+const READY: MemoryStatus = {
+  state: "ready",
+  databasePath: "/s/memory.sqlite",
+  keySource: "/s/key",
+  driver: "node:sqlite",
+  mode: "keyword",
+  subject: { name: "main", facts: 1, auditRows: 0 },
+};
+
+const HIT = {
+  docid: "user_facts/deploy",
+  path: "helmdeck/user_facts/deploy.md",
+  title: "deploy",
+  score: 0.9,
+  snippet: "Konflux",
+  startLine: 3,
+  endLine: 3,
+  category: "user_facts",
+  key: "deploy",
+  updatedAt: 0,
+  parts: { words: 0.75, phrase: 0.15 },
+};
+
+describe("status", () => {
+  test("for people, and as JSON", async () => {
+    const memory = fakeMemory({ status: async () => READY });
+    expect((await typing(["status"], memory)).out.join()).toContain("helmdeck memory: ready");
+    const { out, exitCode } = await typing(["status", "--json"], memory);
+    expect(JSON.parse(out.join())).toEqual(READY);
+    expect(exitCode).toBe(0);
+  });
+
+  test("a memory that does not open is shown with its reason, and is a failure", async () => {
+    const error = { code: "key_wrong", message: "The key belongs to another database." } as const;
+    const memory = fakeMemory({ status: async () => ({ ...READY, state: "failed", error }) });
+    const { out, exitCode } = await typing(["status"], memory);
+    expect(out.join()).toContain("failed (key_wrong)\n  The key belongs to another database.");
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe("search", () => {
+  test("asks for the agent's subject", async () => {
+    const memory = fakeMemory({ search: async () => ({ results: [HIT], mode: "keyword" }) });
+    const { out } = await typing(
+      ["search", "deploy", "preference", "--agent", "work", "--limit", "3"],
+      memory,
+    );
+    expect(memory.calls).toEqual([
+      { method: "search", args: ["shared", { query: "deploy preference", limit: 3, explain: false }] },
+    ]);
+    expect(out.join()).toContain("1. 0.90  helmdeck/user_facts/deploy.md:3-3");
+  });
+
+  test("--explain shows what the score is made of", async () => {
+    const memory = fakeMemory({ search: async () => ({ results: [HIT], mode: "keyword" }) });
+    const { out } = await typing(["search", "deploy", "--explain"], memory);
+    expect(out.join()).toContain("words 0.750 · phrase 0.150");
+  });
+
+  test("--json prints memory's answer", async () => {
+    const memory = fakeMemory({
+      search: async () => ({ results: [HIT], mode: "keyword", reason: "still indexing" }),
+    });
+    const { out } = await typing(["search", "deploy", "--json"], memory);
+    expect(JSON.parse(out.join())).toEqual({ results: [HIT], mode: "keyword", reason: "still indexing" });
+  });
+});
+
+test("list shows keys and never values, in JSON neither", async () => {
+  const fact = {
+    key: "deploy",
+    value: "s3cr3t",
+    category: "work",
+    tags: [],
+    createdAt: 0,
+    updatedAt: 0,
+    fingerprint: "00",
+    path: "p",
+  };
+  const memory = fakeMemory({ listFacts: async () => ({ facts: [fact], unreadable: ["lost"] }) });
+  const plain = await typing(["list", "dep", "--category", "work", "--limit", "5"], memory);
+  expect(memory.calls).toMatchObject([{ args: ["main", { prefix: "dep", category: "work", limit: 5 }] }]);
+  expect(plain.out.join()).toContain("deploy  (work, 1970-01-01");
+  expect(plain.out.join()).toContain("lost  (does not open");
+  const json = await typing(["list", "--json"], memory);
+  expect(JSON.parse(json.out.join())).toMatchObject({ facts: [{ key: "deploy" }], unreadable: ["lost"] });
+  expect(JSON.stringify([plain, json])).not.toContain("s3cr3t");
+});
+
+describe("forget", () => {
+  const forgetting = (deleted = 3) =>
+    fakeMemory({
+      forget: async (_, { scope, dryRun = false }): Promise<Forgotten> => ({
+        scope,
+        deleted,
+        dryRun,
+        erased: "complete",
+      }),
+    });
+  const dryRuns = (memory: { calls: readonly { args: readonly unknown[] }[] }) =>
+    memory.calls.map(({ args }) => Reflect.get(Object(args[1]), "dryRun"));
+
+  test("asks first, and says how much it is about", async () => {
+    const memory = forgetting();
+    const { asked, out } = await typing(["forget", "packs"], memory, { answer: "y" });
+    expect(asked).toEqual(['Forget 3 of "packs" for good? [y/N] ']);
+    expect(out).toEqual(["Forgot 3 entries for packs."]);
+    expect(dryRuns(memory)).toEqual([true, false]);
+  });
+
+  test.each(["", "n", "no", "yep", "Y e s"])("the answer %j deletes nothing", async (answer) => {
+    const memory = forgetting();
+    const { out } = await typing(["forget", "packs"], memory, { answer });
+    expect(out).toEqual(["Would forget 3 entries for packs. Nothing was changed."]);
+    expect(dryRuns(memory)).toEqual([true]);
+  });
+
+  test("--dry-run deletes nothing, even with --yes", async () => {
+    const memory = forgetting();
+    await typing(["forget", "packs", "--dry-run", "--yes"], memory);
+    expect(dryRuns(memory)).toEqual([true]);
+  });
+
+  test("--yes does not ask", async () => {
+    const memory = forgetting();
+    const { asked } = await typing(["forget", "packs", "--yes", "--json"], memory, { answer: "n" });
+    expect(asked).toEqual([]);
+    expect(dryRuns(memory)).toEqual([true, false]);
+  });
+
+  test("with nobody to ask, nothing is deleted", async () => {
+    const memory = forgetting();
+    const { err, exitCode } = await typing(["forget", "packs"], memory);
+    expect(err.join()).toMatch(/^invalid_input: forget deletes for good; add --yes/);
+    expect({ exitCode, dryRuns: dryRuns(memory) }).toEqual({ exitCode: 2, dryRuns: [true] });
+  });
+
+  test("nothing to forget is nothing to ask", async () => {
+    const { asked, out } = await typing(["forget", "key:x"], forgetting(0), { answer: "y" });
+    expect({ asked, out }).toEqual({
+      asked: [],
+      out: ["Would forget 0 entries for key:x. Nothing was changed."],
+    });
+  });
+});
+
+describe("doctor", () => {
+  const store: Finding = { level: "ok", check: "rows", message: "Every row opens." };
+
+  test("shows memory's findings and OpenClaw's", async () => {
+    const host: Finding = {
+      level: "warning",
+      check: "memory-wiki",
+      message: "is enabled",
+      remedy: "Ask for more.",
+    };
+    const memory = fakeMemory({ doctor: async () => ({ findings: [store] }) });
+    const { out, exitCode } = await typing(["doctor"], memory, { host: [host] });
+    expect(out.join()).toBe(
+      "ok       rows: Every row opens.\nwarning  memory-wiki: is enabled\n         → Ask for more.",
+    );
+    expect(exitCode).toBe(0);
+    const json = await typing(["doctor", "--json"], memory, { host: [host] });
+    expect(JSON.parse(json.out.join())).toEqual({ findings: [store, host] });
+  });
+
+  test("an error is a failure", async () => {
+    const memory = fakeMemory({ doctor: async () => ({ findings: [{ ...store, level: "error" }] }) });
+    expect(await typing(["doctor"], memory)).toMatchObject({ exitCode: 1 });
+  });
+});
+
+describe("trouble", () => {
+  const COMMANDS = [["status"], ["search", "x"], ["list"], ["forget", "all", "--yes"], ["doctor"]];
+
+  test.each(COMMANDS)("%s says code and remedy, and always gives memory back", async (...args) => {
+    const broken = new HelmdeckError("key_missing", "There is no key; restore the key file.");
+    const { err, exitCode, closed, out } = await typing(args, broken);
+    expect({ err, exitCode, closed, out }).toEqual({
+      err: ["key_missing: There is no key; restore the key file."],
+      exitCode: 1,
+      closed: 1,
+      out: [],
+    });
+  });
+
+  test.each(COMMANDS)("%s --json says it as JSON", async (...args) => {
+    const { out } = await typing(
+      [...args, "--json"],
+      new HelmdeckError("key_missing", "No key.", { details: { file: "k" } }),
+    );
+    expect(JSON.parse(out.join())).toEqual({
+      error: "key_missing",
+      message: "No key.",
+      details: { file: "k" },
+    });
+  });
+
+  test("a defect's own words are not shown", async () => {
+    const { err, exitCode } = await typing(["status"], new Error("s3cr3t"));
+    expect(err.join()).toMatch(/^internal: /);
+    expect(err.join()).not.toContain("s3cr3t");
+    expect(exitCode).toBe(1);
+  });
+
+  test.each(["No Such", "../main", "", "a:b"])("--agent %j is refused", async (agent) => {
+    const memory = fakeMemory();
+    const { err, exitCode } = await typing(["status", "--agent", agent], memory);
+    expect(err.join()).toMatch(/^invalid_input: --agent/);
+    expect({ exitCode, calls: memory.calls }).toEqual({ exitCode: 2, calls: [] });
+  });
+
+  test("what is stored cannot play tricks on the terminal", async () => {
+    const fact = {
+      key: "a\u001b]0;owned\u0007\nb",
+      value: "",
+      category: "c",
+      tags: [],
+      createdAt: 0,
+      updatedAt: 0,
+      fingerprint: "",
+      path: "p",
+    };
+    const { out } = await typing(
+      ["list"],
+      fakeMemory({ listFacts: async () => ({ facts: [fact], unreadable: ["\u202ex"] }) }),
+    );
+    expect(out.join("\n")).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+    expect(out.join("\n").split("\n")).toHaveLength(2);
+  });
+});

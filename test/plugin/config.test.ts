@@ -1,0 +1,73 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseConfig } from "../../plugin/config.ts";
+
+describe("the configuration", () => {
+  test("nothing configured: found by default, closed to strangers", () => {
+    for (const raw of [undefined, null, {}, [], "x", 7]) {
+      expect(parseConfig(raw)).toEqual({
+        encryptionKey: undefined,
+        databasePath: undefined,
+        searchByDefault: true,
+        promptHints: true,
+        subjects: new Map(),
+        allow: new Set(),
+        auditServers: ["helmdeck"],
+      });
+    }
+  });
+
+  test("everything configured", () => {
+    const reference = { source: "env", provider: "default", id: "K" };
+    const raw = {
+      encryptionKey: reference,
+      databasePath: "/d/m.sqlite",
+      searchByDefault: false,
+      promptHints: false,
+      subjects: { " Work ": " alice " },
+      allow: ["sandboxed", "groups"],
+      auditServers: [],
+    };
+    expect(parseConfig(raw)).toEqual({
+      ...raw,
+      subjects: new Map([["work", "alice"]]),
+      allow: new Set(["groups", "sandboxed"]),
+    });
+  });
+
+  test.each([
+    { allow: "groups" },
+    { allow: true },
+    { allow: { groups: true } },
+    { allow: ["Groups", "all", 1, null, "__proto__"] },
+  ])("what opens nothing by its exact name opens nothing: %j", (raw) => {
+    expect(parseConfig(raw).allow).toEqual(new Set());
+  });
+
+  test.each(["", "  ", 7, null, {}, "a\u0000b", "x".repeat(200), "\ud800"])(
+    "an agent's malformed subject %j is kept as malformed, so that the agent is refused",
+    (subject) => {
+      expect(parseConfig({ subjects: { work: subject } }).subjects).toEqual(new Map([["work", undefined]]));
+    },
+  );
+
+  test("never throws", () => {
+    const fields = fc.record(
+      {
+        encryptionKey: fc.anything(),
+        databasePath: fc.anything(),
+        searchByDefault: fc.anything(),
+        promptHints: fc.anything(),
+        subjects: fc.anything(),
+        allow: fc.anything(),
+        auditServers: fc.anything(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fields, fc.anything()), (raw) => {
+        expect(() => parseConfig(raw)).not.toThrow();
+      }),
+    );
+  });
+});

@@ -1,0 +1,133 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { answersInTime, hostFindings, TESTED_HOST_VERSION } from "../../plugin/doctor.ts";
+import type { HostConfig } from "../../plugin/host.ts";
+import { configOf } from "./fake-host.ts";
+
+const findings = (config: HostConfig, more: { version?: string; plugin?: unknown; answers?: boolean } = {}) =>
+  hostFindings({
+    config,
+    version: more.version ?? TESTED_HOST_VERSION,
+    plugin: configOf(more.plugin),
+    answers: async () => more.answers ?? true,
+  });
+
+async function finding(check: string, ...args: Parameters<typeof findings>) {
+  return (await findings(...args)).find((one) => one.check === check);
+}
+
+test("a plain installation has one warning: who shares a memory", async () => {
+  const all = await findings({});
+  expect(all.filter(({ level }) => level !== "ok")).toMatchObject([
+    { level: "warning", check: "direct chats", message: expect.stringContaining("session.dmScope is main") },
+  ]);
+});
+
+test("whatever is not well says what to do", async () => {
+  const all = await findings(
+    {
+      plugins: { enabled: false, allow: ["other"], entries: { "memory-wiki": { enabled: true } } },
+      session: { groupScope: "main", scope: "global" },
+      memory: { search: { provider: "ollama", remote: { baseUrl: "http://127.0.0.1:9" } } },
+    },
+    { version: "2026.8.1", plugin: { searchByDefault: false }, answers: false },
+  );
+  const notWell = all.filter(({ level }) => level !== "ok");
+  expect(notWell.map(({ level, check }) => [level, check])).toEqual([
+    ["error", "OpenClaw version"],
+    ["error", "plugin enabled"],
+    ["error", "plugins.allow"],
+    ["warning", "searches without a corpus"],
+    ["warning", "direct chats"],
+    ["warning", "groups"],
+    ["warning", "global session"],
+    ["warning", "memory-wiki"],
+    ["warning", "OpenClaw's own embeddings"],
+  ]);
+  expect(notWell.every(({ remedy }) => remedy !== undefined)).toBe(true);
+});
+
+describe("versions", () => {
+  test.each([
+    ["2026.9.6", "ok"],
+    ["2026.9.7", "ok"],
+    ["2026.10.1", "ok"],
+    ["2027.1.1", "ok"],
+    ["2026.9.6-beta.1", "ok"],
+    ["2026.9.5", "error"],
+    ["2026.8.30", "error"],
+    ["2025.12.31", "error"],
+    ["unknown", "error"],
+  ])("%s: %s", async (version, level) => {
+    expect(await finding("OpenClaw version", {}, { version })).toMatchObject({ level });
+  });
+});
+
+describe("settings", () => {
+  test("plugins.allow that lists us is well", async () => {
+    expect(await finding("plugins.allow", { plugins: { allow: ["helmdeck-memory"] } })).toMatchObject({
+      level: "ok",
+    });
+  });
+
+  test("a switched-off plugin is an error", async () => {
+    const config = { plugins: { entries: { "helmdeck-memory": { enabled: false } } } };
+    expect(await finding("plugin enabled", config)).toMatchObject({ level: "error" });
+  });
+
+  test("direct chats of their own share the memory all the same", async () => {
+    const shown = await finding("direct chats", { session: { dmScope: "per-channel-peer" } });
+    expect(shown).toMatchObject({ level: "warning" });
+    expect(shown?.message).not.toContain("dmScope");
+  });
+
+  test("a global session is well when groups are open", async () => {
+    const config: HostConfig = { session: { scope: "global" } };
+    expect(await finding("global session", config, { plugin: { allow: ["groups"] } })).toBeUndefined();
+  });
+});
+
+describe("OpenClaw's own embeddings", () => {
+  const search = (provider: string, baseUrl?: string): HostConfig => ({
+    memory: { search: { provider, ...(baseUrl === undefined ? {} : { remote: { baseUrl } }) } },
+  });
+  const CHECK = "OpenClaw's own embeddings";
+
+  test.each([
+    ["none named", {}, "ok"],
+    ["switched off", search("none"), "ok"],
+    ["found by OpenClaw", search("auto"), "ok"],
+    ["a provider without an address", search("openai"), "ok"],
+    ["a provider that answers", search("ollama", "http://127.0.0.1:9"), "ok"],
+  ])("%s is well", async (_, config, level) => {
+    expect(await finding(CHECK, config)).toMatchObject({ level });
+  });
+
+  test("a provider that is down costs 30 s a search, and there is a way back", async () => {
+    const shown = await finding(CHECK, search("ollama", "http://user:pw@127.0.0.1:9/x?key=s3cr3t"), {
+      answers: false,
+    });
+    expect(shown).toMatchObject({
+      level: "warning",
+      remedy: expect.stringContaining("memory.search.provider none"),
+    });
+    expect(shown?.message).toContain("up to 30 s");
+    expect(JSON.stringify(shown)).not.toMatch(/pw|s3cr3t/);
+  });
+
+  test("an address that is none is not repeated", async () => {
+    const shown = await finding(CHECK, search("ollama", "s3cr3t"), { answers: false });
+    expect(JSON.stringify(shown)).not.toContain("s3cr3t");
+  });
+
+  test("whatever answers, even with an error, is there; a closed port and nonsense are not", async () => {
+    const server = createServer((_, response) => void response.writeHead(500).end("no"));
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo; // a TCP server's address is never a text
+    expect(await answersInTime(`http://127.0.0.1:${port}`)).toBe(true);
+    await new Promise((resolve) => void server.close(resolve));
+    expect(await answersInTime(`http://127.0.0.1:${port}`)).toBe(false);
+    expect(await answersInTime("nonsense")).toBe(false);
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test, vi } from "vitest";
+import type { Memory } from "../../app/index.ts";
+import type { HostApi } from "../../plugin/host.ts";
+import { register, type StartMemory } from "../../plugin/register.ts";
+import { GROUP_CONTEXT, MAIN, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { fakeMemory } from "./fake-memory.ts";
+
+const MODES = ["full", "discovery", "tool-discovery", "setup-only", "setup-runtime", "cli-metadata"] as const;
+
+/** Records what is registered. Like the host's, its runtime throws where only metadata is wanted. */
+function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[number] = "full") {
+  const registered: Record<string, unknown[][]> = {};
+  const disposals: (() => unknown)[] = [];
+  const lifecycle = { onDispose: (dispose: () => unknown) => void disposals.push(dispose) };
+  const runtime = new Proxy(
+    {},
+    {
+      get: (_, name) => {
+        if (registrationMode === "cli-metadata")
+          throw new Error("The runtime is not available in this mode.");
+        return name === "config" ? { current: () => ({}) } : undefined;
+      },
+    },
+  );
+  const known: Record<string, unknown> = {
+    pluginConfig,
+    registrationMode,
+    config: {},
+    runtime,
+    lifecycle,
+    logger: recordingLogger(),
+  };
+  const note = (name: string, args: unknown[]) => {
+    registered[name] = [...(registered[name] ?? []), args];
+  };
+  const api = new Proxy(known, {
+    get: (target, name: string) => target[name] ?? ((...args: unknown[]) => note(name, args)),
+  });
+  return {
+    api: api as unknown as HostApi,
+    registered,
+    dispose: () => Promise.all(disposals.map((dispose) => dispose())),
+  };
+}
+
+function startCounting(memory: Memory) {
+  const counts = { started: 0, released: 0 };
+  const start: StartMemory = async () => {
+    counts.started += 1;
+    const release = async () => {
+      counts.released += 1;
+    };
+    return { memory, release };
+  };
+  return { counts, start };
+}
+
+test.each(MODES)("in mode %s everything is registered and nothing is opened", (mode) => {
+  const { api, registered } = recordingApi({}, mode);
+  const { start, counts } = startCounting(fakeMemory());
+  register(api, start);
+  expect(Object.fromEntries(Object.entries(registered).map(([name, calls]) => [name, calls.length]))).toEqual(
+    {
+      registerMemoryCorpusSupplement: 1,
+      registerMemoryPromptPreparation: 1,
+      on: 2,
+      registerTool: 2,
+      registerCommand: 1,
+      registerService: 1,
+      registerGatewayMethod: 1,
+      registerCli: 1,
+    },
+  );
+  expect(counts.started).toBe(0);
+});
+
+test("importing the plugin's modules starts nothing", async () => {
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  const before = process.getActiveResourcesInfo().length;
+  await import("../../plugin/index.ts");
+  expect(timers).not.toHaveBeenCalled();
+  expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before);
+  timers.mockRestore();
+});
+
+describe("every way to memory", () => {
+  const searching = () => fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
+
+  test("shares one lease per registration, which ends with the registration", async () => {
+    const { api, registered, dispose } = recordingApi({});
+    const { start, counts } = startCounting(searching());
+    register(api, start);
+    const [[supplement]] = registered.registerMemoryCorpusSupplement as [
+      [{ search(params: object): Promise<unknown> }],
+    ];
+    await Promise.all([
+      supplement.search({ ...MAIN, query: "a" }),
+      supplement.search({ ...MAIN, query: "b" }),
+    ]);
+    expect(counts).toEqual({ started: 1, released: 0 });
+    await dispose();
+    expect(counts).toEqual({ started: 1, released: 1 });
+    await expect(supplement.search({ ...MAIN, query: "c" })).rejects.toThrow("not available");
+    expect(counts.started).toBe(1);
+  });
+
+  /** Calls everything registered through which a caller reaches memory, as a caller in this context. */
+  async function callEverything(context: { agentId?: string; sessionKey?: string }, memory: Memory) {
+    const { api, registered } = recordingApi({});
+    register(api, startCounting(memory).start);
+    const asked = { agentId: context.agentId, agentSessionKey: context.sessionKey, sandboxed: false };
+    const call = (name: string, index = 0, at = 0) => registered[name]?.[index]?.[at] as never;
+    const supplement: { search(params: object): Promise<unknown>; get(params: object): Promise<unknown> } =
+      call("registerMemoryCorpusSupplement");
+    const prepare: (params: object) => Promise<unknown> = call("registerMemoryPromptPreparation");
+    const audit: (event: object, context: object) => Promise<unknown> = call("on", 1, 1);
+    const tool = (index: number): { execute(id: string, params: object): Promise<unknown> } =>
+      (call("registerTool", index) as (context: object) => never)(context);
+    const command: { handler(context: object): Promise<unknown> } = call("registerCommand");
+    const event = { toolName: "helmdeck__web-scrape", params: {}, toolCallId: "1" };
+    return Promise.allSettled([
+      supplement.search({ ...asked, query: "x" }),
+      supplement.get({ ...asked, lookup: "helmdeck/user_facts/x.md" }),
+      prepare({ ...asked, availableTools: new Set(["memory_search"]) }),
+      audit(event, context),
+      tool(0).execute("1", { key: "a", value: "b" }),
+      tool(1).execute("1", { scope: "all" }),
+      command.handler({ ...context, args: "search x" }),
+      command.handler({ ...context, args: "" }),
+    ]);
+  }
+
+  test("is closed to a group, a hook, another agent's session and to nobody", async () => {
+    const strangers = [
+      GROUP_CONTEXT,
+      { agentId: "main", sessionKey: "agent:main:hook:1" },
+      { agentId: "other", sessionKey: "agent:main:main" },
+      {},
+    ];
+    for (const context of strangers) {
+      const memory = fakeMemory();
+      await callEverything(context, memory);
+      expect(memory.calls).toEqual([]);
+    }
+  });
+
+  test("is open to the agent itself, and reaches its memory only", async () => {
+    const memory = fakeMemory();
+    await callEverything(MAIN_CONTEXT, memory);
+    expect(memory.calls.map(({ method }) => method).sort()).toEqual(
+      [
+        "forget",
+        "myMemory",
+        "readDocument",
+        "recordPackRun",
+        "search",
+        "search",
+        "status",
+        "storeFact",
+      ].sort(),
+    );
+    expect(new Set(memory.calls.map(({ args }) => args[0]))).toEqual(new Set(["main"]));
+  });
+
+  test("the list of ways is complete: a new registration needs a case here", () => {
+    const { api, registered } = recordingApi({});
+    register(api, startCounting(fakeMemory()).start);
+    expect(Object.keys(registered).sort()).toEqual([
+      "on", // routing looks at its argument only; audit is called above
+      "registerCli", // the operator's own shell
+      "registerCommand",
+      "registerGatewayMethod", // needs the scope operator.read
+      "registerMemoryCorpusSupplement",
+      "registerMemoryPromptPreparation",
+      "registerService", // answers nobody
+      "registerTool",
+    ]);
+    expect(registered.registerGatewayMethod).toMatchObject([
+      ["helmdeck.status", {}, { scope: "operator.read" }],
+    ]);
+  });
+});
+
+describe("configuration", () => {
+  test("prompt hints and audit can be switched off", () => {
+    const { api, registered } = recordingApi({ promptHints: false, auditServers: [] });
+    register(api, startCounting(fakeMemory()).start);
+    expect(registered).not.toHaveProperty("registerMemoryPromptPreparation");
+    expect(registered.on?.map(([name]) => name)).toEqual(["before_tool_call"]);
+  });
+});
+
+test("the gateway's status names the failure and never a secret", async () => {
+  const { api, registered } = recordingApi({});
+  register(api, () => Promise.reject(new Error("s3cr3t")));
+  const [[, method]] = registered.registerGatewayMethod as [[string, (options: object) => Promise<void>]];
+  const replies: unknown[] = [];
+  await method({ params: {}, respond: (...reply: unknown[]) => void replies.push(reply) });
+  expect(replies).toMatchObject([[true, { state: "failed", error: { code: "internal" } }]]);
+  expect(JSON.stringify(replies)).not.toContain("s3cr3t");
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { HelmdeckError, type Memory, type MemoryStatus } from "../../app/index.ts";
+import type { ServiceContext } from "../../plugin/host.ts";
+import { makeService } from "../../plugin/service.ts";
+import { recordingLogger } from "./fake-host.ts";
+import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+const READY: MemoryStatus = {
+  state: "ready",
+  databasePath: "/s/m.sqlite",
+  keySource: "/s/k",
+  driver: "node:sqlite",
+  mode: "keyword",
+};
+
+function serviceOver(memory: Memory | Error, subjects: readonly string[] = ["main"]) {
+  const log = recordingLogger();
+  const health: string[] = [];
+  const access = accessTo(memory);
+  const service = makeService({ access, log, subjects: () => subjects, deadlineMs: 40 });
+  const serviceHealth = {
+    reportFailure: (error: unknown) => void health.push(String(error)),
+    clearFailure: () => void health.push("clear"),
+  };
+  // Only the field that the service reads.
+  const context = { serviceHealth } as unknown as ServiceContext;
+  return { service, context, log, health };
+}
+
+describe("start", () => {
+  test("opens memory, says that all is well and warms up every agent's memory", async () => {
+    const memory = fakeMemory({ status: async () => READY, warm: async () => {} });
+    const { service, context, health, log } = serviceOver(memory, ["main", "work"]);
+    await service.start(context);
+    expect(health).toEqual(["clear"]);
+    expect(memory.calls.map(({ method, args }) => [method, ...args])).toEqual([
+      ["status"],
+      ["warm", "main"],
+      ["warm", "work"],
+    ]);
+    expect(log.lines).toEqual([]);
+  });
+
+  test("does not wait for the warming up", async () => {
+    const { service, context, health } = serviceOver(
+      fakeMemory({ status: async () => READY, warm: hanging }),
+    );
+    await service.start(context);
+    expect(health).toEqual(["clear"]);
+  });
+
+  test("a memory that does not open is reported with its plain error, and nothing is thrown", async () => {
+    const error = { code: "key_wrong", message: "The key belongs to another database." } as const;
+    const memory = fakeMemory({ status: async () => ({ ...READY, state: "failed", error }) });
+    const { service, context, health, log } = serviceOver(memory);
+    await service.start(context);
+    expect(health).toEqual(["Error: key_wrong: The key belongs to another database."]);
+    expect(log.lines).toEqual(["helmdeck memory is off: key_wrong: The key belongs to another database."]);
+  });
+
+  test.each([
+    ["a key that cannot be had", new HelmdeckError("key_unreadable", "No key."), "key_unreadable: No key."],
+    ["a defect", new Error("s3cr3t"), "internal: Error"],
+  ])("%s is reported, and its own words only when they are ours", async (_, error, reported) => {
+    const { service, context, health } = serviceOver(error);
+    await service.start(context);
+    expect(health).toEqual([`Error: ${reported}`]);
+  });
+
+  test("a memory that hangs does not hang the gateway's start", async () => {
+    const { service, context, health } = serviceOver(fakeMemory({ status: hanging }));
+    await service.start(context);
+    expect(health.join()).toContain("deadline_exceeded");
+  });
+
+  test("a failing warm-up is no failure", async () => {
+    const memory = fakeMemory({
+      status: async () => READY,
+      warm: async () => Promise.reject(new Error("x")),
+    });
+    const { service, context, health } = serviceOver(memory);
+    await service.start(context);
+    expect(health).toEqual(["clear"]);
+  });
+
+  test("works without a place to report to, and again after a stop", async () => {
+    const { service } = serviceOver(fakeMemory({ status: async () => READY, warm: async () => {} }));
+    const bare = {} as unknown as ServiceContext;
+    await service.start(bare);
+    await service.stop?.(bare);
+    await service.stop?.(bare);
+    await service.start(bare);
+  });
+});
