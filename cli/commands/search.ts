@@ -13,7 +13,11 @@ import { localMinute, rfc3339 } from "../times.ts";
 
 export async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
   const { output, options } = context;
-  const answer = await withMemory(context, (memory) => memory.search(options.caller, query));
+  const answer = await withMemory(context, async (memory) => {
+    // A gateway answers from what is indexed so far and knows more a moment later; a command has no later.
+    await memory.warm(options.caller);
+    return memory.search(options.caller, query);
+  });
   if (options.json) {
     await output.json(answerJson(answer));
     return EXIT_DONE;

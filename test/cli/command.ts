@@ -1,12 +1,25 @@
-/** Runs the real command as a process of its own, with a home and a state folder of its own. */
+/** Runs the real command, bundled as it is shipped, as a process of its own with a home of its own. */
 import { spawn } from "node:child_process";
-import { chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
+import { buildCommandLine, ROOT } from "../../scripts/build.ts";
 
-const SOURCE_ENTRY = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+/** Inside the tree, so that the bundle finds better-sqlite3; one for each test file. */
+const BUNDLE_FOLDER = join(ROOT, "node_modules", ".cache", `helmdeck-cli-${randomUUID()}`);
+
+/** What `bin` names, built from the sources of now. */
+export const BUNDLED_COMMAND = join(BUNDLE_FOLDER, "helmdeck-memory.mjs");
+export const COMMAND_FROM_SOURCE = join(ROOT, "cli", "main.ts");
+
+beforeAll(async () => {
+  mkdirSync(BUNDLE_FOLDER, { recursive: true });
+  await buildCommandLine(BUNDLE_FOLDER);
+}, 60_000);
+afterAll(() => rmSync(BUNDLE_FOLDER, { recursive: true, force: true }));
 
 export interface Finished {
   readonly code: number | null;
@@ -30,7 +43,7 @@ export class CommandHome {
   readonly #entry: string;
   #identity: { uid?: number; gid?: number } = {};
 
-  constructor(entry = SOURCE_ENTRY) {
+  constructor(entry = BUNDLED_COMMAND) {
     this.#entry = entry;
   }
 

@@ -1,4 +1,4 @@
-/** Every command as a person and as a script sees it: the real command in processes of its own. */
+/** get, list, search, forget and doctor as a person and as a script see them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
 
@@ -6,7 +6,21 @@ const home = new CommandHome();
 afterAll(() => home.remove());
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const DAY = 86_400_000;
+
+/** Oldest first. */
+const FACTS = [
+  { key: "deploy/konflux", value: "We always deploy through Konflux" },
+  { key: "team/release", value: "The docs team decides", category: "team", tags: ["docs"] },
+  { key: "from/stdin", value: "two\nlines" },
+  { key: "from/file", value: "Kept in a file" },
+  { key: "dash", value: "-v is for verbose" },
+].map((fact, index) => ({ ...fact, created_at: new Date(Date.now() - (60 - index) * 60_000).toISOString() }));
+
+beforeAll(async () => {
+  expect(
+    await home.run(["import", "-"], { input: FACTS.map((fact) => JSON.stringify(fact)).join("\n") }),
+  ).toMatchObject({ code: 0 });
+});
 
 async function json(...args: readonly string[]): Promise<unknown> {
   const { code, stdout, stderr } = await home.run([...args, "--json"]);
@@ -16,89 +30,6 @@ async function json(...args: readonly string[]): Promise<unknown> {
   expect(stdout.trimEnd()).not.toContain("\n");
   return JSON.parse(stdout);
 }
-
-describe("store", () => {
-  test("says what was stored, for whom, and until when", async () => {
-    const { code, stdout, stderr } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
-    expect(stderr).toBe("");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^Stored deploy\/konflux \(user_facts\) for main\. It expires in 90 days, on \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/,
-    );
-  });
-
-  test("says when the same value stood there", async () => {
-    const { stdout } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
-    expect(stdout).toMatch(
-      /^Refreshed deploy\/konflux \(user_facts\) for main: the same value stood there since /,
-    );
-  });
-
-  test("says when another value stood there", async () => {
-    const { stdout } = await home.run(["store", "deploy/konflux", "We always deploy through Konflux"]);
-    expect(stdout).toMatch(/^Stored deploy\/konflux \(user_facts\) for main, in place of the value of /);
-  });
-
-  test("answers a script with key, category, path and expiry, by the options given", async () => {
-    const before = Date.now();
-    const stored = await json(
-      "store",
-      "team/release",
-      "The docs team reviews",
-      "--category",
-      "team",
-      "--tag",
-      "docs",
-      "--tag",
-      "release",
-      "--ttl",
-      "30d",
-    );
-    expect(stored).toEqual({
-      key: "team/release",
-      category: "team",
-      path: "helmdeck/team/team/release.md",
-      expiresAt: expect.stringMatching(RFC3339),
-    });
-    const { expiresAt } = stored as { expiresAt: string }; // Checked above.
-    expect(Date.parse(expiresAt) - before).toBeGreaterThanOrEqual(30 * DAY);
-    expect(Date.parse(expiresAt) - before).toBeLessThan(30 * DAY + 60_000);
-    expect(await json("get", "team/release")).toMatchObject({ tags: ["docs", "release"], category: "team" });
-  });
-
-  test("answers a script that it replaced something", async () => {
-    expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
-      replaced: { updatedAt: expect.stringMatching(RFC3339), refreshed: false },
-    });
-    expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
-      replaced: { refreshed: true },
-    });
-  });
-
-  test("reads the value from standard input, white space around it cut", async () => {
-    const stored = await home.run(["store", "from/stdin", "-"], { input: "\n  two\nlines \n\n" });
-    expect(stored).toMatchObject({ code: 0, stderr: "" });
-    expect(await json("get", "from/stdin")).toMatchObject({ value: "two\nlines" });
-  });
-
-  test("reads the value from a file", async () => {
-    await home.write("value.txt", "Kept in a file");
-    expect(await home.run(["store", "from/file", "--value-file", "value.txt"])).toMatchObject({ code: 0 });
-    expect(await json("get", "from/file")).toMatchObject({ value: "Kept in a file" });
-  });
-
-  test("takes a value that begins with a dash after --", async () => {
-    expect(await home.run(["store", "--", "dash", "-v is for verbose"])).toMatchObject({ code: 0 });
-    expect((await home.run(["get", "dash"])).stdout).toBe("-v is for verbose\n");
-  });
-
-  test("keeps exactly 64 KiB, from an argument or from standard input", async () => {
-    const value = "ä".repeat(32 * 1024);
-    expect(await home.run(["store", "big", "-"], { input: `${value}\n` })).toMatchObject({ code: 0 });
-    expect(await json("get", "big")).toMatchObject({ value });
-    await home.run(["forget", "key:big"]);
-  });
-});
 
 describe("get", () => {
   test("prints the value and nothing else", async () => {
@@ -245,9 +176,13 @@ describe("search", () => {
   });
 
   test("returns no more than asked for", async () => {
-    expect(await json("search", "docs team konflux deploy file", "--limit", "1")).toMatchObject({
+    await home.run(["store", "birds/lake", "The heron stands at the lake", "--caller", "birds"]);
+    await home.run(["store", "birds/sky", "A heron flew over the lake", "--caller", "birds"]);
+    expect(await json("search", "heron lake", "--caller", "birds")).toMatchObject({ results: [{}, {}] });
+    expect(await json("search", "heron lake", "--limit", "1", "--caller", "birds")).toMatchObject({
       results: [{}],
     });
+    await home.run(["forget", "everything", "--caller", "birds"]);
   });
 
   test("says in words that nothing was found, and what to try", async () => {

@@ -56,10 +56,10 @@ describe("import", () => {
       stderr: "",
     });
     expect((await home.run(["search", "release notes pipeline"])).stdout).toContain(
-      "helmdeck/pipeline_history/release-notes/",
+      "## Pipeline run: release-notes",
     );
     expect((await home.run(["search", "github list issues"])).stdout).toContain(
-      "helmdeck/pack_history/github.list_issues/",
+      "## Pack call: github.list_issues",
     );
   });
 

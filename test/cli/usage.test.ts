@@ -1,7 +1,8 @@
 /** What a wrong command line gets: exit 2, one line, a way on, and never the text that was typed for storing. */
+import { spawnSync } from "node:child_process";
 import { afterAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { CommandHome } from "./command.ts";
+import { BUNDLED_COMMAND, COMMAND_FROM_SOURCE, CommandHome } from "./command.ts";
 
 const home = new CommandHome();
 afterAll(() => home.remove());
@@ -73,6 +74,32 @@ describe("a wrong command line", () => {
     const { code, stdout, stderr } = await home.run(args);
     expect(code).toBe(2);
     expect(stdout + stderr).not.toContain(SECRET);
+  });
+});
+
+describe("the command from its sources", () => {
+  test("works as the bundled one does", async () => {
+    const fromSource = new CommandHome(COMMAND_FROM_SOURCE);
+    try {
+      expect(await fromSource.run(["store", "k", "the heron stands"])).toMatchObject({ code: 0, stderr: "" });
+      expect((await fromSource.run(["search", "heron"])).stdout).toContain("the heron stands");
+      expect(await fromSource.run(["--help"])).toEqual(await home.run(["--help"]));
+    } finally {
+      fromSource.remove();
+    }
+  });
+});
+
+describe("a Node that is too old", () => {
+  test("is told about in one line", () => {
+    const older = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "24.15.9" } });`;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["--import", `data:text/javascript,${encodeURIComponent(older)}`, BUNDLED_COMMAND, "list"],
+      { encoding: "utf8" },
+    );
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^runtime_unsupported: helmdeck-memory needs Node 24\.16 or later; [^\n]+\n$/);
   });
 });
 
