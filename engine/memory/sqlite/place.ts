@@ -44,17 +44,20 @@ export async function findDatabase(path: string): Promise<string> {
 /** False for nothing at all; throws for anything but a plain file, or a link to one. */
 async function isThere(path: string): Promise<boolean> {
   const found = await stat(path).catch((error: unknown) => absent(path, error));
-  if (found === undefined) return refuseDanglingLink(path);
+  if (found === undefined) return wasJustMade(path);
   if (found.isDirectory()) throw unavailable(path, "is a folder, and should be a file");
   if (!found.isFile()) throw unavailable(path, "is not a plain file");
   if (found.size === 1) throw notOurs(path);
   return true;
 }
 
-async function refuseDanglingLink(path: string): Promise<false> {
+/** True when another process made the file since we looked; throws for a link to nothing. */
+async function wasJustMade(path: string): Promise<boolean> {
   const found = await lstat(path).catch((error: unknown) => absent(path, error));
-  if (found === undefined) return false;
-  throw unavailable(path, "is a symbolic link to a file that is not there");
+  if (found?.isSymbolicLink() === true) {
+    throw unavailable(path, "is a symbolic link to a file that is not there");
+  }
+  return found !== undefined;
 }
 
 function absent(path: string, error: unknown): undefined {
