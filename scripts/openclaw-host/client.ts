@@ -1,7 +1,6 @@
 /** How a test or the demo talks to an OpenClaw: tool calls over HTTP, methods over WebSocket, the command line. */
 import { readFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
 import type { Json, JsonObject, OpenClawHome } from "./home.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { callGateway } from "./rpc.ts";
@@ -32,12 +31,8 @@ export interface ToolReply {
 /** From the newest of the gateway's log, for a failure's message. */
 const TAIL_LINES = 30;
 
-/** OpenClaw's executable, as its documentation says to find it (docs/gateway/embedding.md). */
-export const OPENCLAW_ENTRY = resolve(
-  dirname(fileURLToPath(import.meta.resolve("openclaw"))),
-  "..",
-  "openclaw.mjs",
-);
+/** OpenClaw's executable. */
+export const OPENCLAW_ENTRY = createRequire(import.meta.url).resolve("openclaw/cli-entry");
 
 export class OpenClawClient {
   readonly home: OpenClawHome;

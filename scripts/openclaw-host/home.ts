@@ -27,7 +27,7 @@ export interface OpenClawHome {
 }
 
 /** Names short: Unix sockets under macOS's long temporary folder must stay below 104 bytes. */
-const PREFIX = "helmdeck-";
+const PREFIX = "helmdeck-oc-";
 
 export interface HomeOptions {
   /** Merged over what a quiet, quick, local gateway needs. */

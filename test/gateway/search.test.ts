@@ -1,0 +1,115 @@
+/** What a person sees: memory_search and memory_get of the real OpenClaw, with the packed plugin installed. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
+
+const openclaw = sharedOpenClaw();
+const QUERY = "what was that thing about my Konflux deployment preference";
+const KEY = "konflux/deployment-preference";
+const PATH = `helmdeck/user_facts/${KEY}.md`;
+const VALUE = "Deploy Konflux changes to staging first, and never on a Friday.";
+
+beforeAll(async () => {
+  const stored = await openclaw.invokeTool("helmdeck__memory_store", { key: KEY, value: VALUE });
+  expect(stored).toMatchObject({ status: 200, details: { key: KEY, path: PATH } });
+});
+
+describe("memory_search", () => {
+  it("finds a stored fact beside OpenClaw's own notes when no corpus is named", async () => {
+    const reply = await openclaw.invokeTool("memory_search", { query: QUERY });
+    expect(pathsOf(reply, "helmdeck")).toEqual([PATH]);
+    expect(pathsOf(reply, "memory")).toContain("MEMORY.md");
+    const [hit] = hitsOf(reply).filter(({ corpus }) => corpus === "helmdeck");
+    expect(hit?.snippet).toContain(VALUE);
+    expect(hit?.score).toBeGreaterThan(0.5);
+    expect(reply.details.disabled).toBeUndefined();
+  });
+
+  it("finds it with corpus all", async () => {
+    const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "all" });
+    expect(pathsOf(reply, "helmdeck")).toEqual([PATH]);
+    expect(pathsOf(reply, "memory")).toContain("MEMORY.md");
+  });
+
+  it("finds only it with corpus wiki", async () => {
+    const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "wiki" });
+    expect(pathsOf(reply, "helmdeck")).toEqual([PATH]);
+    expect(pathsOf(reply, "memory")).toEqual([]);
+  });
+
+  it("leaves a search of OpenClaw's own memory alone with corpus memory", async () => {
+    const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "memory" });
+    expect(pathsOf(reply, "helmdeck")).toEqual([]);
+    expect(pathsOf(reply, "memory")).toContain("MEMORY.md");
+  });
+
+  it("gives no hit of ours for what only the notes know", async () => {
+    const reply = await openclaw.invokeTool("memory_search", { query: "harvest of the pear trees" });
+    expect(pathsOf(reply, "helmdeck")).toEqual([]);
+    expect(pathsOf(reply, "memory")).toContain("memory/2026-11-02.md");
+  });
+
+  it("keeps to maxResults", async () => {
+    const reply = await openclaw.invokeTool("memory_search", { query: QUERY, maxResults: 1 });
+    expect(hitsOf(reply)).toHaveLength(1);
+  });
+});
+
+describe("memory_get", () => {
+  it("reads a hit whole by its path, without a warning", async () => {
+    const { details } = await openclaw.invokeTool("memory_get", { path: PATH });
+    expect(details).toMatchObject({ status: "ok", path: PATH, fromLine: 1, truncated: false });
+    expect(details.text).toBe(`## ${KEY}\n\n${VALUE}\n\n(category: user_facts)`);
+    expect(details.warning).toBeUndefined();
+  });
+
+  it.each(["all", "memory", "wiki"])("reads it with corpus %s too", async (corpus) => {
+    const { details } = await openclaw.invokeTool("memory_get", { path: PATH, corpus });
+    expect(details).toMatchObject({ status: "ok", path: PATH });
+    expect(details.warning).toBeUndefined();
+  });
+
+  it("reads from a line on", async () => {
+    const { details } = await openclaw.invokeTool("memory_get", { path: PATH, from: 3, lines: 1 });
+    expect(details).toMatchObject({ text: VALUE, fromLine: 3, lineCount: 1, totalLines: 5, truncated: true });
+  });
+
+  it("shows what is there in helmdeck/my-memory.md, without values", async () => {
+    const { details } = await openclaw.invokeTool("memory_get", { path: "helmdeck/my-memory.md" });
+    expect(details).toMatchObject({ status: "ok", path: "helmdeck/my-memory.md" });
+    expect(details.text).toContain(KEY);
+    expect(details.text).not.toContain("Friday");
+  });
+
+  it("still reads OpenClaw's own notes", async () => {
+    const { details } = await openclaw.invokeTool("memory_get", { path: "MEMORY.md" });
+    expect(details).toMatchObject({ status: "ok", path: "MEMORY.md" });
+    expect(details.text).toContain("GitOps");
+  });
+
+  it.each([
+    "helmdeck/user_facts/no-such-key.md",
+    "helmdeck/../MEMORY.md",
+    "helmdeck/user_facts/../../../../../etc/passwd.md",
+    "helmdeck//etc/passwd",
+    "helmdeck/",
+    `helmdeck/user_facts/${KEY}.md/`,
+    `helmdeck/user_facts/${KEY.toUpperCase()}.md`,
+    "helmdeck/user_facts/konflux%2Fdeployment-preference.md",
+    "helmdeck/pack_history/konflux/deployment-preference.md",
+  ])("has nothing at %s", async (path) => {
+    const { details } = await openclaw.invokeTool("memory_get", { path });
+    expect(details).toMatchObject({ status: "not_found", text: "" });
+  });
+
+  it.each(["../MEMORY.md", "/etc/passwd", "memory/no-such-note.md", "some words that a model made up"])(
+    "gives nothing of ours for the foreign path %s, whatever the corpus",
+    async (path) => {
+      for (const corpus of [undefined, "wiki", "all"]) {
+        const { details } = await openclaw.invokeTool("memory_get", corpus ? { path, corpus } : { path });
+        expect(details.status).not.toBe("ok");
+        expect(details.text ?? "").toBe("");
+        expect(details.corpus).not.toBe("helmdeck");
+      }
+    },
+  );
+});

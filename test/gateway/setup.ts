@@ -1,0 +1,72 @@
+/** Before the gateway tests: packs the plugin once, and starts the gateway that the read-and-write tests share. */
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { type OpenClawHome, type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host.ts";
+import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { MODEL_ID, startStandInModel } from "./stand-in-model.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The packed plugin. */
+    readonly tarball: string;
+    readonly sharedHome: OpenClawHome;
+    readonly sharedPid: number;
+    readonly modelUrl: string;
+  }
+}
+
+export const NOTES = {
+  "MEMORY.md": "# Notes\n\nKonflux is the build system at work. Its deployment goes through GitOps.\n",
+  "memory/2026-11-02.md": "# Standup\n\nTalked about the harvest of the pear trees with the neighbours.\n",
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-pack-")));
+  const model = await startStandInModel();
+  let host: OpenClawHost | undefined;
+  const teardown = async () => {
+    await host?.stop();
+    await model.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const tarball = await packPlugin(folder);
+    host = await startOpenClaw({
+      plugins: [tarball],
+      notes: NOTES,
+      otherAgents: ["work", "boxed"],
+      config: {
+        agents: {
+          defaults: { model: { primary: `stand-in/${MODEL_ID}` } },
+          entries: { boxed: { sandbox: { mode: "all" } } },
+        },
+        tools: { sandbox: { tools: { allow: ["memory_search", "memory_get", "helmdeck__*"] } } },
+        models: { providers: { "stand-in": providerAt(model.baseUrl) } },
+        mcp: {
+          servers: {
+            helmdeck: { command: process.execPath, args: [join(import.meta.dirname, "mcp-server.ts")] },
+          },
+        },
+      },
+    });
+    project.provide("tarball", tarball);
+    project.provide("sharedHome", host.home);
+    project.provide("sharedPid", host.pid);
+    project.provide("modelUrl", model.baseUrl);
+    return teardown;
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+}
+
+function providerAt(baseUrl: string) {
+  return {
+    baseUrl,
+    apiKey: "stand-in-needs-none",
+    api: "openai-completions",
+    models: [{ id: MODEL_ID, name: "Stand-in", input: ["text"], contextWindow: 120_000, maxTokens: 8_192 }],
+  };
+}

@@ -1,0 +1,27 @@
+/** Two sets of tests: the unit tests, and those that drive the real OpenClaw gateway, which take minutes and run one by one. */
+import { defineConfig } from "vitest/config";
+
+const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
+/** A gateway needs ten to thirty seconds to start, an `openclaw` command three to fifteen, on two busy cores. */
+const GATEWAY_TIMEOUT_MS = 180_000;
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [GATEWAY_TESTS] },
+      },
+      {
+        test: {
+          name: "gateway",
+          include: [GATEWAY_TESTS],
+          globalSetup: "test/gateway/setup.ts",
+          testTimeout: GATEWAY_TIMEOUT_MS,
+          hookTimeout: GATEWAY_TIMEOUT_MS,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
