@@ -36,19 +36,23 @@ export interface CutOff {
   readonly singleWordCoverage: number;
   /** A larger share of names and numbers missing means that another thing is meant. */
   readonly missingNames: number;
-  /** A line of a thread is judged with half of what the lines around it answer, and must reach this share. */
-  readonly threadCoverage: number;
+  /**
+   * A line of a thread rarely repeats what was asked, so it is judged with half of what the lines around it answer: some
+   * line must reach `threadBest`, then each that reaches `threadLine` counts.
+   */
+  readonly threadBest: number;
+  readonly threadLine: number;
   readonly threadUnknownNames: number;
 }
 
 export const DEFAULT_RANKING: Ranking = {
-  saturation: 0.8,
+  saturation: 0.5,
   lengthNorm: 0.3,
   keyWeight: 1,
   tagWeight: 1,
   titleWeight: 0.5,
   categoryWeight: 0.5,
-  bm25Share: 0.6,
+  bm25Share: 0.35,
   proximity: 0.25,
   threadContext: 0.7,
   nearContext: 0.2,
@@ -57,10 +61,11 @@ export const DEFAULT_RANKING: Ranking = {
   candidates: 300,
   cutOff: {
     coverage: 0.5,
-    unknownPenalty: 0.3,
+    unknownPenalty: 0.35,
     singleWordCoverage: 0.75,
     missingNames: 0.15,
-    threadCoverage: 0.2,
+    threadBest: 0.27,
+    threadLine: 0.1,
     threadUnknownNames: 0.5,
   },
 };

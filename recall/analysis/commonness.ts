@@ -17,12 +17,12 @@ ought need cannot don didn doesn isn aren wasn weren won wouldn shouldn couldn h
 and or but if then else so because as than though although while until unless since
 of at by for with about against between into through during before after above below to from up down in out on off over under
 within without upon onto toward towards among across along around via per
+many much more most less least few fewer several often lot lots bit
 again further once here there now just only own same too very also ever never always still yet already even rather quite
 s t d m ll re ve hey hi hello please thanks thank okay ok yes yeah`);
 
 const EVERYDAY = list(`
-thing things something anything everything nothing stuff kind kinds type types sort way ways lot lots bit much many more most
-less least few several other others another next last first new old good great better best bad big small little
+thing things something anything everything nothing stuff kind kinds type types sort way ways other others another next last first new old good great better best bad big small little
 time times today yesterday tomorrow recently lately ago soon later currently usually often sometimes
 tell told say says said ask asked know knew known think thought want wanted like liked get got go goes going went come came
 make made take took give gave find found look looking see saw seen use used using try tried put keep kept mention mentioned
@@ -61,7 +61,7 @@ const OTHER_LANGUAGES: readonly ReadonlySet<string>[] = [
 
 /** Chinese, Japanese and Korean words that ask or join; the platform's word breaker cuts them out. */
 const UNSPACED = list(`
-的 了 吗 呢 吧 啊 是 在 有 和 与 或 我 你 他 她 它 我们 你们 他们 这 那 哪 哪个 哪里 哪儿 哪家 哪一 一 个 家 什么 什么时候 时候 怎么 怎样 为什么 谁
+的 了 吗 呢 吧 啊 是 在 有 和 与 或 我 你 他 她 它 我们 你们 他们 这 那 哪 哪个 哪里 哪儿 哪家 哪一 一 个 家 什么 什么时候 时候 哪天 哪些 哪年 哪月 几号 多久 多大 多长 多远 如何 为何 何时 何地 何处 是否 怎么 怎样 为什么 谁
 多少 几 几点 几个 请问 要 会 能 可以 吧 就 都 也 不 没 没有 被 把 从 到 对 给 前 后 做 需要
 の は が を に へ で と も や か から まで より です ます でし まし た だ て い し する します しま さ れ る ある いる 行い 行う この その あの これ それ どこ
 どう 何 なに いつ 誰 だれ なぜ どの どれ ください ですか ますか される され 時 何時 ん な い

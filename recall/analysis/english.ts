@@ -19,7 +19,7 @@ kneel knelt; bind bound; shine shone; show shown; sew sewn; prove proven; lie la
 child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; knife knives;
 wife wives; life lives; half halves; shelf shelves; wolf wolves; loaf loaves; thief thieves; criterion criteria;
 datum data; index indices indexes; appendix appendices; vertex vertices; matrix matrices; analysis analyses; crisis crises;
-good better best; bad worse worst; far further farther furthest`;
+add added adding; good better best; bad worse worst; far further farther furthest`;
 
 const LEMMA_BY_FORM = readIrregular(IRREGULAR);
 const ENGLISH_WORD = /^[a-z]{3,40}$/;

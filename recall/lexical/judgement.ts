@@ -18,19 +18,31 @@ export function rankOf(evidence: Evidence, ranking: Ranking): number {
   return words + ranking.proximity * evidence.proximity + evidence.context;
 }
 
-/** 0 to 1 for a rank, given the best rank of the same query. Never falls as the rank rises. */
-export function scoreOf(rank: number, best: number): number {
+/** Share of the query that is answered, by the unit itself or by the lines around it. */
+export function answeredBy({ coverage, context }: Evidence): number {
+  return Math.min(1, coverage + context);
+}
+
+/** 0 to 1 for a rank, given what share is answered, and what share the best answered unit of the same query answers. */
+export function scoreOf(rank: number, answered: number, bestAnswered: number): number {
   const sure =
     rank <= 1
       ? ALL_WORDS * rank ** CURVE
       : ALL_WORDS + (CERTAIN - ALL_WORDS) * (1 - Math.exp(2 * (1 - rank)));
-  const rivals = best <= 1 ? 1 : Math.min(1, rank) ** RIVALRY;
+  const rivals = bestAnswered === 0 ? 1 : (answered / bestAnswered) ** RIVALRY;
   return sure * rivals;
 }
 
-/** False for noise: a match that says more about the words people use than about what was asked. */
-export function isAnswer(evidence: Evidence, cutOff: CutOff): boolean {
-  return evidence.inThread ? answersInThread(evidence, cutOff) : answersAlone(evidence, cutOff);
+/** Of all that was found, what is an answer; the rest says more about the words people use than about what was asked. */
+export function withoutNoise<T extends { readonly evidence: Evidence }>(
+  found: readonly T[],
+  cutOff: CutOff,
+): readonly T[] {
+  const threadAnswers = found.some(({ evidence }) => reachesInThread(evidence, cutOff.threadBest, cutOff));
+  return found.filter(({ evidence }) => {
+    if (!evidence.inThread) return answersAlone(evidence, cutOff);
+    return threadAnswers && reachesInThread(evidence, cutOff.threadLine, cutOff);
+  });
 }
 
 function answersAlone(evidence: Evidence, cutOff: CutOff): boolean {
@@ -40,7 +52,7 @@ function answersAlone(evidence: Evidence, cutOff: CutOff): boolean {
   return coverage - cutOff.unknownPenalty * evidence.unknown >= cutOff.coverage;
 }
 
-function answersInThread(evidence: Evidence, cutOff: CutOff): boolean {
-  if (evidence.unknownNames > cutOff.threadUnknownNames) return false;
-  return evidence.coverage + evidence.context / 2 >= cutOff.threadCoverage;
+function reachesInThread(evidence: Evidence, least: number, cutOff: CutOff): boolean {
+  if (!evidence.inThread || evidence.unknownNames > cutOff.threadUnknownNames) return false;
+  return evidence.coverage + evidence.context / 2 >= least;
 }

@@ -3,7 +3,7 @@ import type { UnixMs } from "../../engine/index.ts";
 import type { Ranking } from "../ranking.ts";
 import type { IndexedDocument } from "./documents.ts";
 import { ConceptMarks, type Evidence, Inspection } from "./inspection.ts";
-import { isAnswer, rankOf, scoreOf } from "./judgement.ts";
+import { answeredBy, rankOf, scoreOf, withoutNoise } from "./judgement.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import type { Passage } from "./passages.ts";
 import { analyseQuery } from "./query.ts";
@@ -49,7 +49,7 @@ export class LexicalSearch {
     const inspection = new Inspection(concepts, index, ranking, tools);
     const ranked = this.#units(index, ranking).flatMap((unit) => rank(unit, index, inspection, options));
     this.#marks.wipe(concepts);
-    return scored(bestPerDocument(ranked.sort(compare)), ranking).slice(0, limit);
+    return bestPerDocument([...scored(ranked, ranking)].sort(compare)).slice(0, limit);
   }
 
   #units(index: LexicalIndex, ranking: Ranking): readonly number[] {
@@ -79,16 +79,17 @@ function rank(
 }
 
 function scored(ranked: readonly Ranked[], { cutOff }: Ranking): readonly Match[] {
-  const best = ranked[0]?.rank ?? 0;
-  return ranked
-    .filter(({ evidence }) => cutOff === false || isAnswer(evidence, cutOff))
-    .map(({ rank, ...match }) => ({ ...match, score: scoreOf(rank, best) }));
+  const best = Math.max(0, ...ranked.map(({ evidence }) => answeredBy(evidence)));
+  const answers = cutOff === false ? ranked : withoutNoise(ranked, cutOff);
+  return answers.map(({ rank, ...match }) => {
+    return { ...match, score: scoreOf(rank, answeredBy(match.evidence), best) };
+  });
 }
 
-/** Highest rank first, then newest, then by path: the same query gives the same order. */
-function compare(left: Ranked, right: Ranked): number {
+/** Best score first, then newest, then by path: the same query gives the same order. */
+function compare(left: Match, right: Match): number {
   return (
-    right.rank - left.rank ||
+    right.score - left.score ||
     right.document.updatedAt - left.document.updatedAt ||
     compareText(left.document.path, right.document.path) ||
     left.passage.start - right.passage.start
@@ -99,7 +100,7 @@ function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function bestPerDocument(ranked: readonly Ranked[]): readonly Ranked[] {
+function bestPerDocument(ranked: readonly Match[]): readonly Match[] {
   const seen = new Set<IndexedDocument>();
   return ranked.filter(({ document }) => {
     if (seen.has(document)) return false;
