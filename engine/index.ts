@@ -34,6 +34,7 @@ export {
   validateFact,
 } from "./facts/policy.ts";
 export {
+  type CategoryCount,
   type Changes,
   type ChangesQuery,
   type Entry,

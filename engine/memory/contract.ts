@@ -133,6 +133,12 @@ export interface NamespaceCount {
   readonly count: number;
 }
 
+export interface CategoryCount {
+  readonly origin: Origin;
+  readonly category: string;
+  readonly count: number;
+}
+
 /** What doctor shows of a store. `unreadable` counts rows that do not open under the key at hand. */
 export interface StoreReport {
   readonly backend: string;
@@ -163,6 +169,8 @@ export interface MemoryReader {
   countWhere(filter: EntryFilter): Promise<number>;
   changes(query: ChangesQuery): Promise<Changes>;
   namespaces(): Promise<readonly NamespaceCount[]>;
+  /** What one namespace holds, by origin and then category. Never decrypts. */
+  categories(namespace: Namespace): Promise<readonly CategoryCount[]>;
   /** Opens every row: slow on large stores, for doctor. */
   inspect(): Promise<StoreReport>;
   /** Idempotent. Every other call after it throws `store_unavailable`. */

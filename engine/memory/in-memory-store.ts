@@ -1,6 +1,7 @@
 /** A memory store that lives in the process and dies with it: for tests, and for a server that was given no key. */
 import { HelmdeckError } from "../errors.ts";
 import type {
+  CategoryCount,
   Changes,
   ChangesQuery,
   Entry,
@@ -110,6 +111,16 @@ class InMemoryStore implements MemoryStore {
     return [...Map.groupBy(live, (held) => held.meta.namespace)]
       .map(([namespace, held]) => ({ namespace, count: held.length }))
       .sort((a, b) => compareBytes(a.namespace, b.namespace));
+  }
+
+  async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
+    this.#requireOpen();
+    const metas = this.#matching({ namespace }).flatMap((held) => (this.#isGone(held) ? [] : [held.meta]));
+    return [...Map.groupBy(metas, ({ origin, category }) => JSON.stringify([origin, category])).values()]
+      .flatMap((group) =>
+        group.slice(0, 1).map(({ origin, category }) => ({ origin, category, count: group.length })),
+      )
+      .sort((a, b) => compareBytes(a.origin, b.origin) || compareBytes(a.category, b.category));
   }
 
   async inspect(): Promise<StoreReport> {

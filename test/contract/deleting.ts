@@ -212,6 +212,28 @@ export function describeDeleting(open: OpenRig): void {
         expect(Object.fromEntries(counts)).toEqual({ ana: 2, "ana:s1": 1, ben: 1 });
       }),
     );
+
+    test(
+      "tell their categories, by origin and name, without what has expired and what is another's",
+      withRig(open, async ({ store, clock }) => {
+        await store.putMany([
+          fact("a", "1"),
+          fact("b", "2"),
+          fact("c", "3", { category: "prefs" }),
+          fact("a", "4", { origin: "cache" }),
+          fact("d", "5", { category: "brief", expiresAt: clock.now + HOUR_MS }),
+          fact("e", "6", { namespace: BEN }),
+          fact("f", "7", { namespace: namespaceOf("ana", "s1") }),
+        ]);
+        clock.now += HOUR_MS;
+        expect(await store.categories(ANA)).toEqual([
+          { origin: "cache", category: "user_facts", count: 1 },
+          { origin: "fact", category: "prefs", count: 1 },
+          { origin: "fact", category: "user_facts", count: 2 },
+        ]);
+        expect(await store.categories(namespaceOf("nobody"))).toEqual([]);
+      }),
+    );
   });
 }
 

@@ -11,6 +11,7 @@ const READS: Readonly<Record<string, (store: MemoryReader) => Promise<unknown>>>
   countWhere: (store) => store.countWhere({ namespace: ANA }),
   changes: (store) => store.changes({ namespace: ANA, since: 0 }),
   namespaces: (store) => store.namespaces(),
+  categories: (store) => store.categories(ANA),
   inspect: (store) => store.inspect(),
 };
 

@@ -1,6 +1,7 @@
 /** The reading half of the SQLite store; by itself it is what a read-only opener gets. */
 import { HelmdeckError } from "../../errors.ts";
 import type {
+  CategoryCount,
   Changes,
   ChangesQuery,
   Entry,
@@ -11,6 +12,7 @@ import type {
   MemoryReader,
   MetaPage,
   NamespaceCount,
+  Origin,
   StoreCapabilities,
   StoreReport,
   UnixMs,
@@ -102,6 +104,22 @@ export class SqliteReader implements MemoryReader {
         .all(...live.values)
         .map((row) => ({
           namespace: `${row.namespace}` as Namespace, // only ever written as one
+          count: Number(row.n),
+        }));
+    });
+  }
+
+  categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
+    return this.perform(() => {
+      const live = liveCondition(this.now());
+      const sql = `SELECT origin, category, count(*) AS n FROM entries WHERE namespace = ? AND ${live.sql}
+        GROUP BY origin, category ORDER BY origin, category`;
+      return this.session
+        .statement(sql)
+        .all(namespace, ...live.values)
+        .map((row) => ({
+          origin: `${row.origin}` as Origin, // only ever written as one
+          category: `${row.category}`,
           count: Number(row.n),
         }));
     });

@@ -72,7 +72,7 @@ test("my-memory is read without opening a single value", async () => {
     },
   });
   await summariseMemory(watched, alice);
-  expect(new Set(opened)).toEqual(new Set(["listMeta"]));
+  expect(new Set(opened)).toEqual(new Set(["categories", "listMeta"]));
 });
 
 test("my-memory counts beyond one page of the store", async () => {
