@@ -31,7 +31,16 @@ async function failureOf(error: unknown): Promise<Failure> {
     const { code, message, details } = error;
     return { code, message: harmlessLine(message), details, exitCode: EXIT_FAILED };
   }
+  if (isFailedWrite(error)) {
+    const message = `The answer is not complete: standard output cannot be written (${error.code}). Send it where there is room.`;
+    return { code: "invalid_input", message, details: {}, exitCode: EXIT_FAILED };
+  }
   return { code: "internal", message: internalMessage(error), details: {}, exitCode: EXIT_FAILED };
+}
+
+/** Files that we write ourselves fail with an error of ours; what remains is the stream that the shell gave us. */
+function isFailedWrite(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && error.syscall === "write";
 }
 
 /**
@@ -80,7 +89,7 @@ function sentence(said: string): string {
 /** The class and the system's code say enough for a report; the message of a foreign error may quote what it was given. */
 function internalMessage(error: unknown): string {
   const name = error instanceof Error ? error.constructor.name : typeof error;
-  const systemCode =
-    error instanceof Error && "code" in error && typeof error.code === "string" ? `, ${error.code}` : "";
-  return `Something failed that should not have (${name}${systemCode}). Run helmdeck-memory doctor; if that finds nothing, please report it.`;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const kind = /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? `${name}, ${code}` : name;
+  return `Something failed that should not have (${kind}). Run helmdeck-memory doctor; if that finds nothing, please report it.`;
 }

@@ -1,8 +1,10 @@
 /** Import and export as a shell user meets them: progress, refusals by line, round trips, pipes, interruption. */
+
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync, watch } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CommandHome, finish } from "./command.ts";
+import { BUNDLED_COMMAND, CommandHome, finish } from "./command.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
 const NOW_SECONDS = Math.floor(Date.now() / 1_000);
@@ -231,6 +233,17 @@ describe("export", () => {
       stdout: "",
       stderr: "0 lines, values in plain text.\n",
     });
+  });
+
+  test.runIf(existsSync("/dev/full"))("to a full disk says that the answer is not complete", async () => {
+    await home.run(["store", "k", "hunter2-secret"]);
+    const { status, stderr } = spawnSync(
+      "/bin/sh",
+      ["-c", 'exec "$0" "$@" > /dev/full', process.execPath, BUNDLED_COMMAND, "export"],
+      { env: { PATH: process.env.PATH, HOME: home.folder }, encoding: "utf8" },
+    );
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^invalid_input: The answer is not complete: [^\n]*ENOSPC[^\n]*\n$/);
   });
 
   describe("of a large memory", () => {

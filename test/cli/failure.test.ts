@@ -1,0 +1,72 @@
+/** How a failure is told: one line, nothing of what a foreign error says, no trace; on paper and in JSON. */
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { HelmdeckError } from "../../app/index.ts";
+import { reportFailure } from "../../cli/failure.ts";
+import { Output } from "../../cli/output.ts";
+
+const SECRET = "hunter2-correct-horse";
+
+async function told(
+  error: unknown,
+  json: boolean,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const output = new Output({
+    stdin: new PassThrough(),
+    stdout,
+    stderr,
+    env: {},
+    homeDir: "/",
+    now: () => 0,
+  });
+  const code = await reportFailure(error, output, json);
+  return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
+}
+
+describe("a failure of ours", () => {
+  const ours = new HelmdeckError("store_locked", "Another process holds it.\nTry \u001b[31magain.", {
+    details: { waitedMs: 5_000 },
+    cause: new Error(SECRET),
+  });
+
+  test("is its code and message on one harmless line, without its cause", async () => {
+    const { code, stdout, stderr } = await told(ours, false);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toBe("store_locked: Another process holds it. Try [U+001B][31magain.\n");
+  });
+
+  test("has its details in JSON", async () => {
+    const { stderr } = await told(ours, true);
+    expect(JSON.parse(stderr)).toEqual({
+      error: "store_locked",
+      message: "Another process holds it. Try [U+001B][31magain.",
+      details: { waitedMs: 5_000 },
+    });
+  });
+});
+
+describe("a failure that nobody foresaw", () => {
+  test.each<[string, unknown]>([
+    ["an error", new TypeError(`cannot read ${SECRET}`)],
+    ["an error with a cause", new Error("outer", { cause: new Error(SECRET) })],
+    ["a thrown text", SECRET],
+    ["a thrown object", { message: SECRET }],
+    ["nothing", undefined],
+    ["an error whose code is a text of its own", Object.assign(new Error("x"), { code: `${SECRET}\n` })],
+  ])("%s is told as internal, with nothing that it says", async (_name, error) => {
+    for (const json of [false, true]) {
+      const { code, stdout, stderr } = await told(error, json);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(json ? /^\{"error":"internal",[^\n]+\}\n$/ : /^internal: [^\n]+doctor[^\n]+\n$/);
+      expect(stderr).not.toContain(SECRET);
+      expect(stderr).not.toMatch(/\bat .*:\d+/);
+    }
+  });
+
+  test("names the kind of error and the system's code, for a report", async () => {
+    const { stderr } = await told(Object.assign(new RangeError("x"), { code: "ERR_OUT_OF_RANGE" }), false);
+    expect(stderr).toContain("(RangeError, ERR_OUT_OF_RANGE)");
+  });
+});
