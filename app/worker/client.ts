@@ -132,7 +132,11 @@ class WorkerLink {
     if (waitMs > 0) {
       throw unavailable(`The memory worker stopped; it is started again in ${Math.ceil(waitMs / 1_000)} s.`);
     }
-    this.#running = this.#start();
+    try {
+      this.#running = this.#start();
+    } catch (error) {
+      throw unavailable(`The memory worker cannot be started${nameOf(error)}.`);
+    }
     return this.#running;
   }
 

@@ -1,9 +1,12 @@
 /** What helmdeck gets wrong, as far as it shows to whoever uses memory; the numbers are those of the list of its faults. */
 import Database from "better-sqlite3";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { importLines, type MemoryPlace, type OpenMemory, type OpenMemoryOptions } from "../../app/index.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
+
+// Each write is synced to disk, and the machine may be busy.
+vi.setConfig({ testTimeout: 30_000 });
 
 /** Opens the closed database behind the store's back. */
 function tamper(place: MemoryPlace, sql: string, ...values: readonly unknown[]): void {
@@ -196,6 +199,15 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
       expect((await memory.forget("main", { scope: "everything", dryRun: true })).deleted).toBe(6);
     },
   );
+
+  test.each(["true", 1, {}])("a dry run of %j is refused rather than taken for none", async (dryRun) => {
+    const memory = await filled();
+    // @ts-expect-error a host hands over what a model wrote
+    await expect(memory.forget("main", { scope: "all", dryRun })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+    expect((await memory.forget("main", { scope: "all", dryRun: true })).deleted).toBe(5);
+  });
 
   test("what is forgotten is gone from every answer", async () => {
     const memory = await filled();

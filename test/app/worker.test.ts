@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   betterSqliteDriver,
   HelmdeckError,
@@ -16,6 +16,9 @@ import {
 import { ServedMemory } from "../../app/worker/serve.ts";
 import { MEMORY_METHODS } from "../../app/worker/wire.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
+
+// Each write is synced to disk, and the machine may be busy.
+vi.setConfig({ testTimeout: 30_000 });
 
 type WorkerName = "memory" | "mortal" | "stillborn" | "probe";
 
@@ -266,6 +269,14 @@ describe("a worker that dies", () => {
       }),
     ]);
     expect(JSON.stringify([status, report])).not.toContain("may hold anything");
+  });
+
+  test("that cannot even be started says so by code", async () => {
+    const memory = await startTestWorker("memory", { workerUrl: new URL("https://localhost/worker.js") });
+    await expect(memory.getFact("main", "k")).rejects.toMatchObject({
+      code: "memory_unavailable",
+      message: "The memory worker cannot be started with ERR_INVALID_URL_SCHEME.",
+    });
   });
 
   test("because its file is missing says so by code", async () => {

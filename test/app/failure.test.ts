@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { asHelmdeckError } from "../../app/failure.ts";
+import { HelmdeckError } from "../../engine/index.ts";
+
+test("our own errors stay as they are", () => {
+  const error = new HelmdeckError("store_full", "The disk is full.");
+  expect(asHelmdeckError(error)).toBe(error);
+});
+
+test("of an unforeseen one only its name and place are told", () => {
+  const error = asHelmdeckError(new RangeError("s3cret\n    at s3cret (s3cret.ts:1:1)"));
+  expect(error).toMatchObject({ name: "HelmdeckError", code: "internal" });
+  expect(error.message).toMatch(
+    /^Something failed in a way that was not foreseen \(RangeError at failure\.test\.ts:\d+:\d+\)/,
+  );
+  expect(error.message).not.toContain("s3cret");
+});
+
+test.each([
+  "a text",
+  7,
+  undefined,
+  null,
+  { message: "s3cret" },
+  Object.assign(new Error("s3cret"), { stack: undefined }),
+])("whatever was thrown becomes one of ours (%#)", (thrown) => {
+  const error = asHelmdeckError(thrown);
+  expect(error.code).toBe("internal");
+  expect(error.message).not.toContain("s3cret");
+});
