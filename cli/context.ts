@@ -37,6 +37,21 @@ export async function withMemory<Answer>(
   }
 }
 
+/**
+ * As {@link withMemory}, for commands that write: what has expired is deleted on the way, so that it goes from the disk also
+ * where no gateway runs a sweeper.
+ */
+export function withMemoryToWrite<Answer>(
+  context: CommandContext,
+  use: (memory: OpenMemory) => Promise<Answer>,
+): Promise<Answer> {
+  return withMemory(context, async (memory) => {
+    const answer = await use(memory);
+    await memory.sweep().catch(() => {}); // What was asked for is done; the next writer sweeps.
+    return answer;
+  });
+}
+
 export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOptions {
   const { env, homeDir, now } = shell;
   const place = findPlace({
@@ -44,6 +59,6 @@ export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOpt
     homeDir,
     ...(options.db === undefined ? {} : { databasePath: options.db }),
   });
-  // A command is over before a sweeper would begin; the gateway's sweeps.
+  // A command is over before a timer would sweep.
   return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0 };
 }

@@ -22,7 +22,7 @@ async function print(output: Output, { findings, store }: DoctorReport): Promise
   if (store === undefined) return;
   const settings = Object.entries(store.settings).map(([name, value]) => `${name} ${value}`);
   await output.line(
-    `store    ${store.backend}, schema ${store.schemaVersion}, ${store.entries} entries (${store.expired} expired, ${store.unreadable} unreadable); ${settings.join(", ")}`,
+    `store    ${store.backend}, schema ${store.schemaVersion}, ${store.entries} entries, ${store.expired} expired, ${store.unreadable} unreadable; ${settings.join(", ")}`,
   );
 }
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { type Forgotten, harmlessLine, type Memory } from "../../app/index.ts";
-import { type CommandContext, withMemory } from "../context.ts";
+import { type CommandContext, withMemoryToWrite } from "../context.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 
@@ -13,7 +13,7 @@ export interface ForgetRequest {
 }
 
 export function forgetCommand(context: CommandContext, request: ForgetRequest): Promise<number> {
-  return withMemory(context, async (memory) => {
+  return withMemoryToWrite(context, async (memory) => {
     const { shell, options } = context;
     const { scope, dryRun } = request;
     if (!dryRun && !request.yes && isPersonThere(shell)) {

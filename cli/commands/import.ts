@@ -1,7 +1,7 @@
 /** `import`: JSON Lines from a file or standard input, with progress on a terminal and every refused line named. */
 import { stat } from "node:fs/promises";
 import { harmlessLine, type ImportResult, importLines, type RefusedLine } from "../../app/index.ts";
-import { type CommandContext, withMemory } from "../context.ts";
+import { type CommandContext, withMemoryToWrite } from "../context.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
 import { bytesOf, inputSource } from "../input.ts";
 import { showProgress } from "../progress.ts";
@@ -9,7 +9,7 @@ import { showProgress } from "../progress.ts";
 export async function importCommand(context: CommandContext, file: string): Promise<number> {
   const { shell, output, options } = context;
   const source = inputSource(shell, file);
-  const result = await withMemory(context, async (memory) => {
+  const result = await withMemoryToWrite(context, async (memory) => {
     const progress = await showProgress(shell, file === "-" ? undefined : await sizeOf(file));
     try {
       const input = progress.counted(bytesOf(source));

@@ -1,6 +1,6 @@
 /** `store`: one fact, from the argument, standard input or a file. */
 import { harmlessLine, type StoredFact } from "../../app/index.ts";
-import { type CommandContext, withMemory } from "../context.ts";
+import { type CommandContext, withMemoryToWrite } from "../context.ts";
 import { EXIT_DONE } from "../failure.ts";
 import { inputSource, readText } from "../input.ts";
 import { expiryFrom, localMinute, rfc3339 } from "../times.ts";
@@ -19,7 +19,7 @@ export interface StoreRequest {
 export async function storeCommand(context: CommandContext, request: StoreRequest): Promise<number> {
   const { source, ...fact } = request;
   const value = await readValue(context, source);
-  const stored = await withMemory(context, (memory) =>
+  const stored = await withMemoryToWrite(context, (memory) =>
     memory.storeFact(context.options.caller, { ...fact, value }),
   );
   if (context.options.json) await context.output.json(jsonOf(stored));

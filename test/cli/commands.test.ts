@@ -277,7 +277,7 @@ describe("doctor", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^ok {6} .+/m);
     expect(stdout).not.toMatch(/^error/m);
-    expect(stdout).toMatch(/^store .*schema \d+, 5 entries \(0 expired, 0 unreadable\)/m);
+    expect(stdout).toMatch(/^store .*schema \d+, 5 entries, 0 expired, 0 unreadable/m);
   });
 
   test("tells a script the same", async () => {

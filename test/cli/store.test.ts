@@ -1,6 +1,7 @@
 /** What `store` keeps and what it says: from an argument, standard input and a file. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
+import { runPiped } from "./terminal.ts";
 
 let home: CommandHome;
 beforeEach(() => {
@@ -91,6 +92,14 @@ describe("store", () => {
     await home.write("value.txt", "Kept in a file");
     expect(await home.run(["store", "from/file", "--value-file", "value.txt"])).toMatchObject({ code: 0 });
     expect(await json("get", "from/file")).toMatchObject({ value: "Kept in a file" });
+  });
+
+  test("deletes from the disk what has expired", async () => {
+    const twoHoursAgo = () => Date.now() - 7_200_000;
+    await runPiped(["store", "short", "lived", "--ttl", "1h"], { homeFolder: home.folder, now: twoHoursAgo });
+    expect(await json("doctor")).toMatchObject({ store: { entries: 0, expired: 1 } });
+    await home.run(["store", "next", "one"]);
+    expect(await json("doctor")).toMatchObject({ store: { entries: 1, expired: 0 } });
   });
 
   test("takes a value that begins with a dash after --", async () => {
