@@ -25,7 +25,8 @@ export async function* readLines(
       const finished = line.finish();
       if (finished !== undefined) yield finished;
     }
-    line.append(Buffer.from(chunk.subarray(start))); // a copy: the stream may use its memory again
+    line.append(chunk.subarray(start));
+    line.keep();
   }
   const last = line.finish();
   if (last !== undefined) yield last;
@@ -47,6 +48,12 @@ class LineBuffer {
     this.#sizeBytes += part.byteLength;
     if (this.#sizeBytes > this.#mostBytes) this.#parts = [];
     else if (part.byteLength > 0) this.#parts.push(part);
+  }
+
+  /** Copies what was appended last, before the stream uses its memory again. */
+  keep(): void {
+    const last = this.#parts.pop();
+    if (last !== undefined) this.#parts.push(Buffer.from(last));
   }
 
   /** The line so far, undefined when it is blank; the next one begins. */
