@@ -21,12 +21,17 @@ many much more most less least few fewer several often lot lots bit
 again further once here there now just only own same too very also ever never always still yet already even rather quite
 s t d m ll re ve hey hi hello please thanks thank okay ok yes yeah`);
 
+/** How people ask a memory ("remind me what I said about …"): words that frame a question and are no part of it. */
+const FRAME = list(`
+thing things something anything stuff tell tells told say says said saying know knew known think thought
+remember remembered remind recall mention mentioned forget forgot once maybe regarding concerning`);
+
 const EVERYDAY = list(`
-thing things something anything everything nothing stuff kind kinds type types sort way ways other others another next last first new old good great better best bad big small little
+everything nothing kind kinds type types sort way ways other others another next last first new old good great better best bad big small little
 time times today yesterday tomorrow recently lately ago soon later currently usually often sometimes
-tell told say says said ask asked know knew known think thought want wanted like liked get got go goes going went come came
-make made take took give gave find found look looking see saw seen use used using try tried put keep kept mention mentioned
-talk talked discuss discussed remember remind happen happened called name named long
+ask asked want wanted like liked get got go goes going went come came
+make made take took give gave find found look looking see saw seen use used using try tried put keep kept
+talk talked discuss discussed happen happened called name named long
 live stay feel felt start started plan plans decide decided main current particular specific different
 person people someone somebody place information detail details fact note notes`);
 
@@ -77,9 +82,13 @@ export const CONTENT_WORD = 1;
 export function commonnessOf(words: readonly string[]): readonly number[] {
   const foreign = languageOf(words);
   return words.map((word) => {
-    if (ENGLISH.has(word) || UNSPACED.has(word) || foreign?.has(word) === true) return FUNCTION_WORD;
+    if (isFunctionWord(word) || foreign?.has(word) === true) return FUNCTION_WORD;
     return EVERYDAY.has(word) ? EVERYDAY_WORD : CONTENT_WORD;
   });
+}
+
+function isFunctionWord(word: string): boolean {
+  return ENGLISH.has(word) || FRAME.has(word) || UNSPACED.has(word);
 }
 
 /** True when the query is German, whose nouns all have capitals. */

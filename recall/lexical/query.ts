@@ -163,9 +163,9 @@ function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[]
   return related.map((term) => ({ term, quality: RELATED_QUALITY }));
 }
 
-/** BM25's inverse document frequency, of the most frequent of the terms. */
+/** BM25's inverse document frequency, of the most frequent of the terms; an unknown word counts as one found once. */
 function rarity(terms: readonly ConceptTerm[], index: LexicalIndex): number {
-  const documents = Math.max(0, ...terms.map(({ term }) => index.terms.documentCount(term)));
+  const documents = Math.max(1, ...terms.map(({ term }) => index.terms.documentCount(term)));
   const total = Math.max(index.documentCount, LEAST_ENTRIES);
   return Math.log(1 + (total - documents + 0.5) / (documents + 0.5));
 }

@@ -1,0 +1,44 @@
+/** People do not ask in keywords: the words that frame a question must not stand between it and its fact. */
+import { describe, expect, test } from "vitest";
+import { openTestMemory } from "./fixtures/memories.ts";
+
+const FACTS = {
+  deploy: "I always deploy via Konflux, never by hand.",
+  editor: "I write code in Helix with two spaces.",
+  "people/anna": "Anna leads the payments team and is allergic to peanuts.",
+  "office/parking": "The parking garage closes at 22:00.",
+};
+
+async function keysFound(query: string): Promise<readonly string[]> {
+  const memory = await openTestMemory();
+  for (const [key, value] of Object.entries(FACTS)) await memory.storeFact("main", { key, value });
+  return (await memory.search("main", { query })).results.map(({ key }) => key);
+}
+
+describe("asking as people ask", () => {
+  test.each([
+    "what was that thing about my Konflux deployment preference",
+    "remind me what I said about Konflux",
+    "do you remember what I told you about deploying with Konflux?",
+    "hey, I think I mentioned something about Konflux once",
+    "what do you know about Konflux deployments?",
+  ])("%s", async (query) => {
+    expect(await keysFound(query)).toEqual(["deploy"]);
+  });
+
+  test.each([
+    ["can you tell me again what Anna is allergic to?", "people/anna"],
+    ["remind me when the parking garage closes", "office/parking"],
+  ])("%s", async (query, key) => {
+    expect(await keysFound(query)).toEqual([key]);
+  });
+
+  test.each([
+    "do you remember what I told you?",
+    "remind me what I said about Terraform",
+    "tell me something you know",
+    "what was that thing about the Jenkins migration",
+  ])("%s – nothing answers this", async (query) => {
+    expect(await keysFound(query)).toEqual([]);
+  });
+});
