@@ -25,8 +25,10 @@ const MIGRATIONS: readonly string[] = [
     sealed     BLOB NOT NULL,
     UNIQUE (namespace, origin, key)
   ) STRICT;
-  CREATE INDEX entries_by_time ON entries (namespace, updated_at DESC, id, origin, category);
-  CREATE INDEX entries_by_change ON entries (namespace, seq);
+  -- For listing, newest first; the columns after id let rows be passed over, and counted, without reading them.
+  CREATE INDEX entries_by_time ON entries (namespace, updated_at DESC, id, origin, category, expires_at);
+  -- For the change feed: within a namespace the index is in the order of seq, which is the rowid.
+  CREATE INDEX entries_by_change ON entries (namespace);
   CREATE INDEX entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 
   -- What was removed lately, for the change feed.
@@ -35,7 +37,7 @@ const MIGRATIONS: readonly string[] = [
     namespace TEXT NOT NULL,
     id        TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX removals_by_change ON removals (namespace, seq);
+  CREATE INDEX removals_by_change ON removals (namespace);
 
   -- One row about the store itself. Removals up to pruned_through have been forgotten, in so many prunes.
   CREATE TABLE store (
