@@ -4,12 +4,20 @@ import { defineConfig } from "vitest/config";
 const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
 /** A gateway needs ten to thirty seconds to start, an `openclaw` command three to fifteen, on two busy cores. */
 const GATEWAY_TIMEOUT_MS = 180_000;
+/** Only a defect takes this long; many tests start processes of their own, and the machine may be busy. */
+const UNIT_TIMEOUT_MS = 60_000;
 
 export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [GATEWAY_TESTS] },
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: [GATEWAY_TESTS],
+          testTimeout: UNIT_TIMEOUT_MS,
+          hookTimeout: UNIT_TIMEOUT_MS,
+        },
       },
       {
         test: {
