@@ -1,0 +1,36 @@
+/** A memory with many facts in it, for measurements. */
+import { join } from "node:path";
+import { importLines, nodeSqliteDriver, openMemory } from "../../app/index.ts";
+
+/** The last one is {@link NEEDLE}. */
+export async function fillMemory(stateDir: string, subject: string, entries: number): Promise<void> {
+  const memory = await openMemory({
+    databasePath: join(stateDir, "helmdeck-memory", "memory.sqlite"),
+    keyPath: join(stateDir, "helmdeck-memory.key"),
+    driver: nodeSqliteDriver,
+    env: {},
+  });
+  try {
+    await importLines({ memory, subject, input: facts(entries) });
+  } finally {
+    await memory.close();
+  }
+}
+
+/** What can be asked for, and the fact that answers it. */
+export const NEEDLE = { query: "who repairs the espresso machine", key: "office/espresso-machine" };
+
+async function* facts(entries: number): AsyncGenerator<Uint8Array> {
+  for (let index = 1; index < entries; index += 1) {
+    const topic = `topic${index % 997}`;
+    yield line(
+      `${topic}/fact-${index}`,
+      `The deploy preference number ${index} of ${topic} is written down here.`,
+    );
+  }
+  yield line(NEEDLE.key, "Marta from the third floor repairs the espresso machine; call her on 4711.");
+}
+
+function line(key: string, value: string): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ key, value })}\n`);
+}
