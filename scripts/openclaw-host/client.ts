@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Json, JsonObject, OpenClawHome } from "./home.ts";
 import type { ProcessGroups } from "./process-groups.ts";
-import { callGateway } from "./rpc.ts";
+import { callGateway, type RpcOptions } from "./rpc.ts";
 
 export interface CommandResult {
   readonly code: number | null;
@@ -79,8 +79,8 @@ export class OpenClawClient {
   }
 
   /** A method of the gateway's WebSocket protocol. */
-  rpc(method: string, params: JsonObject = {}, timeoutMs?: number): Promise<Json> {
-    return callGateway(this.home, method, params, timeoutMs);
+  rpc(method: string, params: JsonObject = {}, options?: RpcOptions): Promise<Json> {
+    return callGateway(this.home, method, params, options);
   }
 
   /** Runs `openclaw <args>` in this home to its end. */

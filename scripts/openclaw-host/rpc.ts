@@ -11,20 +11,28 @@ interface Frame {
   readonly error?: { readonly code?: string; readonly message?: string };
 }
 
-const SCOPES = ["operator.admin", "operator.read", "operator.write"];
+/** What the holder of the gateway's token may ask for. */
+const ALL_SCOPES = ["operator.admin", "operator.read", "operator.write"];
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export interface RpcOptions {
+  readonly timeoutMs?: number;
+  /** Default: all of them. */
+  readonly scopes?: readonly string[];
+}
 
 /** The payload of the method's first answer; throws with the gateway's own message when it refuses. */
 export async function callGateway(
   gateway: { readonly port: number; readonly token: string },
   method: string,
   params: JsonObject,
-  timeoutMs = 30_000,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, scopes = ALL_SCOPES }: RpcOptions = {},
 ): Promise<Json> {
   const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}`);
   const timer = setTimeout(() => socket.close(), timeoutMs);
   try {
     await frameFrom(socket, (frame) => frame.event === "connect.challenge");
-    await request(socket, "connect", connectParams(gateway.token));
+    await request(socket, "connect", connectParams(gateway.token, scopes));
     return await request(socket, method, params);
   } finally {
     clearTimeout(timer);
@@ -55,13 +63,13 @@ function frameFrom(socket: WebSocket, isWanted: (frame: Frame) => boolean): Prom
   });
 }
 
-function connectParams(token: string): JsonObject {
+function connectParams(token: string, scopes: readonly string[]): JsonObject {
   return {
     minProtocol: 4,
     maxProtocol: 4,
     client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
     role: "operator",
-    scopes: SCOPES,
+    scopes,
     caps: [],
     auth: { token },
   };

@@ -1,7 +1,16 @@
 /** The shared gateway, as a test file uses it. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { inject } from "vitest";
-import { type Json, type JsonObject, OpenClawClient, type ToolReply } from "../../scripts/openclaw-host.ts";
+import { DIST } from "../../scripts/build.ts";
+import {
+  type CommandResult,
+  type Json,
+  type JsonObject,
+  OpenClawClient,
+  type ToolReply,
+} from "../../scripts/openclaw-host.ts";
 
 /** A client of the gateway that setup.ts started. Its commands end with the test that waits for them. */
 export function sharedOpenClaw(): OpenClawClient {
@@ -10,6 +19,11 @@ export function sharedOpenClaw(): OpenClawClient {
       spawn(command, args, options),
   });
 }
+
+import { type ModelRequest, textOf } from "./stand-in-model.ts";
+
+const TURN_WITHIN_MS = 90_000;
+const PATCH_WITHIN_MS = 60_000;
 
 export interface Hit {
   readonly corpus: string;
@@ -35,4 +49,59 @@ export function pathsOf(reply: ToolReply, corpus: string): readonly string[] {
 export function member(value: Json | undefined, name: string): Json | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   return (value as JsonObject)[name]; // neither null nor an array
+}
+
+export interface Turn {
+  readonly status: string;
+  /** What the agent answered in the end. */
+  readonly text: string;
+}
+
+/** One agent turn to its end. */
+export async function agentTurn(
+  openclaw: OpenClawClient,
+  turn: { readonly message: string; readonly sessionKey: string; readonly agentId?: string },
+): Promise<Turn> {
+  const { agentId = "main", ...asked } = turn;
+  const accepted = await openclaw.rpc("agent", {
+    agentId,
+    ...asked,
+    deliver: false,
+    idempotencyKey: randomUUID(),
+  });
+  const params = { runId: member(accepted, "runId") ?? null, timeoutMs: TURN_WITHIN_MS };
+  const ended = await openclaw.rpc("agent.wait", params, { timeoutMs: TURN_WITHIN_MS + 10_000 });
+  return {
+    status: String(member(ended, "status")),
+    text: String(member(member(ended, "terminalReply"), "text")),
+  };
+}
+
+/** The system prompt of the newest request to the stand-in model whose messages hold the text. */
+export async function promptOf(text: string): Promise<string> {
+  const response = await fetch(`${inject("modelUrl")}/requests`);
+  const requests = (await response.json()) as readonly ModelRequest[]; // what the stand-in itself recorded
+  const asked = requests.findLast(({ messages }) =>
+    messages.some((message) => textOf(message).includes(text)),
+  );
+  if (asked === undefined) throw new Error(`the model was not asked about: ${text}`);
+  return asked.messages
+    .filter(({ role }) => role === "system" || role === "developer")
+    .map(textOf)
+    .join("\n");
+}
+
+/** The command `helmdeck-memory` as it is built, in the gateway's environment: the same database by default. */
+export function helmdeckMemory(openclaw: OpenClawClient, ...args: readonly string[]): Promise<CommandResult> {
+  return openclaw.run(process.execPath, [join(DIST, "helmdeck-memory.mjs"), ...args]);
+}
+
+/** Changes the gateway's configuration, a JSON merge patch; returns when it is applied. */
+export async function patchConfig(openclaw: OpenClawClient, patch: JsonObject): Promise<void> {
+  const baseHash = member(await openclaw.rpc("config.get"), "hash") ?? null;
+  await openclaw.rpc(
+    "config.patch",
+    { raw: JSON.stringify(patch), baseHash },
+    { timeoutMs: PATCH_WITHIN_MS },
+  );
 }

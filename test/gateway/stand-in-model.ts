@@ -29,7 +29,7 @@ export interface StandInModel {
 }
 
 export const MODEL_ID = "stand-in";
-const SCRIPT = /<<CALL (\[.*?\])>>/s;
+const SCRIPT = /<<CALL (.*?)>>/s;
 
 /** The text that makes the model call these tools in this order. */
 export function scriptFor(text: string, calls: readonly ScriptedCall[]): string {
@@ -73,18 +73,24 @@ async function answer(
   streamChunks(response, nextMove(asked));
 }
 
-/** The scripted call whose turn it is, or the final text. */
+/** The scripted call whose turn it is, or the final text. OpenClaw may put context of its own behind the person's message. */
 function nextMove({ messages, tools = [] }: ModelRequest): { text: string } | ScriptedCall {
-  const lastUser = messages.findLastIndex((message) => message.role === "user");
-  const script = SCRIPT.exec(lastUser === -1 ? "" : textOf(messages[lastUser] ?? { role: "user" }))?.[1];
+  const scripted = messages.findLastIndex(
+    (message) => message.role === "user" && scriptIn(message) !== undefined,
+  );
+  const script = messages[scripted] === undefined ? undefined : scriptIn(messages[scripted]);
   if (script === undefined) return { text: "ok" };
   const calls: readonly ScriptedCall[] = JSON.parse(script);
-  const results = messages.slice(lastUser + 1).filter((message) => message.role === "tool");
+  const results = messages.slice(scripted + 1).filter((message) => message.role === "tool");
   const call = calls[results.length];
   if (call === undefined) return { text: `Done: ${textOf(results.at(-1) ?? { role: "tool" })}` };
   const isOffered = tools.some((tool) => tool.function.name === call.tool);
   // Most tools stand behind OpenClaw's tool search, which calls them by id.
   return isOffered ? call : { tool: "tool_call", args: { id: call.tool, args: call.args } };
+}
+
+function scriptIn(message: Message): string | undefined {
+  return SCRIPT.exec(textOf(message))?.[1];
 }
 
 function streamChunks(response: ServerResponse, move: { text: string } | ScriptedCall): void {

@@ -1,0 +1,85 @@
+/** A whole agent turn in the real OpenClaw, with a stand-in for the language model: the agent stores, recalls and is recorded. */
+import { describe, expect, it } from "vitest";
+import { agentTurn, hitsOf, promptOf, sharedOpenClaw } from "./shared.ts";
+import { scriptFor } from "./stand-in-model.ts";
+
+const openclaw = sharedOpenClaw();
+const PATH = "helmdeck/user_facts/ada/tea.md";
+const FACT = "Ada drinks oolong in the morning and nothing after four.";
+
+describe("an agent turn", () => {
+  it("has our lines in its prompt, and stores a fact with the tool", async () => {
+    const call = { tool: "helmdeck__memory_store", args: { key: "ada/tea", value: FACT } };
+    const turn = await agentTurn(openclaw, {
+      sessionKey: "agent:main:main",
+      message: scriptFor("Please remember how I take my tea.", [call]),
+    });
+    expect(turn.status).toBe("ok");
+    expect(turn.text).toContain('Remembered \\"ada/tea\\"');
+    const prompt = await promptOf("Please remember how I take my tea.");
+    expect(prompt).toContain("## Helmdeck memory");
+    expect(prompt).toContain("helmdeck/my-memory.md");
+    expect(prompt).toContain("helmdeck__memory_store");
+    expect((await openclaw.invokeTool("memory_get", { path: PATH })).details.text).toContain(FACT);
+  });
+
+  it("recalls it in a new conversation with a plain memory_search", async () => {
+    const call = { tool: "memory_search", args: { query: "how does Ada take her tea" } };
+    const turn = await agentTurn(openclaw, {
+      sessionKey: "agent:main:explicit:weeks-later",
+      message: scriptFor("How do I take my tea?", [call]),
+    });
+    expect(turn.status).toBe("ok");
+    expect(turn.text).toContain(FACT);
+    expect(turn.text).toContain(PATH);
+    expect(await promptOf("How do I take my tea?")).toContain("Stored so far, by category: user_facts");
+  });
+
+  it("in a group has neither our lines nor the fact", async () => {
+    const call = { tool: "memory_search", args: { query: "how does Ada take her tea" } };
+    const turn = await agentTurn(openclaw, {
+      sessionKey: "agent:main:telegram:group:-100777",
+      message: scriptFor("How does Ada take her tea, in the group?", [call]),
+    });
+    expect(turn.status).toBe("ok");
+    expect(turn.text).not.toContain("oolong");
+    expect(await promptOf("in the group?")).not.toContain("Helmdeck memory");
+  });
+});
+
+describe("a call of a helmdeck MCP tool", () => {
+  it("becomes an audit row that memory_search finds, once, with harmless inputs only", async () => {
+    const args = { title: "On lichens", persona: "botanist", body: "SECRET-BODY-7731" };
+    const turn = await agentTurn(openclaw, {
+      sessionKey: "agent:main:explicit:draft",
+      message: scriptFor("Draft something about lichens.", [{ tool: "helmdeck__content-draft", args }]),
+    });
+    expect(turn).toMatchObject({ status: "ok" });
+    expect(turn.text).toContain("draft");
+    const rows = await auditRows("content.draft runs by the botanist", "content.draft");
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.snippet).toContain("## Pack call: content.draft");
+    expect(rows[0]?.snippet).toContain("Outcome: ok");
+    expect(rows[0]?.snippet).toContain("persona: botanist");
+    expect(rows[0]?.snippet).not.toContain("SECRET-BODY-7731");
+  });
+
+  it("that fails is recorded with its error code", async () => {
+    const turn = await agentTurn(openclaw, {
+      sessionKey: "agent:main:explicit:fetch",
+      message: scriptFor("Fetch it.", [
+        { tool: "helmdeck__repo-fetch", args: { url: "https://example.org/x" } },
+      ]),
+    });
+    expect(turn.status).toBe("ok");
+    const rows = await auditRows("repo.fetch session_unavailable", "repo.fetch");
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.snippet).toContain("Outcome: session_unavailable");
+    expect(rows[0]?.snippet).not.toContain("example.org");
+  });
+});
+
+async function auditRows(query: string, pack: string) {
+  const reply = await openclaw.invokeTool("memory_search", { query, maxResults: 20, corpus: "wiki" });
+  return hitsOf(reply).filter((hit) => hit.snippet.includes(`Pack call: ${pack}`));
+}

@@ -1,0 +1,91 @@
+/** Every way in that OpenClaw lists for the plugin has an isolation case, and each case holds in the real gateway. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { PLUGIN_DIST } from "../../scripts/build.ts";
+import { OPERATORS_ONLY, PROBES, TREASURE } from "./probes.ts";
+import { sharedOpenClaw } from "./shared.ts";
+
+const openclaw = sharedOpenClaw();
+const GROUP = "agent:main:telegram:group:-100555";
+/** `plugins inspect` lists neither of them (test/plugin pins their registration). */
+const UNLISTED = ["supplement search", "supplement get", "prompt lines"];
+
+interface Inspected {
+  readonly plugin: { readonly status: string; readonly toolNames: readonly string[] };
+  readonly typedHooks: readonly { readonly name: string }[];
+  readonly customHooks: readonly unknown[];
+  readonly commands: readonly string[];
+  readonly cliCommands: readonly string[];
+  readonly services: readonly string[];
+  readonly gatewayMethods: readonly string[];
+  readonly mcpServers: readonly unknown[];
+  readonly httpRouteCount: number;
+  readonly diagnostics: readonly unknown[];
+}
+
+interface Manifest {
+  readonly contracts: { readonly tools: readonly string[] };
+  readonly cliCommands: readonly { readonly name: string }[];
+  readonly commandAliases: readonly { readonly name: string }[];
+}
+
+let inspected: Inspected;
+let manifest: Manifest;
+
+beforeAll(async () => {
+  const { stdout } = await openclaw.openclaw([
+    "plugins",
+    "inspect",
+    "helmdeck-memory",
+    "--runtime",
+    "--json",
+  ]);
+  inspected = JSON.parse(stdout);
+  manifest = JSON.parse(await readFile(join(PLUGIN_DIST, "openclaw.plugin.json"), "utf8"));
+  await openclaw.invokeTool("helmdeck__memory_store", { key: TREASURE.key, value: TREASURE.value });
+});
+
+describe("openclaw plugins inspect", () => {
+  it("shows the plugin loaded, with nothing to complain about", () => {
+    expect(inspected.plugin.status).toBe("loaded");
+    expect(inspected.diagnostics).toEqual([]);
+  });
+
+  it("lists what the manifest declares", () => {
+    expect([...inspected.plugin.toolNames].sort()).toEqual([...manifest.contracts.tools].sort());
+    expect(inspected.cliCommands).toEqual(manifest.cliCommands.map(({ name }) => name));
+    expect(inspected.commands).toEqual(manifest.commandAliases.map(({ name }) => name));
+  });
+
+  it("lists no way in without an isolation case", () => {
+    const cases = [...Object.keys(PROBES), ...Object.keys(OPERATORS_ONLY)].sort();
+    expect([...surfacesOf(inspected), ...UNLISTED].sort()).toEqual(cases);
+    expect(inspected).toMatchObject({ httpRouteCount: 0, mcpServers: [], customHooks: [] });
+  });
+});
+
+describe("main's memory", () => {
+  it.each(Object.entries(PROBES))("is reached from its own session: %s", async (_surface, reaches) => {
+    expect(await reaches(openclaw, "agent:main:main")).toBe(true);
+  });
+
+  it.each(Object.entries(PROBES))("is not reached from a group: %s", async (_surface, reaches) => {
+    expect(await reaches(openclaw, GROUP)).toBe(false);
+  });
+
+  it.each(Object.entries(OPERATORS_ONLY))("is the operator's: %s", async (_surface, check) => {
+    await check(openclaw);
+  });
+});
+
+function surfacesOf(listed: Inspected): readonly string[] {
+  return [
+    ...listed.plugin.toolNames.map((name) => `tool ${name}`),
+    ...listed.typedHooks.map(({ name }) => `hook ${name}`),
+    ...listed.commands.map((name) => `slash command ${name}`),
+    ...listed.cliCommands.map((name) => `command line ${name}`),
+    ...listed.services.map((name) => `service ${name}`),
+    ...listed.gatewayMethods.map((name) => `gateway method ${name}`),
+  ];
+}

@@ -1,0 +1,176 @@
+/** Nobody reads or changes another's memory: two agents, and the contexts that strangers can enter, through the real OpenClaw. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { helmdeckMemory, hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
+
+const openclaw = sharedOpenClaw();
+/** The same key in each agent's memory, so that every probe has something to find. */
+const KEY = "lighthouse/lamp";
+const PATH = `helmdeck/user_facts/${KEY}.md`;
+const QUERY = "which lamp does the lighthouse have";
+const lampOf = (agent: string) => `The lighthouse of ${agent} has the lamp ${agent}-lamp.`;
+
+/** Contexts where others than the agent's owner may speak; the host lets /tools/invoke name any of them. */
+const CLOSED_SESSIONS = [
+  "agent:main:telegram:group:-100123",
+  "agent:main:telegram:group:-100123:topic:7",
+  "agent:main:slack:channel:c0123",
+  "agent:main:slack:channel:c0123:thread:1700000000.1",
+  "agent:main:discord:guild-1:channel-2",
+  "agent:main:whatsapp:120363@g.us",
+  "agent:main:hook:0b1c",
+  "agent:main:matrix:room:!x:example.org",
+];
+const OWN_SESSIONS = [
+  "agent:main:main",
+  "agent:main:telegram:direct:42",
+  "agent:main:subagent:0b1c",
+  "agent:main:cron:nightly:run:3",
+];
+
+beforeAll(async () => {
+  for (const agent of ["main", "work"]) {
+    const reply = await openclaw.invokeTool(
+      "helmdeck__memory_store",
+      { key: KEY, value: lampOf(agent) },
+      { agentId: agent },
+    );
+    expect(reply.status).toBe(200);
+  }
+  // The sandboxed agent may not store; its owner does it on the command line.
+  const stored = await helmdeckMemory(openclaw, "store", KEY, lampOf("boxed"), "--caller", "boxed");
+  expect(stored).toMatchObject({ code: 0 });
+});
+
+describe("two agents", () => {
+  it.each(["main", "work"])("%s finds its own lamp and no other", async (agent) => {
+    const reply = await openclaw.invokeTool("memory_search", { query: QUERY }, { agentId: agent });
+    const ours = hitsOf(reply).filter((hit) => hit.corpus === "helmdeck");
+    expect(ours.map((hit) => hit.path)).toEqual([PATH]);
+    expect(ours[0]?.snippet).toContain(`${agent}-lamp`);
+    const other = agent === "main" ? "work-lamp" : "main-lamp";
+    expect(reply.text).not.toContain(other);
+  });
+
+  it.each(["main", "work"])("%s reads its own lamp under the common path", async (agent) => {
+    const { details } = await openclaw.invokeTool("memory_get", { path: PATH }, { agentId: agent });
+    expect(details.text).toContain(lampOf(agent));
+  });
+
+  it("one cannot name the other in a search", async () => {
+    const query = "work-lamp lighthouse of work";
+    const reply = await openclaw.invokeTool("memory_search", { query, agentId: "work", namespace: "work" });
+    expect(reply.text).not.toContain("has the lamp work-lamp");
+  });
+
+  it("one forgets its own fact only", async () => {
+    const key = "lighthouse/spare";
+    for (const agentId of ["main", "work"]) {
+      await openclaw.invokeTool(
+        "helmdeck__memory_store",
+        { key, value: `spare lamp of ${agentId}` },
+        { agentId },
+      );
+    }
+    const forgotten = await openclaw.invokeTool(
+      "helmdeck__memory_forget",
+      { scope: `key:${key}` },
+      { agentId: "work" },
+    );
+    expect(forgotten.details).toMatchObject({ deleted: 1 });
+    const path = `helmdeck/user_facts/${key}.md`;
+    expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
+    const gone = await openclaw.invokeTool("memory_get", { path }, { agentId: "work" });
+    expect(gone.details.status).toBe("not_found");
+  });
+
+  it("an agent that is not configured has nothing, and may store nothing", async () => {
+    const call = { sessionKey: "agent:nosuch:main" };
+    const found = await openclaw.invokeTool("memory_search", { query: QUERY }, call);
+    expect(pathsOf(found, "helmdeck")).toEqual([]);
+    const stored = await openclaw.invokeTool("helmdeck__memory_store", { key: "x", value: "y" }, call);
+    expect(stored).toMatchObject({ status: 403 });
+  });
+});
+
+describe("the agent's own sessions", () => {
+  it.each(OWN_SESSIONS)("%s reads and writes", async (sessionKey) => {
+    const found = await openclaw.invokeTool("memory_search", { query: QUERY }, { sessionKey });
+    expect(pathsOf(found, "helmdeck")).toContain(PATH);
+    const stored = await openclaw.invokeTool(
+      "helmdeck__memory_store",
+      { key: `session/${OWN_SESSIONS.indexOf(sessionKey)}`, value: "stored from a session of its own" },
+      { sessionKey },
+    );
+    expect(stored.status).toBe(200);
+  });
+});
+
+describe("a group, a channel or a hook", () => {
+  it.each(CLOSED_SESSIONS)("%s finds nothing", async (sessionKey) => {
+    const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "all" }, { sessionKey });
+    expect(pathsOf(reply, "helmdeck")).toEqual([]);
+    expect(reply.details.warning ?? "").not.toContain("helmdeck");
+    expect(reply.text).not.toContain("main-lamp");
+  });
+
+  it.each(CLOSED_SESSIONS)(
+    "%s reads nothing, and a document that is there looks like one that is not",
+    async (sessionKey) => {
+      const there = await openclaw.invokeTool("memory_get", { path: PATH }, { sessionKey });
+      const missing = await openclaw.invokeTool(
+        "memory_get",
+        { path: "helmdeck/user_facts/none.md" },
+        { sessionKey },
+      );
+      expect(there.details).toMatchObject({ status: "not_found", text: "" });
+      expect({ ...there.details, path: "" }).toEqual({ ...missing.details, path: "" });
+      const mine = await openclaw.invokeTool("memory_get", { path: "helmdeck/my-memory.md" }, { sessionKey });
+      expect(mine.details).toMatchObject({ status: "not_found" });
+    },
+  );
+
+  it.each(CLOSED_SESSIONS)("%s neither stores nor forgets", async (sessionKey) => {
+    const key = `planted/${CLOSED_SESSIONS.indexOf(sessionKey)}`;
+    const stored = await openclaw.invokeTool(
+      "helmdeck__memory_store",
+      { key, value: "planted" },
+      { sessionKey },
+    );
+    expect(stored).toMatchObject({ status: 403, ok: false });
+    expect(stored.error?.message).toContain("identity_refused");
+    const forgotten = await openclaw.invokeTool(
+      "helmdeck__memory_forget",
+      { scope: "everything" },
+      { sessionKey },
+    );
+    expect(forgotten).toMatchObject({ status: 403, ok: false });
+    const planted = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
+    expect(planted.details.status).toBe("not_found");
+    expect((await openclaw.invokeTool("memory_get", { path: PATH })).details.status).toBe("ok");
+  });
+});
+
+describe("a sandboxed agent", () => {
+  const call = { agentId: "boxed" };
+
+  it("has a memory, which its owner sees", async () => {
+    const got = await helmdeckMemory(openclaw, "get", KEY, "--caller", "boxed");
+    expect(got.stdout).toContain("boxed-lamp");
+  });
+
+  it("finds and reads nothing", async () => {
+    const found = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "all" }, call);
+    expect(pathsOf(found, "helmdeck")).toEqual([]);
+    const read = await openclaw.invokeTool("memory_get", { path: PATH }, call);
+    expect(read.details).toMatchObject({ status: "not_found" });
+  });
+
+  it("neither stores nor forgets", async () => {
+    const stored = await openclaw.invokeTool("helmdeck__memory_store", { key: "x", value: "y" }, call);
+    expect(stored).toMatchObject({ status: 403 });
+    expect(stored.error?.message).toContain("sandboxed");
+    const forgotten = await openclaw.invokeTool("helmdeck__memory_forget", { scope: `key:${KEY}` }, call);
+    expect(forgotten).toMatchObject({ status: 403 });
+    expect((await helmdeckMemory(openclaw, "get", KEY, "--caller", "boxed")).code).toBe(0);
+  });
+});

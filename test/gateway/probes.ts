@@ -1,0 +1,119 @@
+/**
+ * One isolation case for each way in that the plugin registers with OpenClaw.
+ *
+ * `reaches` plays one way in from a session of the agent `main` and says whether main's memory was read or changed. The
+ * conformance test demands a probe for whatever the manifest and `openclaw plugins inspect` list.
+ */
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import type { OpenClawClient } from "../../scripts/openclaw-host.ts";
+import { agentTurn, member, pathsOf, promptOf } from "./shared.ts";
+import { scriptFor } from "./stand-in-model.ts";
+
+/** In main's memory before any probe runs. */
+export const TREASURE = {
+  key: "treasure/map",
+  value: "The treasure is buried under the third oak.",
+  path: "helmdeck/user_facts/treasure/map.md",
+  query: "where is the treasure buried",
+} as const;
+
+const REPLY_WITHIN_MS = 30_000;
+
+export type Reaches = (openclaw: OpenClawClient, sessionKey: string) => Promise<boolean>;
+
+/** Ways in that carry a caller, by surface. */
+export const PROBES: Readonly<Record<string, Reaches>> = {
+  "tool helmdeck__memory_store": async (openclaw, sessionKey) => {
+    const args = { key: `probe/${randomUUID()}`, value: "stored by a probe" };
+    const stored = await openclaw.invokeTool("helmdeck__memory_store", args, { sessionKey });
+    const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${args.key}.md` });
+    return stored.ok || read.details.status === "ok";
+  },
+  "tool helmdeck__memory_forget": async (openclaw, sessionKey) => {
+    const key = `probe/${randomUUID()}`;
+    await openclaw.invokeTool("helmdeck__memory_store", { key, value: "to be forgotten by a probe" });
+    await openclaw.invokeTool("helmdeck__memory_forget", { scope: `key:${key}` }, { sessionKey });
+    const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
+    return read.details.status !== "ok";
+  },
+  "supplement search": async (openclaw, sessionKey) => {
+    const args = { query: TREASURE.query, corpus: "all" };
+    return pathsOf(await openclaw.invokeTool("memory_search", args, { sessionKey }), "helmdeck").length > 0;
+  },
+  "supplement get": async (openclaw, sessionKey) => {
+    const args = { path: TREASURE.path, corpus: "wiki" };
+    return (await openclaw.invokeTool("memory_get", args, { sessionKey })).text.includes(TREASURE.value);
+  },
+  "hook before_tool_call": async (openclaw, sessionKey) => {
+    const found = await openclaw.invokeTool("memory_search", { query: TREASURE.query }, { sessionKey });
+    const read = await openclaw.invokeTool("memory_get", { path: TREASURE.path }, { sessionKey });
+    return pathsOf(found, "helmdeck").length > 0 || read.text.includes(TREASURE.value);
+  },
+  "hook after_tool_call": async (openclaw, sessionKey) => {
+    const before = await auditRowsOf(openclaw);
+    const args = { title: `Probe ${randomUUID()}`, persona: "prober" };
+    const message = scriptFor("Draft it.", [{ tool: "helmdeck__content-draft", args }]);
+    const turn = await agentTurn(openclaw, { sessionKey, message });
+    expect(turn.text).toContain("draft"); // the tool did run
+    return (await auditRowsOf(openclaw)) > before;
+  },
+  "prompt lines": async (openclaw, sessionKey) => {
+    const message = `What is new? ${randomUUID()}`;
+    await agentTurn(openclaw, { sessionKey, message });
+    return (await promptOf(message)).includes("Helmdeck memory");
+  },
+  "slash command helmdeck": async (openclaw, sessionKey) => {
+    const reply = await chat(openclaw, sessionKey, `/helmdeck search ${TREASURE.query}`);
+    return reply.includes(TREASURE.value);
+  },
+};
+
+/** Ways in that only whoever holds the gateway's token or sits at the machine can take, and nobody through a chat. */
+export const OPERATORS_ONLY: Readonly<Record<string, (openclaw: OpenClawClient) => Promise<void>>> = {
+  "gateway method helmdeck.status": async (openclaw) => {
+    await expect(openclaw.rpc("helmdeck.status", {}, { scopes: [] })).rejects.toThrow(/scope/);
+    const status = await openclaw.rpc("helmdeck.status", { agentId: "main" }, { scopes: ["operator.read"] });
+    expect(JSON.stringify(status)).not.toContain(TREASURE.key);
+    expect(JSON.stringify(status)).not.toContain(TREASURE.value);
+  },
+  "command line helmdeck": async (openclaw) => {
+    const query = TREASURE.query.split(" ");
+    const other = await openclaw.openclaw(["helmdeck", "search", ...query, "--agent", "work"]);
+    expect(other).toMatchObject({ code: 0 });
+    expect(other.stdout).not.toContain(TREASURE.value);
+    const own = await openclaw.openclaw(["helmdeck", "search", ...query]);
+    expect(own.stdout).toContain(TREASURE.value);
+  },
+  // Started and stopped by the gateway itself: there is no caller.
+  "service helmdeck-memory": async () => {},
+};
+
+/** What the gateway answers in a chat. */
+export async function chat(openclaw: OpenClawClient, sessionKey: string, message: string): Promise<string> {
+  const runId = randomUUID();
+  await openclaw.rpc("chat.send", { sessionKey, message, idempotencyKey: runId });
+  let reply: string | undefined;
+  const ask = async () => {
+    reply = await replyTo(openclaw, sessionKey, runId);
+    return reply;
+  };
+  await expect.poll(ask, { timeout: REPLY_WITHIN_MS }).toBeDefined();
+  return reply ?? "";
+}
+
+async function replyTo(
+  openclaw: OpenClawClient,
+  sessionKey: string,
+  runId: string,
+): Promise<string | undefined> {
+  const messages = member(await openclaw.rpc("chat.history", { sessionKey }), "messages");
+  const list = Array.isArray(messages) ? messages : [];
+  const reply = list.find((m) => member(m, "role") === "assistant" && member(m, "idempotencyKey") === runId);
+  return reply === undefined ? undefined : JSON.stringify(member(reply, "content"));
+}
+
+async function auditRowsOf(openclaw: OpenClawClient): Promise<number> {
+  const status = await openclaw.rpc("helmdeck.status", { agentId: "main" });
+  return Number(member(member(status, "subject"), "auditRows"));
+}

@@ -1,0 +1,108 @@
+/** Facts come, change and go: through the tools, and between the gateway and the command line, two processes on one database. */
+import { describe, expect, it } from "vitest";
+import { helmdeckMemory, hitsOf, pathsOf, sharedOpenClaw } from "./shared.ts";
+
+const openclaw = sharedOpenClaw();
+
+describe("the tools", () => {
+  it("store, find in the next call, replace, forget, and find no more", async () => {
+    const key = "garden/tomatoes";
+    const path = `helmdeck/user_facts/${key}.md`;
+    const query = "tomatoes in the garden";
+    const store = (value: string) => openclaw.invokeTool("helmdeck__memory_store", { key, value });
+
+    const first = await store("The tomatoes stand along the south wall.");
+    expect(first.details.replaced).toBeUndefined();
+    expect(pathsOf(await openclaw.invokeTool("memory_search", { query }), "helmdeck")).toEqual([path]);
+
+    const second = await store("The tomatoes moved into the greenhouse.");
+    expect(second.details).toMatchObject({ replaced: { refreshed: false } });
+    const [hit] = hitsOf(await openclaw.invokeTool("memory_search", { query })).filter(
+      (h) => h.corpus === "helmdeck",
+    );
+    expect(hit?.snippet).toContain("greenhouse");
+    expect(hit?.snippet).not.toContain("south wall");
+
+    // What a search returned can be handed back to forget.
+    const look = await openclaw.invokeTool("helmdeck__memory_forget", { scope: path, dry_run: true });
+    expect(look.details).toMatchObject({ deleted: 1, dry_run: true });
+    expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
+    const forgotten = await openclaw.invokeTool("helmdeck__memory_forget", { scope: path });
+    expect(forgotten.details).toMatchObject({ deleted: 1, dry_run: false });
+    expect(pathsOf(await openclaw.invokeTool("memory_search", { query }), "helmdeck")).toEqual([]);
+    expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
+  });
+
+  it.each([
+    [{}, "key is missing"],
+    [{ key: "k" }, "value is missing"],
+    [{ key: 7, value: "v" }, "key must be text"],
+    [{ key: "k", value: "v", category: "pack_history" }, "category"],
+    [{ key: "k", value: "v", ttl_seconds: 60 }, "ttl"],
+    [{ key: "k", value: "x".repeat(65_537) }, "value"],
+    [{ key: "a\u0000b", value: "v" }, "key"],
+  ])("refuse %j with the field's name, and store nothing", async (args, field) => {
+    const reply = await openclaw.invokeTool("helmdeck__memory_store", args);
+    expect(reply).toMatchObject({ status: 400, ok: false });
+    expect(reply.error?.message).toContain("invalid_input");
+    expect(reply.error?.message).toContain(field);
+  });
+
+  it.each([
+    {},
+    { scope: "" },
+    { scope: "key:" },
+    { scope: "category:pack_history" },
+    { scope: "everything", dry_run: "yes" },
+  ])("refuse to forget %j", async (args) => {
+    const reply = await openclaw.invokeTool("helmdeck__memory_forget", args);
+    expect(reply).toMatchObject({ status: 400, ok: false });
+  });
+
+  it("keep a fact whose key looks like an audit row apart from audit rows", async () => {
+    const key = "pack_history/content.draft/00000000000000000001";
+    const reply = await openclaw.invokeTool("helmdeck__memory_store", { key, value: "a fact about pencils" });
+    expect(reply.status).toBe(200);
+    const { details } = await openclaw.invokeTool("memory_get", { path: String(reply.details.path) });
+    expect(details.text).toContain("a fact about pencils");
+    expect(String(details.path)).toMatch(/^helmdeck\/user_facts\//);
+  });
+
+  it("render hostile text harmless", async () => {
+    const key = "hostile/bidi";
+    const value = "walnut cake \u202Etxt.exe\u202C \u001B[31mred\u001B[0m";
+    await openclaw.invokeTool("helmdeck__memory_store", { key, value });
+    const reply = await openclaw.invokeTool("memory_search", { query: "walnut cake" });
+    const [hit] = hitsOf(reply).filter((h) => h.corpus === "helmdeck");
+    expect(hit?.snippet).toContain("walnut cake");
+    expect(hit?.snippet.replaceAll("\n", "")).not.toMatch(/[\p{Cf}\p{Cc}]/u);
+  });
+});
+
+describe("the command line beside the running gateway", () => {
+  it("stores what the gateway's next search finds, and forgets it there too", async () => {
+    const key = "harbour/crane";
+    const stored = await helmdeckMemory(
+      openclaw,
+      "store",
+      key,
+      "The crane in the harbour lifts forty tonnes.",
+    );
+    expect(stored).toMatchObject({ code: 0 });
+    const query = "how much does the harbour crane lift";
+    const found = await openclaw.invokeTool("memory_search", { query });
+    expect(pathsOf(found, "helmdeck")).toEqual([`helmdeck/user_facts/${key}.md`]);
+    expect((await helmdeckMemory(openclaw, "forget", `key:${key}`)).code).toBe(0);
+    expect(pathsOf(await openclaw.invokeTool("memory_search", { query }), "helmdeck")).toEqual([]);
+  });
+
+  it("finds what the tool stored", async () => {
+    const key = "harbour/tide";
+    await openclaw.invokeTool("helmdeck__memory_store", {
+      key,
+      value: "High tide in the harbour is at six.",
+    });
+    const found = await helmdeckMemory(openclaw, "search", "harbour tide", "--json");
+    expect(JSON.parse(found.stdout).results[0]).toMatchObject({ key, category: "user_facts" });
+  });
+});
