@@ -184,6 +184,23 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
+      "starts over whoever missed that an expired entry was replaced",
+      withRig(
+        open,
+        async ({ store, clock }) => {
+          await store.put(fact("a", "1"));
+          const { cursor } = await changesSince(store, 0);
+          for (let i = 0; i < 20; i++) {
+            await store.put(fact("short-lived", "v", { expiresAt: clock.now + 1 }));
+            clock.now += 1;
+          }
+          expect(await store.changes({ namespace: ANA, since: cursor })).toEqual({ kind: "start_over" });
+        },
+        few,
+      ),
+    );
+
+    test(
       "serves whoever missed none",
       withRig(
         open,
