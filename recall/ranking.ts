@@ -61,7 +61,7 @@ export const DEFAULT_RANKING: Ranking = {
   candidates: 300,
   cutOff: {
     coverage: 0.5,
-    unknownPenalty: 0.45,
+    unknownPenalty: 0.55,
     singleWordCoverage: 0.75,
     missingNames: 0.15,
     threadBest: 0.27,

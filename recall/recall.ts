@@ -1,5 +1,6 @@
 /** Recall over many namespaces: builds an index for each from its source, keeps it current, and answers queries. */
 import { type CorpusEntry, HelmdeckError, type Namespace, type UnixMs } from "../engine/index.ts";
+import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./contract.ts";
 import type { Evidence } from "./lexical/inspection.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
@@ -155,10 +156,11 @@ class Desk {
   }
 
   async #addAll(entries: readonly CorpusEntry[]): Promise<void> {
+    const analyser = new TextAnalyser();
     let sliceStart = performance.now();
     for (const entry of entries) {
       if (this.#dropped) return;
-      this.index.add(entry);
+      this.index.add(entry, analyser);
       if (performance.now() - sliceStart < SLICE_MS) continue;
       await new Promise<void>((resolve) => setImmediate(resolve));
       sliceStart = performance.now();

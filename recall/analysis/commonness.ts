@@ -33,7 +33,9 @@ ask asked want wanted like liked get got go goes going went come came
 make made take took give gave find found look looking see saw seen use used using try tried put keep kept
 talk talked discuss discussed happen happened called name named long
 live stay feel felt start started plan plans decide decided main current particular specific different
-person people someone somebody place information detail details fact note notes`);
+person people someone somebody place information info detail details fact note notes
+preference preferences preferred choice choices decision decisions reason reasons setup setting settings option options
+value values topic idea ideas issue issues case cases`);
 
 const GERMAN =
   list(`der die das den dem des ein eine einen einem einer eines kein keine und oder aber wenn dann weil dass ob als wie

@@ -2,7 +2,8 @@
 
 /** Latin, Greek and Cyrillic accents. Japanese voicing marks lie elsewhere: they tell words apart, so they stay. */
 const ACCENTS = /[\u0300-\u036f]/gu;
-const ASCII_LOWER = /^[a-z0-9]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant
+const ASCII = /^[\x00-\x7f]*$/;
 const LIGATURES: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -16,9 +17,8 @@ const LIGATURE = /[ßæœøłđı]/gu;
 
 /** Lower case, compatibility forms unified, accents removed: "Ｇärtnerstraße" becomes "gartnerstrasse". */
 export function fold(text: string): string {
-  if (ASCII_LOWER.test(text)) return text;
+  if (ASCII.test(text)) return text.toLowerCase();
   const lower = text.normalize("NFKC").toLowerCase();
-  if (ASCII_LOWER.test(lower)) return lower;
   return lower
     .normalize("NFD")
     .replace(ACCENTS, "")

@@ -10,21 +10,37 @@ export interface TextTerms {
   readonly beside: readonly string[];
 }
 
-export function termsOfText(text: string): TextTerms {
-  const ordered: string[] = [];
-  const beside: string[] = [];
-  for (const word of wordsOf(text)) appendWord(word, ordered, beside);
-  return { ordered, beside };
-}
+/**
+ * Analyses text, remembering the stems of the words it has met. Forget it after a batch: what it remembers may belong to
+ * a fact that is forgotten later.
+ */
+export class TextAnalyser {
+  readonly #stems = new Map<string, string>();
 
-function appendWord(word: Word, ordered: string[], beside: string[]): void {
-  if (word.joined !== undefined) beside.push(termOf(word.joined));
-  if (word.unspaced) {
-    const { pairs, singles } = pairsAndSingles(word.text);
-    ordered.push(...(pairs.length > 0 ? pairs : singles));
-    if (pairs.length > 0) beside.push(...singles);
-    return;
+  termsOf(text: string): TextTerms {
+    const ordered: string[] = [];
+    const beside: string[] = [];
+    for (const word of wordsOf(text)) this.#append(word, ordered, beside);
+    return { ordered, beside };
   }
-  ordered.push(termOf(word.text));
-  for (const part of word.parts) beside.push(termOf(part));
+
+  #append(word: Word, ordered: string[], beside: string[]): void {
+    if (word.joined !== undefined) beside.push(this.#stem(word.joined));
+    if (word.unspaced) {
+      const { pairs, singles } = pairsAndSingles(word.text);
+      ordered.push(...(pairs.length > 0 ? pairs : singles));
+      if (pairs.length > 0) beside.push(...singles);
+      return;
+    }
+    ordered.push(this.#stem(word.text));
+    for (const part of word.parts) beside.push(this.#stem(part));
+  }
+
+  #stem(word: string): string {
+    const known = this.#stems.get(word);
+    if (known !== undefined) return known;
+    const stem = termOf(word);
+    this.#stems.set(word, stem);
+    return stem;
+  }
 }

@@ -5,6 +5,8 @@ import { hasUnspaced, splitByScript } from "./scripts.ts";
 /** Letters and digits, joined by the characters that paths, URLs, keys and times are joined by. */
 const RUN = /[\p{L}\p{N}\p{M}]+(?:[-_./:@#'’=+&%?\\~]{1,3}[\p{L}\p{N}\p{M}]+)*(?:\+\+|#)?/gu;
 const ATOM = /[\p{L}\p{N}\p{M}]+/gu;
+/** Most words of most texts; the rest of this file is for the others. */
+const ORDINARY = /^[A-Za-z][a-z]*$/;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
 const CAMEL = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+\p{N}*|\p{Lu}+\p{N}*|\p{N}+|[\p{L}\p{M}]+/gu;
 const INNER_CAPITAL = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
@@ -15,6 +17,8 @@ const DIGIT = /\p{N}/u;
 
 /** Terms longer than this are cut: nobody types them, and a pasted blob must not fill the dictionary. */
 const LONGEST = 64;
+
+const NO_PARTS: readonly string[] = [];
 
 /** One word of a text, folded but not stemmed. */
 export interface Word {
@@ -45,6 +49,11 @@ export function wordsOf(text: string): Word[] {
 }
 
 function appendRun(words: Word[], raw: string, start: number, run: number): void {
+  if (ORDINARY.test(raw)) {
+    const text = raw.slice(0, LONGEST).toLowerCase();
+    words.push({ text, raw, start, run, parts: NO_PARTS, unspaced: false });
+    return;
+  }
   if (PLAIN.test(raw) && !hasUnspaced(raw)) {
     words.push(wordOf(raw, start, run));
     return;
@@ -79,7 +88,7 @@ function wordOf(raw: string, start: number, run: number): Word {
 function partsOf(raw: string): readonly string[] {
   const amount = AMOUNT.exec(raw);
   if (amount !== null) return [fold(amount[1] ?? ""), fold(amount[2] ?? "")];
-  if (!INNER_CAPITAL.test(raw) || raw.length > LONGEST) return [];
+  if (!INNER_CAPITAL.test(raw) || raw.length > LONGEST) return NO_PARTS;
   return (raw.match(CAMEL) ?? []).map(fold);
 }
 

@@ -29,12 +29,6 @@ export interface Evidence {
   readonly inThread: boolean;
 }
 
-/** A unit's own answers, one place per concept. */
-interface Answers {
-  readonly quality: Float32Array;
-  readonly gain: Float32Array;
-}
-
 /** Fewer neighbours than this are no thread. */
 const THREAD_NEIGHBOURS = 2;
 
@@ -46,7 +40,10 @@ export class Inspection {
   readonly #board: Scoreboard;
   readonly #marks: ConceptMarks;
   readonly #counts: Float32Array;
-  readonly #known = new Map<number, Answers>();
+  readonly #known = new Map<number, number>();
+  /** A unit's own answers, one place per concept: how well its words stand for the asked one, and BM25's gain. */
+  #qualities = new Float32Array(0);
+  #gains = new Float32Array(0);
 
   constructor(concepts: readonly Concept[], index: LexicalIndex, ranking: Ranking, tools: InspectionTools) {
     this.#concepts = concepts;
@@ -67,9 +64,9 @@ export class Inspection {
     let missingNames = 0;
     let unknownNames = 0;
     this.#concepts.forEach(({ share, terms, isName }, place) => {
-      const quality = own.quality[place] ?? 0;
+      const quality = this.#qualities[own + place] ?? 0;
       coverage += share * quality;
-      bm25 += share * (own.gain[place] ?? 0);
+      bm25 += share * (this.#gains[own + place] ?? 0);
       if (quality > 0) matched += 1;
       else if (isName) missingNames += share;
       if (terms.length > 0) return;
@@ -84,28 +81,38 @@ export class Inspection {
     };
   }
 
-  #answers(unit: number): Answers {
+  /** Where the unit's answers begin in the slabs. */
+  #answers(unit: number): number {
     const known = this.#known.get(unit);
     if (known !== undefined) return known;
+    const from = this.#known.size * this.#concepts.length;
+    if (from + this.#concepts.length > this.#gains.length) this.#grow();
+    this.#known.set(unit, from);
     const { saturation, lengthNorm } = this.#ranking;
     const relativeLength = this.#index.bodyLength(unit) / this.#index.meanBodyLength;
     const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
-    const quality = new Float32Array(this.#concepts.length);
-    const gain = new Float32Array(this.#concepts.length);
     for (const posting of this.#index.postingsOfUnit(unit)) {
       const place = this.#marks.placeOf(numberOf(posting));
       if (place < 0) continue;
-      const own = this.#marks.qualityOf(numberOf(posting));
+      const quality = this.#marks.qualityOf(numberOf(posting));
       const count = this.#counts[posting & 255] ?? 0;
-      quality[place] = Math.max(quality[place] ?? 0, own);
-      gain[place] = Math.max(gain[place] ?? 0, (own * count * (1 + saturation)) / (count + norm));
+      const gain = (quality * count * (1 + saturation)) / (count + norm);
+      if (quality > (this.#qualities[from + place] ?? 0)) this.#qualities[from + place] = quality;
+      if (gain > (this.#gains[from + place] ?? 0)) this.#gains[from + place] = gain;
     }
-    const answers = { quality, gain };
-    this.#known.set(unit, answers);
-    return answers;
+    return from;
   }
 
-  #context(unit: number, document: IndexedDocument, own: Answers): { context: number; inThread: boolean } {
+  #grow(): void {
+    const length = Math.max(512 * this.#concepts.length, 2 * this.#gains.length);
+    const [qualities, gains] = [new Float32Array(length), new Float32Array(length)];
+    qualities.set(this.#qualities);
+    gains.set(this.#gains);
+    this.#qualities = qualities;
+    this.#gains = gains;
+  }
+
+  #context(unit: number, document: IndexedDocument, own: number): { context: number; inThread: boolean } {
     const { threadContext, nearContext, reach, decay } = this.#ranking;
     const around = new Float32Array(this.#concepts.length);
     let lines = 0;
@@ -117,15 +124,17 @@ export class Inspection {
       if (best !== undefined) this.#lend(around, best, weight);
     }
     const context = this.#concepts.reduce((sum, { share }, place) => {
-      return sum + share * (1 - (own.quality[place] ?? 0)) * Math.min(threadContext, around[place] ?? 0);
+      return (
+        sum + share * (1 - (this.#qualities[own + place] ?? 0)) * Math.min(threadContext, around[place] ?? 0)
+      );
     }, 0);
     return { context, inThread: lines >= THREAD_NEIGHBOURS };
   }
 
   #lend(around: Float32Array, unit: number, weight: number): void {
-    const { gain } = this.#answers(unit);
-    for (let place = 0; place < gain.length; place += 1) {
-      around[place] = Math.max(around[place] ?? 0, weight * (gain[place] ?? 0));
+    const from = this.#answers(unit);
+    for (let place = 0; place < around.length; place += 1) {
+      around[place] = Math.max(around[place] ?? 0, weight * (this.#gains[from + place] ?? 0));
     }
   }
 

@@ -1,7 +1,7 @@
 /** The words of one namespace, in memory: add, replace and truly remove entries, and read what stands where. */
 import type { CorpusEntry, EntryId } from "../../engine/index.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
-import { type TextTerms, termsOfText } from "../analysis/terms-of-text.ts";
+import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { Arena, Column } from "./arena.ts";
 import { documentOf, type IndexedDocument, passagesOfEntry, searchedText } from "./documents.ts";
 import { Neighbours } from "./neighbours.ts";
@@ -34,16 +34,20 @@ export class LexicalIndex {
   #unitCount = 0;
   #bodyTermCount = 0;
 
-  /** Adds an entry, or replaces the one with the same id. */
-  add(entry: CorpusEntry): void {
+  /**
+   * Adds an entry, or replaces the one with the same id.
+   *
+   * @param analyser one for a batch of entries, to be forgotten after it
+   */
+  add(entry: CorpusEntry, analyser: TextAnalyser = new TextAnalyser()): void {
     this.remove(entry.id);
-    const fields = fieldTermsOf(entry);
+    const fields = fieldTermsOf(entry, analyser);
     const units: number[] = [];
     const seen = new Set<number>();
     for (const passage of passagesOfEntry(entry)) {
       const unit = this.#takeUnit();
       if (unit === undefined) break;
-      this.#addUnit(unit, termsOfText(searchedText(entry, passage)), fields, seen);
+      this.#addUnit(unit, analyser.termsOf(searchedText(entry, passage)), fields, seen);
       this.#passageOfUnit[unit] = passage;
       units.push(unit);
     }
@@ -169,10 +173,10 @@ export class LexicalIndex {
 }
 
 /** Terms of the short fields, which every passage of the entry answers for. */
-function fieldTermsOf(entry: CorpusEntry): ReadonlyMap<string, number> {
+function fieldTermsOf(entry: CorpusEntry, analyser: TextAnalyser): ReadonlyMap<string, number> {
   const fields = new Map<string, number>();
   const mark = (text: string, where: number): void => {
-    const { ordered, beside } = termsOfText(text);
+    const { ordered, beside } = analyser.termsOf(text);
     for (const term of [...ordered, ...beside]) fields.set(term, (fields.get(term) ?? 0) | where);
   };
   mark(entry.key, IN_KEY);

@@ -1,7 +1,6 @@
 /** Terms of the namespace for a word that it does not know: other forms of the same stem, and a slip of the keyboard. */
 import type { Terms } from "./terms.ts";
 
-const LETTERS = /^\p{L}+$/u;
 /** Words of one family share at least this many letters, and this share of the longer one. */
 const SHARED_LETTERS = 4;
 const SHARED_SHARE = 0.65;
@@ -9,16 +8,13 @@ const SHARED_SHARE = 0.65;
 const SHORTEST_TYPO = 6;
 const MOST_RELATED = 8;
 
-/** Numbers of terms close to an unknown one, best known first; walks the dictionary, so ask only for unknown words. */
+/** Numbers of terms close to an unknown one, best known first. Their first three letters agree. */
 export function relatedTerms(unknown: string, terms: Terms, allowTypo: boolean): readonly number[] {
-  if (unknown.length < SHARED_LETTERS || !LETTERS.test(unknown)) return [];
   const related: number[] = [];
-  const first = unknown.charCodeAt(0);
-  terms.forEach((name, number) => {
-    if (name.charCodeAt(0) !== first || !LETTERS.test(name)) return;
+  for (const [name, number] of terms.beginningLike(unknown)) {
     const isTypo = allowTypo && unknown.length >= SHORTEST_TYPO && isOneSlip(unknown, name);
     if (isTypo || isFamily(unknown, name)) related.push(number);
-  });
+  }
   return related
     .sort((left, right) => terms.documentCount(right) - terms.documentCount(left) || left - right)
     .slice(0, MOST_RELATED);

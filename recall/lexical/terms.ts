@@ -1,6 +1,9 @@
 /** The dictionary of one namespace: each term's number and the units it stands in. A term without units is forgotten. */
 import { Arena, Column, capacityOf } from "./arena.ts";
 
+/** What can have other forms: letters only, and enough of them. */
+const WORD = /^\p{L}{4,}$/u;
+
 /** A posting is the unit's number and, in its low eight bits, where in the unit the term stands. */
 const FIELD_BITS = 8;
 export const MAX_UNITS = 2 ** (32 - FIELD_BITS);
@@ -16,6 +19,7 @@ export class Terms {
   readonly #numbers = new Map<string, number>();
   readonly #names: (string | undefined)[] = [];
   readonly #unused: number[] = [];
+  readonly #byBeginning = new Map<string, number[]>();
   readonly #arena = new Arena();
   readonly #starts = new Column();
   readonly #counts = new Column();
@@ -34,6 +38,7 @@ export class Terms {
     const number = this.#unused.pop() ?? this.#names.length;
     this.#numbers.set(term, number);
     this.#names[number] = term;
+    this.#shelve(term, number);
     return number;
   }
 
@@ -73,11 +78,11 @@ export class Terms {
     return this.#arena.data.subarray(start, start + this.#counts.get(term));
   }
 
-  /** Visits every known term, by number. */
-  forEach(visit: (name: string, term: number) => void): void {
-    for (let term = 0; term < this.#names.length; term += 1) {
+  /** Words that begin with the same three letters as `word`, with their numbers; none for what is no word. */
+  *beginningLike(word: string): Generator<readonly [name: string, term: number]> {
+    for (const term of this.#byBeginning.get(beginningOf(word) ?? "") ?? []) {
       const name = this.#names[term];
-      if (name !== undefined) visit(name, term);
+      if (name !== undefined) yield [name, term];
     }
   }
 
@@ -109,14 +114,37 @@ export class Terms {
     return roomier;
   }
 
+  #shelve(name: string, term: number): void {
+    const beginning = beginningOf(name);
+    if (beginning === undefined) return;
+    const others = this.#byBeginning.get(beginning);
+    if (others === undefined) this.#byBeginning.set(beginning, [term]);
+    else others.push(term);
+  }
+
+  #unshelve(name: string, term: number): void {
+    const beginning = beginningOf(name);
+    const others = beginning === undefined ? undefined : this.#byBeginning.get(beginning);
+    if (beginning === undefined || others === undefined) return;
+    if (others.length > 1) others.splice(others.indexOf(term), 1);
+    else this.#byBeginning.delete(beginning);
+  }
+
   #forget(term: number, start: number): void {
     this.#arena.release(start, this.#capacities.get(term));
     this.#starts.set(term, 0);
     this.#capacities.set(term, 0);
-    this.#numbers.delete(this.#names[term] ?? "");
+    const name = this.#names[term] ?? "";
+    this.#unshelve(name, term);
+    this.#numbers.delete(name);
     this.#names[term] = undefined;
     this.#unused.push(term);
   }
+}
+
+/** Undefined for numbers, identifiers and short words, which have no other forms. */
+function beginningOf(term: string): string | undefined {
+  return WORD.test(term) ? term.slice(0, 3) : undefined;
 }
 
 export function unitOf(posting: number): number {
