@@ -118,6 +118,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.session
       .statement("INSERT INTO removals (seq, namespace, id) VALUES (?, ?, ?)")
       .run(seq, namespace, id);
+    pruneRemovals(this.session, seq, this.#keepRemovals);
   }
 
   /** Deletes without decrypting anything. `live` are those of the rows that had not expired yet. */
