@@ -12,7 +12,8 @@ export interface Progress {
 /** `totalBytes` is undefined when the end is not known (a pipe): then the lines alone are counted. */
 export async function showProgress({ stderr }: Shell, totalBytes: number | undefined): Promise<Progress> {
   if (stderr.isTTY !== true) return { counted: (input) => input, lines: () => {}, stop: () => {} };
-  const { SingleBar, Presets } = await import("cli-progress");
+  // The default export: a bundled CommonJS library has no other.
+  const { SingleBar, Presets } = (await import("cli-progress")).default;
   const format = totalBytes === undefined ? "{lines} lines" : "{bar} {percentage} % · {lines} lines";
   const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true }, Presets.shades_classic);
   bar.start(totalBytes ?? 0, 0, { lines: 0 });

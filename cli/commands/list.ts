@@ -71,7 +71,7 @@ async function print(
       `entry_unreadable: ${harmlessLine(key)} is there but cannot be opened; helmdeck-memory doctor says more.`,
     );
   }
-  if (more) await output.note(`There are more: --limit ${request.limit * 10} shows them.`);
+  if (more) await output.note(`These are the newest ${request.limit}; --limit shows more.`);
 }
 
 /** The key comes last: it is the only column whose width on a terminal is not known. */

@@ -59,7 +59,8 @@ async function printHit(output: Output, hit: RecallHit): Promise<void> {
   );
   await output.line(`      ${output.styled("dim", where)}`);
   if (hit.parts !== undefined) await output.line(`      ${output.styled("dim", partsLine(hit.parts))}`);
-  for (const line of harmlessBlock(hit.snippet).split("\n")) await output.line(`      ${line}`.trimEnd());
+  for (const line of harmlessBlock(hit.snippet).trimEnd().split("\n"))
+    await output.line(`      ${line}`.trimEnd());
 }
 
 function partsLine(parts: Readonly<Record<string, number>>): string {

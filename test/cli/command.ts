@@ -5,7 +5,7 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, vi } from "vitest";
 import { buildCommandLine, ROOT } from "../../scripts/build.ts";
 
 /** Inside the tree, so that the bundle finds better-sqlite3; one for each test file. */
@@ -15,10 +15,13 @@ const BUNDLE_FOLDER = join(ROOT, "node_modules", ".cache", `helmdeck-cli-${rando
 export const BUNDLED_COMMAND = join(BUNDLE_FOLDER, "helmdeck-memory.mjs");
 export const COMMAND_FROM_SOURCE = join(ROOT, "cli", "main.ts");
 
+// A process takes a tenth of a second on an idle machine, and seconds on a busy one.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 beforeAll(async () => {
   mkdirSync(BUNDLE_FOLDER, { recursive: true });
   await buildCommandLine(BUNDLE_FOLDER);
-}, 60_000);
+});
 afterAll(() => rmSync(BUNDLE_FOLDER, { recursive: true, force: true }));
 
 export interface Finished {

@@ -114,7 +114,9 @@ describe("list", () => {
       facts: [{ key: "dash" }, { key: "from/file" }],
       more: true,
     });
-    expect((await home.run(["list", "--limit", "2"])).stderr).toMatch(/There are more/);
+    expect((await home.run(["list", "--limit", "2"])).stderr).toMatch(
+      /^These are the newest 2; --limit shows more\.\n$/,
+    );
     expect(await json("list", "--limit", "5")).toMatchObject({ more: false, unreadable: [] });
   });
 

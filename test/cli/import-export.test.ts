@@ -156,7 +156,7 @@ describe("import", () => {
     expect((await home.run(["search", "value of number 7777", "--limit", "3"])).stdout).toContain(
       "fact-7777",
     );
-  }, 120_000);
+  });
 
   test("shows a bar on a terminal, counts lines of a stream there, and neither in a pipe", async () => {
     await home.write("many.jsonl", linesOf(Array.from({ length: 2_500 }, (_none, index) => fact(index))));
@@ -253,7 +253,7 @@ describe("export", () => {
         value: `${index} ${"x".repeat(3_000)}`,
       }));
       expect(await home.run(["import", "-"], { input: linesOf(rows) })).toMatchObject({ code: 0 });
-    }, 60_000);
+    });
 
     test("into a reader that leaves early ends quietly", async () => {
       const child = home.start(["export"]);

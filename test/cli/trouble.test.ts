@@ -203,6 +203,16 @@ describe("a place that cannot be written", () => {
     await expectNothingLost();
   });
 
+  test("stops an export there, in one line", async () => {
+    home.handToUnprivileged();
+    chmodSync(home.folder, 0o500);
+    expect(await expectFailure("invalid_input", ["export", "--output", "out.jsonl"])).toContain(
+      "permission was denied",
+    );
+    chmodSync(home.folder, 0o700);
+    expect(existsSync(home.path("out.jsonl"))).toBe(false);
+  });
+
   test("stops the first use", async () => {
     rmSync(home.stateFolder, { recursive: true });
     home.handToUnprivileged();
@@ -229,7 +239,7 @@ describe("a database that another process holds", () => {
       other.close();
     }
     expect(await home.run(["store", "k", "v"])).toMatchObject({ code: 0 });
-  }, 30_000);
+  });
 });
 
 describe("doctor, when memory does not open", () => {

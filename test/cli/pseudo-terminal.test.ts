@@ -1,0 +1,55 @@
+/** The bundled command at a real terminal, as the system's own `script` makes one. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { stripVTControlCharacters } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
+
+let home: CommandHome;
+beforeEach(() => {
+  home = new CommandHome();
+});
+afterEach(() => home.remove());
+
+/** What the terminal shows: both streams, line ends as terminals have them. */
+async function atTerminal(args: readonly string[], typed = ""): Promise<string> {
+  const command = [process.execPath, BUNDLED_COMMAND, ...args];
+  const quoted = command.map((part) => `'${part}'`).join(" ");
+  const recorder =
+    process.platform === "linux" ? ["-qec", quoted, "/dev/null"] : ["-q", "/dev/null", ...command];
+  const child = spawn("script", recorder, {
+    env: { PATH: process.env.PATH, HOME: home.folder, TERM: "xterm" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  child.stdin.end(typed);
+  return (await text(child.stdout)).replaceAll("\r\n", "\n");
+}
+
+describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
+  test("import shows a bar and sums up", async () => {
+    const lines = Array.from({ length: 2_500 }, (_none, index) =>
+      JSON.stringify({ key: `k/${index}`, value: "v" }),
+    );
+    await home.write("facts.jsonl", lines.join("\n"));
+    const shown = await atTerminal(["import", home.path("facts.jsonl")]);
+    expect(shown).toMatch(/[█░]+ \d+ % · \d+ lines/);
+    expect(stripVTControlCharacters(shown)).toContain("Imported 2500 for main: 2500 new");
+  });
+
+  test("forget asks, and deletes only after a yes", async () => {
+    await home.run(["store", "doomed", "x"]);
+    expect(await atTerminal(["forget", "key:doomed"], "n\n")).toMatch(
+      /Delete\? \[y\/N\] Nothing was deleted\./,
+    );
+    expect(await home.run(["get", "doomed"])).toMatchObject({ code: 0 });
+    expect(await atTerminal(["forget", "key:doomed"], "y\n")).toMatch(/Deleted 1 entry/);
+    expect(await home.run(["get", "doomed"])).toMatchObject({ code: 1 });
+  });
+
+  test("search is coloured, list too", async () => {
+    await home.run(["store", "birds/heron", "The heron stands at the lake"]);
+    expect(await atTerminal(["search", "heron"])).toContain("\u001b[1mbirds/heron\u001b[22m");
+    expect(await atTerminal(["list"])).toContain("\u001b[1mUPDATED");
+  });
+});
