@@ -214,6 +214,22 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
+      "that cannot exist are nobody's: half a surrogate pair is not taken for the replacement character",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("a", "1", { namespace: namespaceOf("\ufffd") }));
+        const namespace = namespaceOf("\ud800");
+        expect(await store.get(refTo("a", { namespace }))).toBeUndefined();
+        expect((await store.list({ namespace })).entries).toEqual([]);
+        expect((await store.listMeta({ namespace })).entries).toEqual([]);
+        expect(await store.countWhere({ namespace, includeSessions: true })).toBe(0);
+        expect(await store.categories(namespace)).toEqual([]);
+        expect(await store.changes({ namespace, since: 0 })).toMatchObject({ upserts: [], removed: [] });
+        expect(await store.deleteWhere({ namespace })).toMatchObject({ deleted: 0 });
+        expect(await store.countWhere({ namespace: namespaceOf("\ufffd") })).toBe(1);
+      }),
+    );
+
+    test(
       "tell their categories, by origin and name, without what has expired and what is another's",
       withRig(open, async ({ store, clock }) => {
         await store.putMany([

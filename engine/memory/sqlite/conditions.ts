@@ -1,7 +1,7 @@
 /** WHERE clauses: the contract's filters and queries as SQL over bound values, comparing bytes. */
 import type { EntryFilter, EntryRef, ListQuery, UnixMs } from "../contract.ts";
 import { decodeListCursor } from "../cursors.ts";
-import { sessionPrefixOf } from "../namespace.ts";
+import { type Namespace, sessionPrefixOf } from "../namespace.ts";
 import type { SqliteValue } from "./driver.ts";
 
 /** SQL with placeholders, and the values for them. The SQL holds no value, so that statements can be kept. */
@@ -40,6 +40,11 @@ export function listCondition(query: ListQuery, now: UnixMs): Condition {
 /** Expired means now >= expires_at. */
 export function liveCondition(now: UnixMs): Condition {
   return { sql: "(expires_at IS NULL OR expires_at > ?)", values: [now] };
+}
+
+/** Exactly this namespace; a reader of one asks for nothing wider. */
+export function namespaceCondition(namespace: Namespace): Condition {
+  return equals("namespace", namespace);
 }
 
 export function expiredCondition(now: UnixMs): Condition {

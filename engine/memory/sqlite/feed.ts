@@ -3,6 +3,7 @@ import type { Changes, ChangesQuery, EntryId, UnixMs } from "../contract.ts";
 import { encodeChangeCursor, type History, pruneTarget, resumeFrom } from "../cursors.ts";
 import { changesLimitOf, isExpired } from "../entry-rules.ts";
 import type { Sealer } from "../sealing.ts";
+import { namespaceCondition } from "./conditions.ts";
 import type { SqliteRow } from "./driver.ts";
 import { ALL_COLUMNS, openRows } from "./rows.ts";
 import { damaged } from "./schema.ts";
@@ -19,19 +20,17 @@ export function readChanges(
   const history = readHistory(session);
   const since = resumeFrom(history, query.since);
   if (since === undefined) return { kind: "start_over" };
-  const range = [query.namespace, since, history.lastSeq, limit + 1] as const;
-  const upserts = session.statement(UPSERTS_SINCE).all(...range);
-  const removals = session.statement(REMOVALS_SINCE).all(...range);
+  const owner = namespaceCondition(query.namespace);
+  const range = `WHERE ${owner.sql} AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`;
+  const values = [...owner.values, since, history.lastSeq, limit + 1];
+  const upserts = session.statement(`SELECT ${ALL_COLUMNS} FROM entries ${range}`).all(...values);
+  const removals = session.statement(`SELECT seq, id FROM removals ${range}`).all(...values);
   const page = [...upserts, ...removals].sort((a, b) => seqOf(a) - seqOf(b)).slice(0, limit);
   const more = upserts.length + removals.length > limit;
   const last = page.at(-1);
   const cursor = encodeChangeCursor(history, more && last !== undefined ? seqOf(last) : history.lastSeq);
   return { kind: "changes", ...openChanges(page, sealer, now), cursor, more };
 }
-
-const UPSERTS_SINCE = `SELECT ${ALL_COLUMNS} FROM entries WHERE namespace = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`;
-const REMOVALS_SINCE =
-  "SELECT seq, id FROM removals WHERE namespace = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?";
 
 /** The store's memory of its own history; to be called in a transaction. */
 export function readHistory(session: SqliteSession): History {

@@ -35,7 +35,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  * Opens the database, making it if there is none. Several processes may have it open, and may make it at the same moment.
  *
  * @throws `key_wrong`, and `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
- * `store_unavailable`; after each of them the file is as it was.
+ * `store_unavailable`; none of them takes anything away that was in the file.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<MemoryStore> {
   const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;

@@ -21,7 +21,13 @@ import { encodeListCursor } from "../cursors.ts";
 import { listLimitOf } from "../entry-rules.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
-import { filterCondition, listCondition, liveCondition, refCondition } from "./conditions.ts";
+import {
+  filterCondition,
+  listCondition,
+  liveCondition,
+  namespaceCondition,
+  refCondition,
+} from "./conditions.ts";
 import type { SqliteRow } from "./driver.ts";
 import { explainSqliteError } from "./errors.ts";
 import { readChanges } from "./feed.ts";
@@ -111,12 +117,13 @@ export class SqliteReader implements MemoryReader {
 
   categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
     return this.perform(() => {
+      const owner = namespaceCondition(namespace);
       const live = liveCondition(this.now());
-      const sql = `SELECT origin, category, count(*) AS n FROM entries WHERE namespace = ? AND ${live.sql}
+      const sql = `SELECT origin, category, count(*) AS n FROM entries WHERE ${owner.sql} AND ${live.sql}
         GROUP BY origin, category ORDER BY origin, category`;
       return this.session
         .statement(sql)
-        .all(namespace, ...live.values)
+        .all(...owner.values, ...live.values)
         .map((row) => ({
           origin: `${row.origin}` as Origin, // only ever written as one
           category: `${row.category}`,

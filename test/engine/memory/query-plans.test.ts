@@ -45,6 +45,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await store.countWhere({ namespace: ANA, includeSessions: true });
       await store.changes({ namespace: ANA, since: 0 });
       await store.namespaces();
+      await store.categories(ANA);
       await store.delete(refTo("a"));
       await store.deleteWhere({ namespace: ANA, origins: ["fact"], prefix: "b" });
       await store.deleteWhere({ namespace: namespaceOf("nobody"), includeSessions: true });
