@@ -1,5 +1,11 @@
 /** `openclaw helmdeck status|search|list|forget|doctor`: memory on OpenClaw's command line. */
-import { type Finding, HelmdeckError, isHelmdeckError, type Memory } from "../app/index.ts";
+import {
+  type DoctorReport,
+  type Finding,
+  HelmdeckError,
+  isHelmdeckError,
+  type Memory,
+} from "../app/index.ts";
 import type { CliContext } from "./host.ts";
 import type { Verdict } from "./identity.ts";
 import { answerText, doctorText, factsText, forgottenText, statusText } from "./shown.ts";
@@ -45,22 +51,23 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
       .option("--agent <id>", "whose memory", parts.defaultAgent);
 
   add("status", "Show where memory is, whether it works and how much it holds").action(
-    (options: SharedOptions) =>
-      run(parts, options, (memory, subject) => status(memory, subject, options, parts.terminal)),
+    (options: SharedOptions) => run(parts, options, (subject) => status(subject, options, parts)),
   );
   add("search <query...>", "Search as the agent does")
     .option("--limit <number>", "hits wanted, 1 to 50", wholeNumber, DEFAULT_HITS)
     .option("--explain", "show what each score is made of")
     .action((words: string[], options: SearchOptions) =>
-      run(parts, options, (memory, subject) =>
-        search(memory, subject, words.join(" "), options, parts.terminal),
+      run(parts, options, async (subject) =>
+        search(await parts.open(), subject, words.join(" "), options, parts.terminal),
       ),
     );
   add("list [prefix]", "List stored facts, newest first, without their values")
     .option("--category <name>", "only this category")
     .option("--limit <number>", "facts wanted, 1 to 1000", wholeNumber, DEFAULT_FACTS)
     .action((prefix: string | undefined, options: ListOptions) =>
-      run(parts, options, (memory, subject) => list(memory, subject, prefix, options, parts.terminal)),
+      run(parts, options, async (subject) =>
+        list(await parts.open(), subject, prefix, options, parts.terminal),
+      ),
     );
   add(
     "forget <scope>",
@@ -69,10 +76,12 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
     .option("--dry-run", "only say how much would be deleted")
     .option("--yes", "do not ask")
     .action((scope: string, options: ForgetOptions) =>
-      run(parts, options, (memory, subject) => forget(memory, subject, scope, options, parts.terminal)),
+      run(parts, options, async (subject) =>
+        forget(await parts.open(), subject, scope, options, parts.terminal),
+      ),
     );
   add("doctor", "Look at key, database, index and OpenClaw's settings, and say what to do").action(
-    (options: SharedOptions) => run(parts, options, (memory) => doctor(memory, options, parts)),
+    (options: SharedOptions) => run(parts, options, () => doctor(options, parts)),
   );
 }
 
@@ -94,7 +103,7 @@ interface ForgetOptions extends SharedOptions {
 async function run(
   parts: CliParts,
   options: SharedOptions,
-  work: (memory: Memory, subject: string) => Promise<void>,
+  work: (subject: string) => Promise<void>,
 ): Promise<void> {
   try {
     const verdict = parts.subjectOf(options.agent);
@@ -104,7 +113,7 @@ async function run(
         "--agent must be the id of an agent, with a well-formed entry in subjects.",
       );
     }
-    await work(await parts.open(), verdict.subject);
+    await work(verdict.subject);
   } catch (error) {
     fail(error, options, parts.terminal);
   } finally {
@@ -125,15 +134,31 @@ function fail(error: unknown, { json }: SharedOptions, terminal: Terminal): void
   terminal.fail(code === "invalid_input" ? EXIT_USAGE : EXIT_FAILED);
 }
 
-async function status(
-  memory: Memory,
-  subject: string,
-  { json }: SharedOptions,
-  terminal: Terminal,
-): Promise<void> {
-  const shown = await memory.status(subject);
-  terminal.out(json ? JSON.stringify(shown) : statusText(shown));
-  if (shown.state === "failed") terminal.fail(EXIT_FAILED);
+/** Also of a memory that cannot even be asked, because its configured key cannot be had. */
+async function status(subject: string, { json }: SharedOptions, parts: CliParts): Promise<void> {
+  const { out, fail } = parts.terminal;
+  const opened = await tryOpen(parts);
+  if ("error" in opened) {
+    const { code, message } = opened.error;
+    out(
+      json
+        ? JSON.stringify({ state: "failed", error: { code, message } })
+        : `helmdeck memory: failed (${code})\n  ${message}`,
+    );
+    return fail(EXIT_FAILED);
+  }
+  const shown = await opened.memory.status(subject);
+  out(json ? JSON.stringify(shown) : statusText(shown));
+  if (shown.state === "failed") fail(EXIT_FAILED);
+}
+
+async function tryOpen(parts: CliParts): Promise<{ memory: Memory } | { error: HelmdeckError }> {
+  try {
+    return { memory: await parts.open() };
+  } catch (error) {
+    if (isHelmdeckError(error)) return { error };
+    throw error;
+  }
 }
 
 async function search(
@@ -191,11 +216,17 @@ async function confirmed(
   return /^y(es)?$/i.test(answer.trim());
 }
 
-async function doctor(memory: Memory, { json }: SharedOptions, parts: CliParts): Promise<void> {
-  const [report, host] = await Promise.all([memory.doctor(), parts.hostFindings()]);
+async function doctor({ json }: SharedOptions, parts: CliParts): Promise<void> {
+  const [report, host] = await Promise.all([memoryReport(parts), parts.hostFindings()]);
   const findings = [...report.findings, ...host];
   parts.terminal.out(json ? JSON.stringify({ ...report, findings }) : doctorText({ ...report, findings }));
   if (findings.some((finding) => finding.level === "error")) parts.terminal.fail(EXIT_FAILED);
+}
+
+async function memoryReport(parts: CliParts): Promise<DoctorReport> {
+  const opened = await tryOpen(parts);
+  if ("memory" in opened) return opened.memory.doctor();
+  return { findings: [{ level: "error", check: "key", message: opened.error.message }] };
 }
 
 /** What is not a number goes on as NaN, which memory refuses with the field's name and limits. */

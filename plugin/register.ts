@@ -3,6 +3,7 @@ import { makeAuditHook } from "./audit-hook.ts";
 import { registerHelmdeckCli } from "./cli.ts";
 import { makeSlashCommand } from "./command.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
+import { within } from "./deadline.ts";
 import { answersInTime, hostFindings } from "./doctor.ts";
 import { failureOf } from "./failure.ts";
 import type { GatewayHandler, HostApi, HostConfig } from "./host.ts";
@@ -12,7 +13,7 @@ import { makePromptPreparation } from "./prompt.ts";
 import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
 import { makeService } from "./service.ts";
 import type { Lease } from "./shared-memory.ts";
-import { makeSupplement } from "./supplement.ts";
+import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
 import { processTerminal } from "./terminal.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { makeForgetTool, makeStoreTool } from "./tools.ts";
@@ -97,8 +98,8 @@ function statusMethod(
     const agentId = typeof params.agentId === "string" ? params.agentId : defaultAgent(hostConfig());
     const verdict = subjectOf(agentId, config.subjects);
     try {
-      const memory = await access.open();
-      respond(true, await memory.status(verdict.ok ? verdict.subject : undefined));
+      const status = access.open().then((memory) => memory.status(verdict.ok ? verdict.subject : undefined));
+      respond(true, await within(ANSWER_DEADLINE_MS, status));
     } catch (error) {
       respond(true, { state: "failed", error: failureOf(error) });
     }

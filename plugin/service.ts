@@ -8,6 +8,9 @@ import type { MemoryAccess } from "./memory-access.ts";
 /** The gateway's start waits for this. */
 export const START_DEADLINE_MS = 5_000;
 
+/** How soon a memory that did not open is looked at again, so that the gateway's health shows when it has recovered. */
+export const RECHECK_MS = 30_000;
+
 export interface ServiceParts {
   readonly access: MemoryAccess;
   readonly log: Logger;
@@ -21,18 +24,32 @@ export interface ServiceParts {
  * The host may start and stop one object several times.
  */
 export function makeService(parts: ServiceParts): Service {
+  let running: ServiceContext | undefined;
+  let recheck: NodeJS.Timeout | undefined;
+  let reported: string | undefined;
+
+  async function look(context: ServiceContext): Promise<void> {
+    const failure = await failureOfOpening(parts);
+    if (running !== context) return; // stopped, or started anew, while it was opening
+    if (failure === undefined) return context.serviceHealth?.clearFailure();
+    if (failure !== reported) parts.log.error(`helmdeck memory is off: ${failure}`);
+    reported = failure;
+    // The line, not the error itself: its cause may hold more than belongs into a health report.
+    context.serviceHealth?.reportFailure(new Error(failure));
+    recheck = setTimeout(() => void look(context), RECHECK_MS).unref();
+  }
+
   return {
     id: "helmdeck-memory",
-    async start(context) {
-      try {
-        const memory = await openWorking(parts);
-        context.serviceHealth?.clearFailure();
-        warmInBackground(memory, parts);
-      } catch (error) {
-        report(context, parts.log, error);
-      }
+    start(context) {
+      clearTimeout(recheck);
+      running = context;
+      reported = undefined;
+      return look(context);
     },
     async stop() {
+      running = undefined;
+      clearTimeout(recheck);
       await parts.access
         .close()
         .catch((error: unknown) => parts.log.warn(`helmdeck memory: ${logLineOf(error)}`));
@@ -40,17 +57,21 @@ export function makeService(parts: ServiceParts): Service {
   };
 }
 
+/** Opens memory and warms it up; one line about why it did not work. */
+async function failureOfOpening(parts: ServiceParts): Promise<string | undefined> {
+  try {
+    warmInBackground(await openWorking(parts), parts);
+    return undefined;
+  } catch (error) {
+    return logLineOf(error);
+  }
+}
+
 async function openWorking(parts: ServiceParts): Promise<Memory> {
   const opened = parts.access.open().then(async (memory) => ({ memory, status: await memory.status() }));
   const { memory, status } = await within(parts.deadlineMs ?? START_DEADLINE_MS, opened);
   if (status.error) throw new HelmdeckError(status.error.code, status.error.message);
   return memory;
-}
-
-function report(context: ServiceContext, log: Logger, error: unknown): void {
-  log.error(`helmdeck memory is off: ${logLineOf(error)}`);
-  // The line, not the error itself: its cause may hold more than belongs into a health report.
-  context.serviceHealth?.reportFailure(new Error(logLineOf(error)));
 }
 
 function warmInBackground(memory: Memory, parts: ServiceParts): void {

@@ -83,7 +83,7 @@ async function main(entries: number, rounds: number): Promise<Slices> {
   try {
     await fillMemory(stateDir, SUBJECT, entries);
     const seen: (readonly Longest[])[] = [];
-    for (let round = 0; round < rounds; round += 1) seen.push(await watchEverything(stateDir));
+    for (let round = 0; round < rounds; round += 1) seen.push(await watchEverything(stateDir, round));
     return { entries, rounds, phases: summary(seen) };
   } finally {
     rmSync(stateDir, { recursive: true, force: true });
@@ -99,15 +99,20 @@ function summary(seen: readonly (readonly Longest[])[]): Slices["phases"] {
   }));
 }
 
-async function watchEverything(stateDir: string): Promise<readonly Longest[]> {
-  const { default: plugin } = await import(pathToFileURL(join(PLUGIN_DIST, "dist", "index.js")).href);
+async function watchEverything(stateDir: string, round: number): Promise<readonly Longest[]> {
+  // In the gateway the host's own modules are there already.
+  await Promise.all([import("openclaw/plugin-sdk/plugin-entry"), import("openclaw/plugin-sdk/routing")]);
   const watch = new Watch();
   const longest: Longest[] = [];
   const registered = registration(stateDir);
   const note = async (phase: string, work: () => unknown) =>
     void longest.push(await watch.during(phase, work));
   await note("nothing", () => new Promise((done) => setTimeout(done, IDLE_MS)));
-  await note("register", () => plugin.register(registered.api));
+  await note("load and register", async () => {
+    const file = pathToFileURL(join(PLUGIN_DIST, "dist", "index.js"));
+    const { default: plugin } = await import(`${file.href}?round=${round}`); // anew each time, as the host does
+    plugin.register(registered.api);
+  });
   const { supplement, prepare, hooks, tools, command, service, dispose } = registered.parts();
   const search = (index: number) =>
     supplement.search({ ...WHO, query: `deploy preference ${index % 7} topic${index}`, maxResults: 50 });

@@ -223,7 +223,26 @@ describe("doctor", () => {
 });
 
 describe("trouble", () => {
-  const COMMANDS = [["status"], ["search", "x"], ["list"], ["forget", "all", "--yes"], ["doctor"]];
+  const COMMANDS = [["search", "x"], ["list"], ["forget", "all", "--yes"]];
+  const BROKEN = new HelmdeckError("key_unreadable", "The secret could not be read; make it available.");
+
+  test("status says why memory cannot even be asked", async () => {
+    const plain = await typing(["status"], BROKEN);
+    expect(plain).toMatchObject({ exitCode: 1, closed: 1, err: [] });
+    expect(plain.out.join()).toBe(
+      "helmdeck memory: failed (key_unreadable)\n  The secret could not be read; make it available.",
+    );
+    const { out } = await typing(["status", "--json"], BROKEN);
+    const error = { code: "key_unreadable", message: BROKEN.message };
+    expect(JSON.parse(out.join())).toEqual({ state: "failed", error });
+  });
+
+  test("doctor says it among everything else that it looks at", async () => {
+    const host: Finding = { level: "ok", check: "memory-wiki", message: "not enabled" };
+    const { out, exitCode, closed } = await typing(["doctor"], BROKEN, { host: [host] });
+    expect(out.join()).toBe(`ERROR    key: ${BROKEN.message}\nok       memory-wiki: not enabled`);
+    expect({ exitCode, closed }).toEqual({ exitCode: 1, closed: 1 });
+  });
 
   test.each(COMMANDS)("%s says code and remedy, and always gives memory back", async (...args) => {
     const broken = new HelmdeckError("key_missing", "There is no key; restore the key file.");

@@ -1,7 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { HelmdeckError, type Memory, type MemoryStatus } from "../../app/index.ts";
 import type { ServiceContext } from "../../plugin/host.ts";
-import { makeService } from "../../plugin/service.ts";
+import { makeService, RECHECK_MS } from "../../plugin/service.ts";
 import { recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -90,5 +90,53 @@ describe("start", () => {
     await service.stop?.(bare);
     await service.stop?.(bare);
     await service.start(bare);
+  });
+});
+
+describe("recovery", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const failed: MemoryStatus = {
+    ...READY,
+    state: "failed",
+    error: { code: "key_missing", message: "No key." },
+  };
+
+  /** A memory that answers these one after the other, then always the last. */
+  function answering(...answers: readonly MemoryStatus[]) {
+    let next = 0;
+    const status = async () => answers[Math.min(next++, answers.length - 1)] ?? READY;
+    return fakeMemory({ status, warm: async () => {} });
+  }
+
+  test("a memory that heals is noticed without a restart, and logged once while it does not", async () => {
+    const { service, context, health, log } = serviceOver(answering(failed, failed, READY));
+    await service.start(context);
+    await vi.advanceTimersByTimeAsync(RECHECK_MS);
+    expect(health).toEqual(["Error: key_missing: No key.", "Error: key_missing: No key."]);
+    await vi.advanceTimersByTimeAsync(RECHECK_MS);
+    expect(health.at(-1)).toBe("clear");
+    expect(log.lines).toEqual(["helmdeck memory is off: key_missing: No key."]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("nothing is looked at any more after a stop", async () => {
+    const memory = answering(failed);
+    const { service, context } = serviceOver(memory);
+    await service.start(context);
+    await service.stop?.(context);
+    const before = memory.calls.length;
+    await vi.advanceTimersByTimeAsync(10 * RECHECK_MS);
+    expect(memory.calls).toHaveLength(before);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("a stop while it is still opening reports nothing and leaves no timer", async () => {
+    const { service, context, health } = serviceOver(answering(failed));
+    const starting = service.start(context);
+    await service.stop?.(context);
+    await starting;
+    expect({ health, timers: vi.getTimerCount() }).toEqual({ health: [], timers: 0 });
   });
 });
