@@ -1,0 +1,307 @@
+/** When our memory is broken, OpenClaw's own search goes on, with one line of warning; when it is mended, ours goes on too. */
+import { copyFile, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { type OpenClawHost, startOpenClaw, type ToolReply } from "../../scripts/openclaw-host.ts";
+import { NOTES } from "./setup.ts";
+import { hitsOf, patchConfig, pathsOf } from "./shared.ts";
+
+const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
+const QUERY = "what was that thing about my Konflux deployment preference";
+/** Our own deadline is three seconds, the host's thirty. */
+const ANSWERED_WITHIN_MS = 4_500;
+
+let host: OpenClawHost;
+let files: { readonly database: string; readonly key: string; readonly worker: string };
+
+beforeAll(async () => {
+  host = await startOpenClaw({ plugins: [inject("tarball")], notes: NOTES });
+  const { stateDir } = host.home;
+  const installed = join(
+    stateDir,
+    "npm/projects/openclaw-helmdeck-memory/node_modules/openclaw-helmdeck-memory",
+  );
+  files = {
+    database: join(stateDir, "helmdeck-memory", "memory.sqlite"),
+    key: join(stateDir, "helmdeck-memory.key"),
+    worker: join(installed, "dist", "worker.js"),
+  };
+  const fact = { key: "konflux/deployment-preference", value: "Konflux: staging first, never on a Friday." };
+  expect((await host.invokeTool("helmdeck__memory_store", fact)).status).toBe(200);
+  expect(pathsOf(await search(), "memory")).toContain("MEMORY.md");
+});
+
+afterAll(() => host?.stop());
+
+describe("trouble with key or database", () => {
+  const troubles = [
+    {
+      trouble: "the key file is missing",
+      cause: () => rm(files.key),
+      warning: "the memory key is missing",
+      code: "key_missing",
+    },
+    {
+      trouble: "the key belongs to another database",
+      cause: () => writeFile(files.key, `${"5".repeat(64)}\n`),
+      warning: "the memory key belongs to another database",
+      code: "key_wrong",
+    },
+    {
+      trouble: "the key is malformed",
+      cause: () => writeFile(files.key, "not a key\n"),
+      warning: "the memory key is malformed",
+      code: "key_malformed",
+    },
+    {
+      trouble: "the database is overwritten in the middle",
+      cause: () => overwrite(files.database),
+      warning: "the database is damaged",
+      code: "store_corrupt",
+    },
+    {
+      trouble: "the database is cut off",
+      cause: () => truncate(files.database, 5_000),
+      warning: "the database is damaged",
+      code: "store_corrupt",
+    },
+    {
+      trouble: "the database is no database",
+      cause: () => writeFile(files.database, "once upon a time\n".repeat(1_000)),
+      warning: "the database file is not helmdeck's",
+      code: "store_not_ours",
+    },
+    {
+      trouble: "the database is another program's",
+      cause: () => replaceDatabase("CREATE TABLE recipes (title TEXT)"),
+      warning: "the database file is not helmdeck's",
+      code: "store_not_ours",
+    },
+    {
+      trouble: "the database is of a newer version",
+      cause: () => changeDatabase("PRAGMA user_version = 9999"),
+      warning: "the database was written by a newer version",
+      code: "store_newer",
+    },
+  ];
+
+  it.each(troubles)(
+    "$trouble: the notes are found, one line warns, nothing is written",
+    async ({ cause, warning, code }) => {
+      const mend = await whilePluginIsOff(async () => {
+        const undo = await keepCopies();
+        await cause();
+        return undo;
+      });
+      const before = await readFile(files.database);
+
+      const found = await search();
+      expectOwnHitsAnd(found, warning);
+      const read = await host.invokeTool("memory_get", { path: PATH });
+      expect(read.details.status).not.toBe("ok");
+      const stored = await host.invokeTool("helmdeck__memory_store", { key: "k", value: "v" });
+      expect(stored).toMatchObject({ ok: false, status: 400 });
+      expect(stored.error?.message).toContain(code);
+      expect(await readFile(files.database)).toEqual(before);
+
+      await whilePluginIsOff(mend);
+      expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
+    },
+  );
+
+  it("mends without a reload when the key comes back", async () => {
+    await whilePluginIsOff(() => rename(files.key, `${files.key}.away`));
+    expectOwnHitsAnd(await search(), "the memory key is missing");
+    await rename(`${files.key}.away`, files.key);
+    await expect.poll(async () => pathsOf(await search(), "helmdeck"), { timeout: 15_000 }).toEqual([PATH]);
+  });
+});
+
+describe("a database that another process has locked", () => {
+  it("for writing: is still searched, and a store says so", async () => {
+    const other = new DatabaseSync(files.database);
+    other.exec("BEGIN IMMEDIATE");
+    try {
+      expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
+      const stored = await host.invokeTool("helmdeck__memory_store", { key: "k", value: "v" });
+      expect(stored.error?.message).toContain("store_locked");
+    } finally {
+      other.close();
+    }
+    const stored = await host.invokeTool("helmdeck__memory_store", { key: "k", value: "v" });
+    expect(stored.status).toBe(200);
+  });
+
+  it("for everything: the notes are found with a warning, and ours again when it is free", async () => {
+    const other = await whilePluginIsOff(async () => {
+      const database = new DatabaseSync(files.database);
+      database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+      return database;
+    });
+    try {
+      expectOwnHitsAnd(await search(), /the database is locked by another process|it did not answer in time/);
+      const stored = await host.invokeTool("helmdeck__memory_store", { key: "k", value: "v" });
+      expect(stored.error?.message).toContain("store_locked");
+    } finally {
+      other.close();
+    }
+    await expect.poll(async () => pathsOf(await search(), "helmdeck"), { timeout: 15_000 }).toEqual([PATH]);
+  });
+});
+
+describe("a bad configuration", () => {
+  it.each([
+    { encryptionKey: "too short" },
+    { encryptionKey: { source: "env" } },
+    { databasePath: "relative.sqlite" },
+    { databasePath: "/tmp/not-a-database.txt" },
+    { allow: ["everyone"] },
+    { subjects: { main: "" } },
+    { unknownSetting: true },
+  ])("%j is refused, and memory works on as before", async (config) => {
+    await expect(configure(config)).rejects.toThrow(/helmdeck-memory/);
+    expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
+  });
+
+  it("a key that refers to a secret nobody can read closes memory, with a warning that names no secret", async () => {
+    await configure({
+      encryptionKey: { source: "env", provider: "default", id: "HELMDECK_TEST_NO_SUCH_KEY" },
+    });
+    try {
+      const found = await search();
+      expectOwnHitsAnd(found, "the memory key cannot be read");
+      const stored = await host.invokeTool("helmdeck__memory_store", { key: "k", value: "v" });
+      expect(stored.error?.message).toContain("key_unreadable");
+    } finally {
+      await configure({ encryptionKey: null });
+    }
+    expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
+  });
+});
+
+describe("a source that misbehaves", () => {
+  let real: Buffer;
+
+  beforeAll(async () => {
+    real = await readFile(files.worker);
+    const entryPoints = [join(import.meta.dirname, "faulty-worker.ts")];
+    await whilePluginIsOff(async () => {
+      await build({
+        entryPoints,
+        outfile: files.worker,
+        bundle: true,
+        format: "esm",
+        platform: "node",
+        allowOverwrite: true,
+      });
+    });
+  });
+
+  afterAll(async () => {
+    await whilePluginIsOff(() => writeFile(files.worker, real));
+    expect(pathsOf(await search(), "helmdeck")).toEqual([PATH]);
+  });
+
+  it("that works is the control", async () => {
+    const found = await search("good konflux deployment");
+    expect(pathsOf(found, "helmdeck")).toEqual(["helmdeck/user_facts/good.md"]);
+    expect(pathsOf(found, "memory")).toContain("MEMORY.md");
+  });
+
+  it("that hangs: the answer comes within about three seconds, not thirty", async () => {
+    const found = await search("hang konflux deployment");
+    expectOwnHitsAnd(found, "it did not answer in time");
+    expect(found.ms).toBeGreaterThan(2_500);
+    expect(found.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+  });
+
+  it("that throws: its text, which may hold anything, goes nowhere", async () => {
+    const found = await search("throw konflux deployment");
+    expectOwnHitsAnd(found, "it failed");
+    expect(found.text).not.toMatch(/0123456789abcdef|someone/);
+  });
+
+  it("that yields malformed hits: these are left out, the good one and the notes stay", async () => {
+    const found = await search("malformed konflux deployment");
+    expect(pathsOf(found, "helmdeck")).toEqual(["helmdeck/user_facts/good.md"]);
+    expect(pathsOf(found, "memory")).toContain("MEMORY.md");
+    expect(found.details.disabled).toBeUndefined();
+    expect(hitsOf(found).every((hit) => typeof hit.path === "string" && Number.isFinite(hit.score))).toBe(
+      true,
+    );
+  });
+
+  it("that answers nothing at all: the notes stay", async () => {
+    const found = await search("nothing konflux deployment");
+    expect(pathsOf(found, "helmdeck")).toEqual([]);
+    expect(pathsOf(found, "memory")).toContain("MEMORY.md");
+  });
+
+  it("that dies: the notes stay, and the next search asks a new one", async () => {
+    expectOwnHitsAnd(await search("die konflux deployment"), "it did not start");
+    const next = async () => pathsOf(await search("good konflux deployment"), "helmdeck");
+    await expect.poll(next, { timeout: 15_000 }).toEqual(["helmdeck/user_facts/good.md"]);
+  });
+});
+
+function search(query = QUERY): Promise<ToolReply> {
+  return host.invokeTool("memory_search", { query });
+}
+
+function expectOwnHitsAnd(found: ToolReply, warning: string | RegExp): void {
+  expect(found.status).toBe(200);
+  expect(pathsOf(found, "memory")).toContain("MEMORY.md");
+  expect(pathsOf(found, "helmdeck")).toEqual([]);
+  expect(found.details.disabled).toBeUndefined();
+  const shown = String(found.details.warning);
+  expect(shown).toMatch(
+    /^Wiki corpus unavailable: helmdeck memory is not available: [^\n]*; run openclaw helmdeck doctor$/,
+  );
+  expect(shown).toMatch(warning);
+  expect(found.text).not.toContain(files.key);
+}
+
+function configure(config: Parameters<typeof patchConfig>[1]): Promise<void> {
+  return patchConfig(host, { plugins: { entries: { "helmdeck-memory": { config } } } });
+}
+
+/** With the plugin off, nothing holds its files. */
+async function whilePluginIsOff<T>(work: () => Promise<T>): Promise<T> {
+  const enable = (enabled: boolean) =>
+    patchConfig(host, { plugins: { entries: { "helmdeck-memory": { enabled } } } });
+  await enable(false);
+  try {
+    return await work();
+  } finally {
+    await enable(true);
+  }
+}
+
+/** Puts key and database back as they are now. */
+async function keepCopies(): Promise<() => Promise<void>> {
+  const both = [files.key, files.database];
+  for (const file of both) await copyFile(file, `${file}.kept`);
+  return async () => {
+    for (const ending of ["-wal", "-shm"]) await rm(files.database + ending, { force: true });
+    for (const file of both) await rename(`${file}.kept`, file);
+  };
+}
+
+/** Leaves the first page, with header and schema, as it is. */
+async function overwrite(file: string): Promise<void> {
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.fill(0xa5, 4_096));
+}
+
+async function replaceDatabase(sql: string): Promise<void> {
+  await rm(files.database);
+  await changeDatabase(sql);
+}
+
+async function changeDatabase(sql: string): Promise<void> {
+  const database = new DatabaseSync(files.database);
+  database.exec(sql);
+  database.close();
+}

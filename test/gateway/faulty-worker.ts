@@ -1,0 +1,61 @@
+/**
+ * A memory worker that fails as the question says, to take the place of the real one in an installed plugin: a search for
+ * "hang …" is never answered, one for "throw …" fails with a text full of secrets, one for "malformed …" yields hits that
+ * would make the host drop the whole search, "die …" ends the worker, "secret …" answers rightly but with hostile text.
+ */
+import { parentPort } from "node:worker_threads";
+import { createBirpc } from "birpc";
+
+const GOOD = {
+  path: "helmdeck/user_facts/good.md",
+  score: 0.9,
+  snippet: "the good hit",
+  startLine: 1,
+  endLine: 1,
+};
+
+/** Two of the same score, one of them without a path, break the host's merge. */
+const MALFORMED = [
+  { ...GOOD, path: undefined },
+  { ...GOOD, score: Number.NaN },
+  { ...GOOD, score: "0.9" },
+  { ...GOOD, snippet: null },
+  { ...GOOD, path: "../../etc/passwd" },
+  null,
+  "a hit",
+  { ...GOOD, path: "helmdeck/user_facts/\u202Egood.md" },
+  GOOD,
+];
+
+function search({ query }: { readonly query: string }): unknown {
+  const [fault] = query.split(" ");
+  if (fault === "hang") return new Promise(() => {});
+  if (fault === "die") process.exit(3);
+  if (fault === "throw") {
+    const message = "key 0123456789abcdef in /home/someone/secret";
+    return { ok: false, error: { code: "internal", message, details: { key: "0123456789abcdef" } } };
+  }
+  if (fault === "nothing") return { ok: true, value: undefined };
+  return { ok: true, value: { results: fault === "malformed" ? MALFORMED : [GOOD], mode: "keyword" } };
+}
+
+function call(method: string, args: readonly unknown[]): unknown {
+  // The arguments of Memory.search: a subject and a query.
+  if (method === "search") return search(args[1] as { readonly query: string });
+  if (method === "status")
+    return {
+      ok: true,
+      value: { state: "ready", databasePath: "", keySource: "", driver: "", mode: "keyword" },
+    };
+  if (method === "myMemory") return { ok: true, value: { scope: "", fetchedAt: 0, categories: [] } };
+  return { ok: true, value: undefined };
+}
+
+createBirpc<object, { call: typeof call }>(
+  { call },
+  {
+    post: (message) => parentPort?.postMessage(message),
+    on: (listener) => parentPort?.on("message", listener),
+    timeout: -1,
+  },
+);
