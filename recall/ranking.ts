@@ -58,7 +58,7 @@ export const DEFAULT_RANKING: Ranking = {
   nearContext: 0.2,
   reach: 4,
   decay: 0.8,
-  candidates: 300,
+  candidates: 150,
   cutOff: {
     coverage: 0.5,
     unknownPenalty: 0.55,

@@ -12,7 +12,7 @@ export interface RecallOptions {
   readonly now: () => UnixMs;
   /** Namespaces whose index is kept in memory; the least recently used one is dropped. Default 16. */
   readonly maxNamespaces?: number;
-  /** Rows asked of the source at a time. Default 500. */
+  /** Rows asked of the source at a time. Default 250. */
   readonly batchSize?: number;
   /** A search waits this long for a first build before it answers from what is indexed. Default 1,000. */
   readonly patienceMs?: number;
@@ -22,7 +22,7 @@ export interface RecallOptions {
 const DEFAULT_LIMIT = 10;
 const MOST_HITS = 50;
 /** Longest stretch of indexing between two turns of the event loop. */
-const SLICE_MS = 5;
+const SLICE_MS = 4;
 
 const STILL_INDEXING = "Still indexing this memory: more may be found in a moment.";
 
@@ -137,7 +137,7 @@ class Desk {
   }
 
   async #readAll(): Promise<void> {
-    const limit = this.#options.batchSize ?? 500;
+    const limit = this.#options.batchSize ?? 250;
     let startedOver = false;
     for (let more = true; more && !this.#dropped; ) {
       const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
@@ -149,6 +149,7 @@ class Desk {
         continue;
       }
       for (const id of page.removed) this.index.remove(id);
+      if (page.more) await nextTurn();
       await this.#addAll(page.upserts);
       this.#cursor = page.cursor;
       more = page.more;
@@ -162,8 +163,13 @@ class Desk {
       if (this.#dropped) return;
       this.index.add(entry, analyser);
       if (performance.now() - sliceStart < SLICE_MS) continue;
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn();
       sliceStart = performance.now();
     }
   }
+}
+
+/** Lets everything else that waits in the event loop run. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

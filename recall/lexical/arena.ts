@@ -3,42 +3,72 @@
 /** Block sizes: 1, 2, 3, 4, 6, 8, 12, 16, 24 … so that at most a third of a block is unused. */
 const SIZES = blockSizes(2 ** 31);
 
+/** Memory is taken in pages of this many numbers, so that growing never copies more than one. */
+const PAGE = 2 ** 18;
+const FIRST_PAGE = 1024;
+
 export class Arena {
-  /** Read it freely; hold it no longer than one synchronous step, since growing replaces it. */
-  data = new Uint32Array(1024);
-  #top = 1; // 0 stays unused, so that a zeroed start means "no block"
+  readonly #pages: Uint32Array[] = [];
+  /** Next free place of the last page. */
+  #top = 0;
   readonly #free = new Map<number, number[]>();
 
-  /** Start of a zeroed block that holds at least `length` numbers. */
+  /** Address of a zeroed block that holds at least `length` numbers. 0 is never one. */
   allocate(length: number): number {
     const size = capacityOf(length);
     const reused = this.#free.get(size)?.pop();
     if (reused !== undefined) return reused;
-    const start = this.#top;
+    if (this.#pages.length === 0 || this.#top + size > PAGE) this.#addPage(size);
+    else this.#growPage(this.#top + size);
+    const address = (this.#pages.length - 1) * PAGE + this.#top;
     this.#top += size;
-    if (this.#top > this.data.length) this.#grow();
-    return start;
+    return address;
+  }
+
+  /** A view of `length` numbers of a block; hold it no longer than one synchronous step, since growing may replace it. */
+  view(address: number, length: number): Uint32Array {
+    const offset = address % PAGE;
+    return this.#page(address).subarray(offset, offset + length);
+  }
+
+  get(address: number): number {
+    return this.#page(address)[address % PAGE] ?? 0;
   }
 
   /** Gives a block back and overwrites it: what was forgotten leaves memory. */
-  release(start: number, length: number): void {
+  release(address: number, length: number): void {
     const size = capacityOf(length);
-    this.data.fill(0, start, start + size);
+    this.view(address, size).fill(0);
     const free = this.#free.get(size);
-    if (free === undefined) this.#free.set(size, [start]);
-    else free.push(start);
+    if (free === undefined) this.#free.set(size, [address]);
+    else free.push(address);
   }
 
   get sizeBytes(): number {
-    return this.data.byteLength;
+    return this.#pages.reduce((sum, page) => sum + page.byteLength, 0);
   }
 
-  #grow(): void {
-    const grown = new Uint32Array(Math.max(this.#top, Math.ceil(this.data.length * 1.5)));
-    grown.set(this.data);
-    this.data = grown;
+  #page(address: number): Uint32Array {
+    return this.#pages[Math.floor(address / PAGE)] ?? NO_NUMBERS;
+  }
+
+  /** A block larger than a page gets one of its own, which is that much larger. */
+  #addPage(size: number): void {
+    const isFirst = this.#pages.length === 0;
+    this.#top = isFirst ? 1 : 0;
+    this.#pages.push(new Uint32Array(Math.max(isFirst ? FIRST_PAGE : PAGE, this.#top + size)));
+  }
+
+  #growPage(needed: number): void {
+    const page = this.#pages.at(-1) ?? NO_NUMBERS;
+    if (needed <= page.length) return;
+    const grown = new Uint32Array(Math.min(PAGE, Math.max(needed, 2 * page.length)));
+    grown.set(page);
+    this.#pages[this.#pages.length - 1] = grown;
   }
 }
+
+const NO_NUMBERS = new Uint32Array(0);
 
 /** How many numbers the block that was allocated for `length` holds. */
 export function capacityOf(length: number): number {

@@ -11,6 +11,8 @@ export interface IndexedDocument {
   readonly content: string;
   readonly category: string;
   readonly key: string;
+  /** The key up to its last slash; undefined without one. */
+  readonly prefix: string | undefined;
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
   /** Infinity = never. */
@@ -29,11 +31,17 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
     content: entry.chunk.content,
     category: entry.category,
     key: entry.key,
+    prefix: prefixOf(entry.key),
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
     expiresAt: entry.expiresAt ?? Number.POSITIVE_INFINITY,
     units,
   };
+}
+
+function prefixOf(key: string): string | undefined {
+  const slash = key.lastIndexOf("/");
+  return slash <= 0 ? undefined : key.slice(0, slash);
 }
 
 /** The passages of an entry: the whole content when it fits a snippet, else pieces of its body. Never empty. */

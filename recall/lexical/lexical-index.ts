@@ -83,14 +83,13 @@ export class LexicalIndex {
   /** The numbers of the unit's body terms, in the order of the text; valid until the next change. */
   bodyTerms(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
-    return this.#texts.data.subarray(start + HEADER, start + HEADER + (this.#texts.data[start] ?? 0));
+    return this.#texts.view(start + HEADER, this.#texts.get(start));
   }
 
   /** The terms of a unit with where they stand, packed like a posting with the term in the unit's place; as short-lived. */
   postingsOfUnit(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
-    const from = start + HEADER + (this.#texts.data[start] ?? 0);
-    return this.#texts.data.subarray(from, from + (this.#texts.data[start + 1] ?? 0));
+    return this.#texts.view(start + HEADER + this.#texts.get(start), this.#texts.get(start + 1));
   }
 
   /** Of every unit, by number; as short-lived. */
@@ -154,16 +153,16 @@ export class LexicalIndex {
 
   /** `postings` are packed like a term's, with the term in the unit's place. */
   #keepText(unit: number, ordered: readonly number[], postings: readonly number[]): void {
-    const start = this.#texts.allocate(HEADER + ordered.length + postings.length);
-    this.#texts.data.set([ordered.length, postings.length, ...ordered, ...postings], start);
+    const length = HEADER + ordered.length + postings.length;
+    const start = this.#texts.allocate(length);
+    this.#texts.view(start, length).set([ordered.length, postings.length, ...ordered, ...postings]);
     this.#textStarts.set(unit, start);
   }
 
   #removeUnit(unit: number): void {
     for (const posting of this.postingsOfUnit(unit)) this.terms.removePosting(numberOf(posting), unit);
     const start = this.#textStarts.get(unit);
-    const [ordered = 0, postings = 0] = this.#texts.data.subarray(start, start + HEADER);
-    this.#texts.release(start, HEADER + ordered + postings);
+    this.#texts.release(start, HEADER + this.#texts.get(start) + this.#texts.get(start + 1));
     this.#unitCount -= 1;
     this.#bodyTermCount -= this.#bodyLengths.get(unit);
     this.#documentOfUnit[unit] = undefined;

@@ -17,7 +17,7 @@ export class Neighbours {
   readonly #shelves = new Map<string, IndexedDocument[]>();
 
   add(document: IndexedDocument): void {
-    const prefix = prefixOf(document.key);
+    const { prefix } = document;
     if (prefix === undefined) return;
     const shelf = this.#shelves.get(prefix);
     if (shelf === undefined) this.#shelves.set(prefix, [document]);
@@ -25,7 +25,7 @@ export class Neighbours {
   }
 
   remove(document: IndexedDocument): void {
-    const prefix = prefixOf(document.key);
+    const { prefix } = document;
     const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
     if (prefix === undefined || shelf === undefined) return;
     const place = placeOn(shelf, document);
@@ -35,7 +35,7 @@ export class Neighbours {
 
   /** What stands up to `reach` places before and after, with its distance in places; nearest first. */
   around(document: IndexedDocument, reach: number): readonly (Neighbour & { readonly distance: number })[] {
-    const prefix = prefixOf(document.key);
+    const { prefix } = document;
     const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
     if (shelf === undefined || shelf.length === 1) return [];
     const place = placeOn(shelf, document);
@@ -67,11 +67,6 @@ function numbered(key: string): readonly [stem: string | undefined, number: numb
   return digits === undefined || DATE_AT_END.test(key)
     ? [undefined, 0]
     : [key.slice(0, -digits.length), Number(digits)];
-}
-
-function prefixOf(key: string): string | undefined {
-  const slash = key.lastIndexOf("/");
-  return slash <= 0 ? undefined : key.slice(0, slash);
 }
 
 /** Binary search by creation time, then key, then id: an order that does not depend on the order of arrival. */

@@ -10,7 +10,7 @@ import { analyseQuery } from "./query.ts";
 import { Scoreboard } from "./scoreboard.ts";
 
 /** Neighbours of this many of the best units are looked at too, since their context may lift them over the candidates. */
-const PULLING = 100;
+const PULLING = 50;
 
 /** A document that answers, by its best passage. */
 export interface Match {

@@ -45,22 +45,19 @@ export class Terms {
   addPosting(term: number, unit: number, fields: number): void {
     const count = this.#counts.get(term);
     const start = this.#roomFor(term, count);
-    this.#arena.data[start + count] = packPosting(unit, fields);
+    this.#arena.view(start, count + 1)[count] = packPosting(unit, fields);
     this.#counts.set(term, count + 1);
   }
 
   removePosting(term: number, unit: number): void {
-    const start = this.#starts.get(term);
-    const count = this.#counts.get(term);
-    const { data } = this.#arena;
-    for (let at = start; at < start + count; at += 1) {
-      if (unitOf(data[at] ?? 0) !== unit) continue;
-      data[at] = data[start + count - 1] ?? 0;
-      data[start + count - 1] = 0;
-      this.#counts.set(term, count - 1);
-      if (count === 1) this.#forget(term, start);
-      return;
-    }
+    const postings = this.postings(term);
+    const count = postings.length;
+    const at = postings.findIndex((posting) => unitOf(posting) === unit);
+    if (at === -1) return;
+    postings[at] = postings[count - 1] ?? 0;
+    postings[count - 1] = 0;
+    this.#counts.set(term, count - 1);
+    if (count === 1) this.#forget(term);
   }
 
   /** How many documents hold the term (a document of many units counts once). */
@@ -74,8 +71,7 @@ export class Terms {
 
   /** The postings of a term, in no particular order; valid until the next change. */
   postings(term: number): Uint32Array {
-    const start = this.#starts.get(term);
-    return this.#arena.data.subarray(start, start + this.#counts.get(term));
+    return this.#arena.view(this.#starts.get(term), this.#counts.get(term));
   }
 
   /** Words that begin with the same three letters as `word`, with their numbers; none for what is no word. */
@@ -106,7 +102,7 @@ export class Terms {
     if (count < capacity) return start;
     const roomier = this.#arena.allocate(count + 1);
     if (capacity > 0) {
-      this.#arena.data.copyWithin(roomier, start, start + count);
+      this.#arena.view(roomier, count).set(this.#arena.view(start, count));
       this.#arena.release(start, capacity);
     }
     this.#starts.set(term, roomier);
@@ -130,8 +126,8 @@ export class Terms {
     else this.#byBeginning.delete(beginning);
   }
 
-  #forget(term: number, start: number): void {
-    this.#arena.release(start, this.#capacities.get(term));
+  #forget(term: number): void {
+    this.#arena.release(this.#starts.get(term), this.#capacities.get(term));
     this.#starts.set(term, 0);
     this.#capacities.set(term, 0);
     const name = this.#names[term] ?? "";
