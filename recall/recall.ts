@@ -19,6 +19,9 @@ export interface RecallOptions {
   readonly ranking?: Partial<Ranking>;
 }
 
+const MOST_NAMESPACES = 16;
+const BATCH_ROWS = 250;
+const PATIENCE_MS = 1_000;
 const DEFAULT_LIMIT = 10;
 const MOST_HITS = 50;
 /** Longest stretch of indexing between two turns of the event loop. */
@@ -28,42 +31,70 @@ const STILL_INDEXING = "Still indexing this memory: more may be found in a momen
 
 /** Keyword recall over a corpus source. Errors of the source reach the caller of the search that met them. */
 export function createRecall(options: RecallOptions): Recall {
-  const shelf = new Map<Namespace, Desk>();
+  const shelf = new Shelf(options);
   const lexical = new LexicalSearch();
   const ranking: Ranking = { ...DEFAULT_RANKING, ...options.ranking };
-  let closed = false;
-
-  function deskOf(namespace: Namespace): Desk {
-    if (closed) throw new HelmdeckError("store_unavailable", "Recall is closed: open memory again.");
-    const desk = shelf.get(namespace) ?? new Desk(namespace, options);
-    shelf.delete(namespace);
-    shelf.set(namespace, desk);
-    for (const oldest of shelf.keys()) {
-      if (shelf.size <= (options.maxNamespaces ?? 16)) break;
-      shelf.get(oldest)?.drop();
-      shelf.delete(oldest);
-    }
-    return desk;
-  }
 
   return {
-    async search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer> {
-      const limit = Math.min(MOST_HITS, Math.max(1, Math.trunc(query.limit ?? DEFAULT_LIMIT)));
-      const desk = deskOf(namespace);
-      const complete = await desk.catchUpWithin(options.patienceMs ?? 1000);
-      const matches = lexical.search(query.query, desk.index, { limit, now: options.now(), ranking });
-      const results = matches.map((match) => hitOf(match, query.explain === true));
-      return { results, mode: "keyword", ...(complete ? {} : { reason: STILL_INDEXING }) };
+    search(
+      namespace: Namespace,
+      { query, limit = DEFAULT_LIMIT, explain = false }: RecallQuery,
+    ): Promise<RecallAnswer> {
+      return shelf.use(namespace, async (desk) => {
+        const isComplete = await desk.catchUpWithin(options.patienceMs ?? PATIENCE_MS);
+        const matches = lexical.search(query, desk.index, {
+          limit: Math.min(MOST_HITS, Math.max(1, Math.trunc(limit))),
+          now: options.now(),
+          ranking,
+        });
+        const results = matches.map((match) => hitOf(match, explain));
+        return { results, mode: "keyword", ...(isComplete ? {} : { reason: STILL_INDEXING }) };
+      });
     },
-    async warm(namespace: Namespace): Promise<void> {
-      await deskOf(namespace).catchUp();
-    },
-    close(): void {
-      closed = true;
-      for (const desk of shelf.values()) desk.drop();
-      shelf.clear();
-    },
+    warm: (namespace: Namespace): Promise<void> => shelf.use(namespace, (desk) => desk.catchUp()),
+    close: () => shelf.close(),
   };
+}
+
+/** The namespaces whose index is in memory, least recently used first. */
+class Shelf {
+  readonly #options: RecallOptions;
+  readonly #desks = new Map<Namespace, Desk>();
+  #isClosed = false;
+
+  constructor(options: RecallOptions) {
+    this.#options = options;
+  }
+
+  /** What is in use is not dropped, so that no search sees its index vanish. */
+  async use<T>(namespace: Namespace, work: (desk: Desk) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new HelmdeckError("store_unavailable", "Recall is closed: open memory again.");
+    const desk = this.#desks.get(namespace) ?? new Desk(namespace, this.#options);
+    this.#desks.delete(namespace);
+    this.#desks.set(namespace, desk);
+    desk.users += 1;
+    try {
+      return await work(desk);
+    } finally {
+      desk.users -= 1;
+      this.#dropOldest();
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const desk of this.#desks.values()) desk.drop();
+    this.#desks.clear();
+  }
+
+  #dropOldest(): void {
+    for (const [namespace, desk] of this.#desks) {
+      if (this.#desks.size <= (this.#options.maxNamespaces ?? MOST_NAMESPACES)) return;
+      if (desk.users > 0) continue;
+      desk.drop();
+      this.#desks.delete(namespace);
+    }
+  }
 }
 
 function hitOf({ document, passage, score, evidence }: Match, explain: boolean): RecallHit {
@@ -82,6 +113,8 @@ function partsOf({ inThread, ...numbers }: Evidence): Readonly<Record<string, nu
 /** One namespace's index and how far it has read its source. */
 class Desk {
   index = new LexicalIndex();
+  /** Calls that are using it now. */
+  users = 0;
   readonly #namespace: Namespace;
   readonly #options: RecallOptions;
   #cursor = 0;
@@ -137,7 +170,8 @@ class Desk {
   }
 
   async #readAll(): Promise<void> {
-    const limit = this.#options.batchSize ?? 250;
+    const limit = this.#options.batchSize ?? BATCH_ROWS;
+    const analyser = new TextAnalyser();
     let startedOver = false;
     for (let more = true; more && !this.#dropped; ) {
       const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
@@ -148,16 +182,18 @@ class Desk {
         this.#cursor = 0;
         continue;
       }
+      if (page.more && page.cursor <= this.#cursor) {
+        throw new HelmdeckError("internal", "The corpus source says that there is more, but does not go on.");
+      }
       for (const id of page.removed) this.index.remove(id);
       if (page.more) await nextTurn();
-      await this.#addAll(page.upserts);
+      await this.#addAll(page.upserts, analyser);
       this.#cursor = page.cursor;
       more = page.more;
     }
   }
 
-  async #addAll(entries: readonly CorpusEntry[]): Promise<void> {
-    const analyser = new TextAnalyser();
+  async #addAll(entries: readonly CorpusEntry[], analyser: TextAnalyser): Promise<void> {
     let sliceStart = performance.now();
     for (const entry of entries) {
       if (this.#dropped) return;

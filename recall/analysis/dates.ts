@@ -1,10 +1,22 @@
 /** Dates: terms for when an entry was made, and the words of a query that name a day, a month or a year. */
 import type { UnixMs } from "../../engine/index.ts";
-import { fold } from "./fold.ts";
 import type { Word } from "./words.ts";
 
-/** Languages whose month names are understood. */
-const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl"];
+/** January to December in English, German, French, Spanish, Italian, Portuguese and Dutch, folded; short forms too. */
+const MONTHS = `
+january jan januar janvier enero gennaio janeiro januari; february feb februar fevrier febrero febbraio fevereiro februari;
+march mar marz mars marzo marco maart; april apr avril abril aprile; may mai mayo maggio maio mei;
+june jun juni juin junio giugno junho; july jul juli juillet julio luglio julho; august aug aout agosto augustus;
+september sep sept septembre septiembre settembre setembro; october oct oktober okt octobre octubre ottobre outubro;
+november nov novembre noviembre novembro; december dec dezember dez decembre diciembre dicembre dezembro`;
+const MONTH_BY_NAME: ReadonlyMap<string, string> = new Map(
+  MONTHS.split(";").flatMap((names, month) => {
+    return names
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, String(month + 1).padStart(2, "0")] as const);
+  }),
+);
 const YEAR = /^(?:19|20)\d\d$/;
 /** A bare number of four digits is a year after one of these, else it may be a port or an amount. */
 const BEFORE_YEAR = new Set([
@@ -24,11 +36,20 @@ const BEFORE_YEAR = new Set([
 const MONTH_NUMBER = /^(?:0[1-9]|1[0-2])$/;
 const DAY = /^(0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?$/;
 
-let monthNames: ReadonlyMap<string, string> | undefined;
+const DAY_MS = 86_400_000;
+let lastDay = Number.NaN;
+let lastTerms: readonly string[] = [];
 
 /** Terms of a point in time (UTC): its year, its month with and without the year, its day. No text yields such terms. */
 export function dateTermsOf(at: UnixMs): readonly string[] {
-  const time = new Date(at);
+  const day = Math.floor(at / DAY_MS);
+  if (day !== lastDay) lastTerms = termsOfDay(day); // entries of one day mostly come together
+  lastDay = day;
+  return lastTerms;
+}
+
+function termsOfDay(day: number): readonly string[] {
+  const time = new Date(day * DAY_MS);
   if (Number.isNaN(time.getTime())) return [];
   const [date = ""] = time.toISOString().split("T");
   const [year = "", month = ""] = date.split("-");
@@ -63,28 +84,11 @@ function monthOf(words: readonly Word[], at: number): string | undefined {
   if (word === undefined) return undefined;
   const inDate = YEAR.test(words[at - 1]?.text ?? "") && words[at - 1]?.run === word.run;
   if (inDate && MONTH_NUMBER.test(word.text)) return word.text;
-  const month = months().get(word.text);
+  const month = MONTH_BY_NAME.get(word.text);
   const besideNumber = [words[at - 1], words[at + 1]].some((near) => /^\d/.test(near?.text ?? ""));
   return month !== undefined && (besideNumber || /^\p{Lu}/u.test(word.raw)) ? month : undefined;
 }
 
 function dayOf(word: Word | undefined): string | undefined {
   return word === undefined ? undefined : DAY.exec(word.text)?.[1]?.padStart(2, "0");
-}
-
-/** Folded long and short names, from the platform's own language data. */
-function months(): ReadonlyMap<string, string> {
-  if (monthNames !== undefined) return monthNames;
-  const names = new Map<string, string>();
-  for (const style of ["long", "short"] as const) {
-    for (const language of LANGUAGES) {
-      const format = new Intl.DateTimeFormat(language, { month: style, timeZone: "UTC" });
-      for (let month = 0; month < 12; month += 1) {
-        const name = fold(format.format(Date.UTC(2000, month, 1))).replaceAll(".", "");
-        if (name.length >= 3 && !names.has(name)) names.set(name, String(month + 1).padStart(2, "0"));
-      }
-    }
-  }
-  monthNames = names;
-  return names;
 }

@@ -1,7 +1,7 @@
 /** From stored text to index terms: the words in order, and further terms that stand for names, parts and single characters. */
 import { termOf } from "./english.ts";
 import { pairsAndSingles } from "./scripts.ts";
-import { type Word, wordsOf } from "./words.ts";
+import { isOrdinary, runsOf, type Word, wordsOfRun } from "./words.ts";
 
 export interface TextTerms {
   /** In the order of the text: what phrase and distance are measured on. */
@@ -9,6 +9,8 @@ export interface TextTerms {
   /** Joined names, parts of camelCase names, single characters of unspaced scripts. */
   readonly beside: readonly string[];
 }
+
+const MOST_REMEMBERED = 20_000;
 
 /**
  * Analyses text, remembering the stems of the words it has met. Forget it after a batch: what it remembers may belong to
@@ -20,7 +22,10 @@ export class TextAnalyser {
   termsOf(text: string): TextTerms {
     const ordered: string[] = [];
     const beside: string[] = [];
-    for (const word of wordsOf(text)) this.#append(word, ordered, beside);
+    for (const run of runsOf(text)) {
+      if (isOrdinary(run)) ordered.push(this.#stem(run.toLowerCase()));
+      else for (const word of wordsOfRun(run, 0)) this.#append(word, ordered, beside);
+    }
     return { ordered, beside };
   }
 
@@ -40,6 +45,7 @@ export class TextAnalyser {
     const known = this.#stems.get(word);
     if (known !== undefined) return known;
     const stem = termOf(word);
+    if (this.#stems.size >= MOST_REMEMBERED) this.#stems.clear();
     this.#stems.set(word, stem);
     return stem;
   }

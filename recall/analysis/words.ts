@@ -5,7 +5,7 @@ import { hasUnspaced, splitByScript } from "./scripts.ts";
 /** Letters and digits, joined by the characters that paths, URLs, keys and times are joined by. */
 const RUN = /[\p{L}\p{N}\p{M}]+(?:[-_./:@#'’=+&%?\\~]{1,3}[\p{L}\p{N}\p{M}]+)*(?:\+\+|#)?/gu;
 const ATOM = /[\p{L}\p{N}\p{M}]+/gu;
-/** Most words of most texts; the rest of this file is for the others. */
+/** Most words of most texts. */
 const ORDINARY = /^[A-Za-z][a-z]*$/;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
 const CAMEL = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+\p{N}*|\p{Lu}+\p{N}*|\p{N}+|[\p{L}\p{M}]+/gu;
@@ -18,6 +18,9 @@ const DIGIT = /\p{N}/u;
 /** Terms longer than this are cut: nobody types them, and a pasted blob must not fill the dictionary. */
 const LONGEST = 64;
 
+/** Names of more words than this are found by their words. */
+const LONGEST_NAME = 4;
+
 const NO_PARTS: readonly string[] = [];
 
 /** One word of a text, folded but not stemmed. */
@@ -25,8 +28,6 @@ export interface Word {
   readonly text: string;
   /** As written, for its capitals. */
   readonly raw: string;
-  /** Where it begins in the text, in UTF-16 units. */
-  readonly start: number;
   /** Parts of a camelCase name or an amount ("6GB": 6, gb), searchable beside the whole. */
   readonly parts: readonly string[];
   /** A run of a script without spaces, to be cut into pairs. */
@@ -38,51 +39,38 @@ export interface Word {
 }
 
 /** The words of a text in order. */
-export function wordsOf(text: string): Word[] {
-  const words: Word[] = [];
-  let run = 0;
-  for (const match of text.matchAll(RUN)) {
-    appendRun(words, match[0], match.index, run);
-    run += 1;
-  }
-  return words;
+export function wordsOf(text: string): readonly Word[] {
+  return runsOf(text).flatMap((run, number) => wordsOfRun(run, number));
 }
 
-function appendRun(words: Word[], raw: string, start: number, run: number): void {
-  if (ORDINARY.test(raw)) {
-    const text = raw.slice(0, LONGEST).toLowerCase();
-    words.push({ text, raw, start, run, parts: NO_PARTS, unspaced: false });
-    return;
-  }
-  if (PLAIN.test(raw) && !hasUnspaced(raw)) {
-    words.push(wordOf(raw, start, run));
-    return;
-  }
-  const bare = raw.replace(CLITIC, "");
-  const offset = ELISION.exec(bare)?.[0].length ?? 0;
-  const body = bare.slice(offset);
-  const first = words.length;
-  for (const atom of body.matchAll(ATOM)) appendAtom(words, atom[0], start + offset + atom.index, run);
-  const name = words[first];
-  if (name !== undefined && isName(body, words.length - first))
-    words[first] = { ...name, joined: joinedForm(body) };
+/** The joined runs of a text, as written. */
+export function runsOf(text: string): readonly string[] {
+  return text.match(RUN) ?? [];
 }
 
-function appendAtom(words: Word[], atom: string, start: number, run: number): void {
-  if (!hasUnspaced(atom)) {
-    words.push(wordOf(atom, start, run));
-    return;
-  }
-  let offset = 0;
-  for (const piece of splitByScript(atom)) {
-    words.push({ ...wordOf(piece, start + offset, run), unspaced: hasUnspaced(piece) });
-    offset += piece.length;
-  }
+/** True for a plain word, whose only term is its stem. */
+export function isOrdinary(run: string): boolean {
+  return ORDINARY.test(run) && run.length <= LONGEST;
 }
 
-function wordOf(raw: string, start: number, run: number): Word {
-  const text = fold(raw).slice(0, LONGEST);
-  return { text, raw, start, run, parts: partsOf(raw), unspaced: false };
+/** The words of one run, of which all but the simplest hold several. */
+export function wordsOfRun(raw: string, run: number): readonly Word[] {
+  if (PLAIN.test(raw) && !hasUnspaced(raw)) return [wordOf(raw, run)];
+  const body = raw.replace(CLITIC, "").replace(ELISION, "");
+  const words = (body.match(ATOM) ?? []).flatMap((atom) => wordsOfAtom(atom, run));
+  const [first, ...rest] = words;
+  return first !== undefined && isName(body, words.length)
+    ? [{ ...first, joined: joinedForm(body) }, ...rest]
+    : words;
+}
+
+function wordsOfAtom(atom: string, run: number): readonly Word[] {
+  if (!hasUnspaced(atom)) return [wordOf(atom, run)];
+  return splitByScript(atom).map((piece) => ({ ...wordOf(piece, run), unspaced: hasUnspaced(piece) }));
+}
+
+function wordOf(raw: string, run: number): Word {
+  return { text: fold(raw).slice(0, LONGEST), raw, run, parts: partsOf(raw), unspaced: false };
 }
 
 function partsOf(raw: string): readonly string[] {
@@ -92,10 +80,10 @@ function partsOf(raw: string): readonly string[] {
   return (raw.match(CAMEL) ?? []).map(fold);
 }
 
-/** Several words held together by something other than an apostrophe, or a language name such as C++. */
+/** A few words held together, such as e-mail, 14:00 or slides.narrate, or a language like C++. Paths are found by their parts. */
 function isName(body: string, wordCount: number): boolean {
-  if (body.length > 2 * LONGEST || hasUnspaced(body)) return false;
-  return wordCount > 1 ? !/['’]/u.test(body) : /[+#]$/u.test(body);
+  if (wordCount > LONGEST_NAME || /['’/\\]/u.test(body) || hasUnspaced(body)) return false;
+  return wordCount > 1 || /[+#]$/u.test(body);
 }
 
 /** One form for retry_backoff, retry-backoff and retryBackoff; digits keep a point between them (14:00 is not 1400). */

@@ -7,6 +7,7 @@ import { documentOf, type IndexedDocument, passagesOfEntry, searchedText } from 
 import { Neighbours } from "./neighbours.ts";
 import type { Passage } from "./passages.ts";
 import {
+  ANYWHERE,
   BODY_COUNT,
   IN_CATEGORY,
   IN_KEY,
@@ -41,17 +42,17 @@ export class LexicalIndex {
    */
   add(entry: CorpusEntry, analyser: TextAnalyser = new TextAnalyser()): void {
     this.remove(entry.id);
-    const fields = fieldTermsOf(entry, analyser);
+    const fields = this.#fieldPostings(entry, analyser);
     const units: number[] = [];
     const seen = new Set<number>();
     for (const passage of passagesOfEntry(entry)) {
       const unit = this.#takeUnit();
       if (unit === undefined) break;
-      this.#addUnit(unit, analyser.termsOf(searchedText(entry, passage)), fields, seen);
+      const postings = this.#addUnit(unit, analyser.termsOf(searchedText(entry, passage)), fields);
+      for (const posting of postings) this.#countOnce(numberOf(posting), seen);
       this.#passageOfUnit[unit] = passage;
       units.push(unit);
     }
-    for (const term of seen) this.terms.countDocument(term, 1);
     const document = documentOf(entry, units);
     for (const unit of units) this.#documentOfUnit[unit] = document;
     this.#documents.set(entry.id, document);
@@ -132,30 +133,66 @@ export class LexicalIndex {
     return unit;
   }
 
-  #addUnit(unit: number, body: TextTerms, fields: ReadonlyMap<string, number>, seen: Set<number>): void {
-    const postings = postingsOf(body, fields);
-    const numbers = new Map<string, number>();
-    for (const [term, where] of postings) {
-      const number = this.terms.intern(term);
-      numbers.set(term, number);
-      seen.add(number);
-      this.terms.addPosting(number, unit, where);
-    }
-    this.#keepText(
-      unit,
-      body.ordered.map((term) => numbers.get(term) ?? 0),
-      [...postings].map(([term, where]) => packPosting(numbers.get(term) ?? 0, where)),
-    );
-    this.#bodyLengths.set(unit, body.ordered.length);
-    this.#unitCount += 1;
-    this.#bodyTermCount += body.ordered.length;
+  #countOnce(term: number, seen: Set<number>): void {
+    if (seen.has(term)) return;
+    seen.add(term);
+    this.terms.countDocument(term, 1);
   }
 
-  /** `postings` are packed like a term's, with the term in the unit's place. */
+  /** Terms of the short fields, which every passage of the entry answers for; packed, and perhaps repeated. */
+  #fieldPostings(entry: CorpusEntry, analyser: TextAnalyser): readonly number[] {
+    const postings: number[] = [];
+    const mark = (terms: readonly string[], where: number): void => {
+      for (const term of terms) postings.push(packPosting(this.terms.intern(term), where));
+    };
+    const read = (text: string, where: number): void => {
+      const { ordered, beside } = analyser.termsOf(text);
+      mark(ordered, where);
+      mark(beside, where);
+    };
+    const isTitled = entry.chunk.title !== entry.key;
+    read(entry.key, isTitled ? IN_KEY : IN_KEY | IN_TITLE);
+    if (isTitled) read(entry.chunk.title, IN_TITLE);
+    for (const tag of entry.tags) read(tag, IN_TAGS);
+    read(entry.category, IN_CATEGORY);
+    mark(dateTermsOf(entry.createdAt), IN_CATEGORY);
+    return postings;
+  }
+
+  /** The unit's postings, packed with the term in the unit's place. */
+  #addUnit(unit: number, body: TextTerms, fields: readonly number[]): readonly number[] {
+    const where = new Map<number, number>();
+    for (const posting of fields) {
+      where.set(numberOf(posting), (where.get(numberOf(posting)) ?? 0) | (posting & ANYWHERE));
+    }
+    const count = (term: string): number => {
+      const number = this.terms.intern(term);
+      const before = where.get(number) ?? 0;
+      if ((before & BODY_COUNT) < BODY_COUNT) where.set(number, before + 1);
+      return number;
+    };
+    const ordered = body.ordered.map(count);
+    body.beside.forEach(count);
+    const postings: number[] = [];
+    for (const [term, places] of where) {
+      this.terms.addPosting(term, unit, places);
+      postings.push(packPosting(term, places));
+    }
+    this.#keepText(unit, ordered, postings);
+    this.#bodyLengths.set(unit, ordered.length);
+    this.#unitCount += 1;
+    this.#bodyTermCount += ordered.length;
+    return postings;
+  }
+
   #keepText(unit: number, ordered: readonly number[], postings: readonly number[]): void {
     const length = HEADER + ordered.length + postings.length;
     const start = this.#texts.allocate(length);
-    this.#texts.view(start, length).set([ordered.length, postings.length, ...ordered, ...postings]);
+    const text = this.#texts.view(start, length);
+    text[0] = ordered.length;
+    text[1] = postings.length;
+    text.set(ordered, HEADER);
+    text.set(postings, HEADER + ordered.length);
     this.#textStarts.set(unit, start);
   }
 
@@ -169,30 +206,4 @@ export class LexicalIndex {
     this.#passageOfUnit[unit] = undefined;
     this.#unusedUnits.push(unit);
   }
-}
-
-/** Terms of the short fields, which every passage of the entry answers for. */
-function fieldTermsOf(entry: CorpusEntry, analyser: TextAnalyser): ReadonlyMap<string, number> {
-  const fields = new Map<string, number>();
-  const mark = (text: string, where: number): void => {
-    const { ordered, beside } = analyser.termsOf(text);
-    for (const term of [...ordered, ...beside]) fields.set(term, (fields.get(term) ?? 0) | where);
-  };
-  mark(entry.key, IN_KEY);
-  mark(entry.tags.join("\n"), IN_TAGS);
-  mark(entry.chunk.title, IN_TITLE);
-  mark(entry.category, IN_CATEGORY);
-  for (const term of dateTermsOf(entry.createdAt)) fields.set(term, IN_CATEGORY);
-  return fields;
-}
-
-function postingsOf(body: TextTerms, fields: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  const postings = new Map(fields);
-  for (const terms of [body.ordered, body.beside]) {
-    for (const term of terms) {
-      const where = postings.get(term) ?? 0;
-      if ((where & BODY_COUNT) < BODY_COUNT) postings.set(term, where + 1);
-    }
-  }
-  return postings;
 }

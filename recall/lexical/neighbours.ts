@@ -13,31 +13,39 @@ export interface Neighbour {
   readonly isThread: boolean;
 }
 
+/** Documents of one prefix; put in order when they are looked at, since most are added many at a time. */
+interface Shelf {
+  readonly documents: IndexedDocument[];
+  isSorted: boolean;
+}
+
 export class Neighbours {
-  readonly #shelves = new Map<string, IndexedDocument[]>();
+  readonly #shelves = new Map<string, Shelf>();
 
   add(document: IndexedDocument): void {
-    const { prefix } = document;
-    if (prefix === undefined) return;
-    const shelf = this.#shelves.get(prefix);
-    if (shelf === undefined) this.#shelves.set(prefix, [document]);
-    else shelf.splice(placeOn(shelf, document), 0, document);
+    if (document.prefix === undefined) return;
+    const shelf = this.#shelves.get(document.prefix);
+    if (shelf === undefined) {
+      this.#shelves.set(document.prefix, { documents: [document], isSorted: true });
+      return;
+    }
+    const last = shelf.documents.at(-1);
+    if (last !== undefined && last.createdAt >= document.createdAt) shelf.isSorted = false;
+    shelf.documents.push(document);
   }
 
   remove(document: IndexedDocument): void {
-    const { prefix } = document;
-    const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
-    if (prefix === undefined || shelf === undefined) return;
-    const place = placeOn(shelf, document);
-    if (shelf[place] === document) shelf.splice(place, 1);
-    if (shelf.length === 0) this.#shelves.delete(prefix);
+    const shelf = document.prefix === undefined ? undefined : this.#shelves.get(document.prefix);
+    if (document.prefix === undefined || shelf === undefined) return;
+    const place = shelf.documents.indexOf(document);
+    if (place !== -1) shelf.documents.splice(place, 1);
+    if (shelf.documents.length === 0) this.#shelves.delete(document.prefix);
   }
 
   /** What stands up to `reach` places before and after, with its distance in places; nearest first. */
   around(document: IndexedDocument, reach: number): readonly (Neighbour & { readonly distance: number })[] {
-    const { prefix } = document;
-    const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
-    if (shelf === undefined || shelf.length === 1) return [];
+    const shelf = this.#sorted(document.prefix);
+    if (shelf.length < 2) return [];
     const place = placeOn(shelf, document);
     const found: (Neighbour & { distance: number })[] = [];
     for (let distance = 1; distance <= reach; distance += 1) {
@@ -47,6 +55,14 @@ export class Neighbours {
       }
     }
     return found;
+  }
+
+  #sorted(prefix: string | undefined): readonly IndexedDocument[] {
+    const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
+    if (shelf === undefined) return [];
+    if (!shelf.isSorted) shelf.documents.sort(compare);
+    shelf.isSorted = true;
+    return shelf.documents;
   }
 }
 

@@ -14,6 +14,7 @@ export const IN_KEY = 0b0001_0000;
 export const IN_TAGS = 0b0010_0000;
 export const IN_TITLE = 0b0100_0000;
 export const IN_CATEGORY = 0b1000_0000;
+export const ANYWHERE = 0b1111_1111;
 
 export class Terms {
   readonly #numbers = new Map<string, number>();
