@@ -126,6 +126,7 @@ describe("prompt lines", () => {
   test("never fail the turn, whatever the host or memory hands over", async () => {
     await fc.assert(
       fc.asyncProperty(fc.anything(), fc.anything(), async (params, answer) => {
+        // Neither is what it is said to be: that is the point.
         const prepare = linesOver(async () => answer as MyMemory);
         expect(Array.isArray(await prepare(params as never))).toBe(true);
         expect(Array.isArray(await prepare({ ...MAIN, availableTools: ALL_TOOLS }))).toBe(true);

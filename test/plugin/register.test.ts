@@ -37,7 +37,7 @@ function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[nu
     get: (target, name: string) => target[name] ?? ((...args: unknown[]) => note(name, args)),
   });
   return {
-    api: api as unknown as HostApi,
+    api: api as unknown as HostApi, // as far as register goes
     registered,
     dispose: () => Promise.all(disposals.map((dispose) => dispose())),
   };
@@ -109,6 +109,7 @@ describe("every way to memory", () => {
     const { api, registered } = recordingApi({});
     register(api, startCounting(memory).start);
     const asked = { agentId: context.agentId, agentSessionKey: context.sessionKey, sandboxed: false };
+    // Each is called as the host would call it; the types are those of the lines below.
     const call = (name: string, index = 0, at = 0) => registered[name]?.[index]?.[at] as never;
     const supplement: { search(params: object): Promise<unknown>; get(params: object): Promise<unknown> } =
       call("registerMemoryCorpusSupplement");

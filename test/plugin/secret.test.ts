@@ -47,7 +47,7 @@ describe("the configured key", () => {
   test.each([
     ["cannot be resolved", async () => ({})],
     ["resolves to nothing", async () => ({ value: "" })],
-    ["resolves to no text", async () => ({ value: 7 as unknown as string })],
+    ["resolves to no text", async () => ({ value: 7 as unknown as string /* against its type */ })],
     ["makes the resolver fail", () => Promise.reject(new Error(`cannot read ${KEY}`))],
   ])("a reference that %s closes memory instead of making a new key", async (_, resolver: SecretResolver) => {
     const said = await refusalOf(resolveWith(REFERENCE, resolver));

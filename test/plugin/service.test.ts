@@ -85,7 +85,7 @@ describe("start", () => {
 
   test("works without a place to report to, and again after a stop", async () => {
     const { service } = serviceOver(fakeMemory({ status: async () => READY, warm: async () => {} }));
-    const bare = {} as unknown as ServiceContext;
+    const bare = {} as unknown as ServiceContext; // nothing else is read
     await service.start(bare);
     await service.stop?.(bare);
     await service.stop?.(bare);

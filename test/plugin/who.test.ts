@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { HostConfig } from "../../plugin/host.ts";
 import { knownAgents, liveConfig, makeGatekeeper } from "../../plugin/who.ts";
 import { configOf, gateFor, MAIN } from "./fake-host.ts";
 
@@ -16,15 +17,16 @@ describe("which agents are known", () => {
   test("listed by id, and in the older list", () => {
     expect(knownAgents({ agents: { entries: { Main: {}, work: {} } } })).toEqual(new Set(["main", "work"]));
     const older = { agents: { list: [{ id: "main" }, null, { id: "Work" }] } };
+    // The host's type no longer has the older shape.
     expect(knownAgents(older as never)).toEqual(new Set(["main", "", "work"]));
   });
 
   test("an agent that is removed loses access at once", () => {
-    let host = { agents: { entries: { main: {}, work: {} } } };
+    let host: HostConfig = { agents: { entries: { main: {}, work: {} } } };
     const gate = makeGatekeeper(configOf(), () => host);
     const caller = { agentId: "work", agentSessionKey: "agent:work:main" };
     expect(gate.verdict(caller)).toMatchObject({ ok: true });
-    host = { agents: { entries: { main: {} } } } as typeof host;
+    host = { agents: { entries: { main: {} } } };
     expect(gate.verdict(caller)).toEqual({ ok: false, reason: "unknown_agent" });
   });
 });
@@ -78,6 +80,7 @@ describe("where the host does not say whether a run is sandboxed", () => {
 });
 
 test("the host's configuration is read anew, and that of registration time where the runtime cannot be asked", () => {
+  // Below: only the two fields that are read.
   const older = { session: { mainKey: "old" } };
   const newer = { session: { mainKey: "new" } };
   const runtime = { config: { current: () => newer } };
