@@ -46,9 +46,10 @@ describe("the manifest", () => {
     expect(manifest).not.toHaveProperty("kind");
   });
 
-  test("has the folder of the database backed up, and the key's field resolved", () => {
+  test("has the folder of the database backed up without its key, and the key's field resolved", () => {
     expect(manifest.backupResources).toEqual([
       { disposition: "include", scope: "state", relativePath: "helmdeck-memory" },
+      { disposition: "regenerable", scope: "state", relativePath: "helmdeck-memory.key" },
     ]);
     expect(manifest.configContracts.secretInputs.paths).toMatchObject([{ path: "encryptionKey" }]);
     expect(KEY_CONFIG_PATH).toBe(`plugins.entries.${manifest.id}.config.encryptionKey`);
