@@ -96,12 +96,13 @@ export function helmdeckMemory(openclaw: OpenClawClient, ...args: readonly strin
   return openclaw.run(process.execPath, [join(DIST, "helmdeck-memory.mjs"), ...args]);
 }
 
-/** Changes the gateway's configuration, a JSON merge patch; returns when it is applied. */
-export async function patchConfig(openclaw: OpenClawClient, patch: JsonObject): Promise<void> {
+/** Changes the gateway's configuration by a JSON merge patch; returns when it is applied. Lists may shrink only where named. */
+export async function patchConfig(
+  openclaw: OpenClawClient,
+  patch: JsonObject,
+  replacePaths: readonly string[] = [],
+): Promise<void> {
   const baseHash = member(await openclaw.rpc("config.get"), "hash") ?? null;
-  await openclaw.rpc(
-    "config.patch",
-    { raw: JSON.stringify(patch), baseHash },
-    { timeoutMs: PATCH_WITHIN_MS },
-  );
+  const params = { raw: JSON.stringify(patch), baseHash, replacePaths };
+  await openclaw.rpc("config.patch", params, { timeoutMs: PATCH_WITHIN_MS });
 }

@@ -1,0 +1,78 @@
+/** `openclaw helmdeck …` in a process of its own beside the running gateway, and /helmdeck in a chat. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { chat } from "./probes.ts";
+import { sharedOpenClaw } from "./shared.ts";
+
+const openclaw = sharedOpenClaw();
+const KEY = "observatory/dome";
+const VALUE = "The dome of the observatory opens to the north.";
+
+beforeAll(async () => {
+  await openclaw.invokeTool("helmdeck__memory_store", { key: KEY, value: VALUE, category: "places" });
+});
+
+describe("openclaw helmdeck", () => {
+  it("status says where memory is and how much it holds", async () => {
+    const { code, stdout } = await openclaw.openclaw(["helmdeck", "status", "--json"]);
+    expect(code).toBe(0);
+    const status = JSON.parse(stdout);
+    expect(status).toMatchObject({ state: "ready", mode: "keyword", subject: { name: "main" } });
+    expect(status.databasePath).toBe(`${openclaw.home.stateDir}/helmdeck-memory/memory.sqlite`);
+    expect(status.subject.facts).toBeGreaterThan(0);
+  });
+
+  it("list shows keys without values, as text and as JSON", async () => {
+    const [text, json] = await Promise.all([
+      openclaw.openclaw(["helmdeck", "list", "observatory/"]),
+      openclaw.openclaw(["helmdeck", "list", "--category", "places", "--json"]),
+    ]);
+    expect(text.stdout).toContain(`${KEY}  (places, `);
+    expect(JSON.parse(json.stdout).facts).toMatchObject([{ key: KEY, category: "places" }]);
+    expect(text.stdout + json.stdout).not.toContain("opens to the north");
+  });
+
+  it("search finds what the agent would find", async () => {
+    const { stdout } = await openclaw.openclaw(["helmdeck", "search", "observatory", "dome", "--json"]);
+    expect(JSON.parse(stdout).results[0]).toMatchObject({ key: KEY, category: "places" });
+  });
+
+  it("forget deletes nothing unasked, and then for good, also for the gateway", async () => {
+    const [dry, unasked] = await Promise.all([
+      openclaw.openclaw(["helmdeck", "forget", "category:places", "--dry-run", "--json"]),
+      openclaw.openclaw(["helmdeck", "forget", "category:places"]),
+    ]);
+    expect(JSON.parse(dry.stdout)).toMatchObject({ deleted: 1, dryRun: true });
+    expect(unasked.code).toBe(2);
+    expect(unasked.stderr).toContain("--yes");
+    const path = `helmdeck/places/${KEY}.md`;
+    expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
+    const forgotten = await openclaw.openclaw(["helmdeck", "forget", "category:places", "--yes"]);
+    expect(forgotten.stdout).toContain("Forgot 1 entry");
+    expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
+  });
+
+  it("doctor finds nothing broken, and warns that direct chats share one memory", async () => {
+    const { code, stdout } = await openclaw.openclaw(["helmdeck", "doctor", "--json"]);
+    expect(code).toBe(0);
+    const { findings } = JSON.parse(stdout);
+    const levels = new Set(findings.map((finding: { level: string }) => finding.level));
+    expect(levels).not.toContain("error");
+    const warning = findings.find((finding: { level: string }) => finding.level === "warning");
+    expect(warning.message).toContain("dmScope");
+  });
+
+  it("an agent that cannot be is refused", async () => {
+    const { code, stderr } = await openclaw.openclaw(["helmdeck", "status", "--agent", "../main"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("invalid_input: --agent");
+  });
+});
+
+describe("/helmdeck in a chat", () => {
+  it("shows the status, searches, and explains itself", async () => {
+    const session = "agent:main:main";
+    expect(await chat(openclaw, session, "/helmdeck status")).toContain("helmdeck memory: ready");
+    expect(await chat(openclaw, session, "/helmdeck dance")).toContain("/helmdeck search <words>");
+    expect(await chat(openclaw, session, "/helmdeck search zyzzyva quodlibet")).toContain("Nothing found");
+  });
+});
