@@ -1,0 +1,56 @@
+/** A real memory in a folder of its own: facts go in by the app's import, questions through what the plugin calls. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { recallOverStore } from "../../app/corpus-source.ts";
+import { importLines, nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
+import { namespaceOf } from "../../engine/index.ts";
+import { createRecall, type RecallHit } from "../../recall/index.ts";
+
+export interface BenchMemory {
+  readonly memory: OpenMemory;
+  /** Throws when a line is refused. */
+  fill(subject: string, lines: readonly object[]): Promise<void>;
+  /** What the plugin shows: with its cut-off. */
+  shown(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  /** The same ranking over the same store with nothing cut off. */
+  ranked(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  close(): Promise<void>;
+}
+
+/** On node:sqlite, as in the gateway. */
+export async function openBenchMemory(): Promise<BenchMemory> {
+  const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-recall-"));
+  const memory = await openMemory({
+    databasePath: join(folder, "memory.sqlite"),
+    keyPath: join(folder, "memory.key"),
+    env: {},
+    driver: nodeSqliteDriver,
+    sweepEveryMs: 0,
+  });
+  const source = recallOverStore(memory.store);
+  const uncut = createRecall({ source, now: memory.now, ranking: { cutOff: false }, maxNamespaces: 64 });
+  return {
+    memory,
+    async fill(subject, lines) {
+      const { refused } = await importLines({ memory, subject, input: bytesOf(lines) });
+      const [first] = refused;
+      if (first !== undefined)
+        throw new Error(`Line ${first.line} of ${subject} was refused: ${first.reason}`);
+      await memory.warm(subject);
+      await uncut.warm(namespaceOf(subject));
+    },
+    shown: async (subject, query, limit) => (await memory.search(subject, { query, limit })).results,
+    ranked: async (subject, query, limit) =>
+      (await uncut.search(namespaceOf(subject), { query, limit })).results,
+    async close() {
+      uncut.close();
+      await memory.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function* bytesOf(lines: readonly object[]): AsyncGenerator<Uint8Array> {
+  for (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`);
+}

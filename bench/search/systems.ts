@@ -1,0 +1,92 @@
+/** The search systems that are compared, each filled with the same facts and asked for ten hits. */
+import { DatabaseSync } from "node:sqlite";
+import MiniSearch from "minisearch";
+import { type Entry, type EntryId, type Fingerprint, namespaceOf, projectEntry } from "../../engine/index.ts";
+import { type CorpusSource, createRecall } from "../../recall/index.ts";
+import { anyWordOf } from "../recall/fts5.ts";
+import { type MadeFact, madeFact } from "./made-facts.ts";
+
+export interface BuiltSystem {
+  /** How many hits there were. */
+  readonly search: (query: string) => number | Promise<number>;
+  /** Lets other work in while it builds. */
+  readonly inSlices: boolean;
+}
+
+const HITS = 10;
+
+export const SYSTEMS: Readonly<Record<string, (entries: number) => BuiltSystem | Promise<BuiltSystem>>> = {
+  ours: buildOurs,
+  minisearch: buildMiniSearch,
+  fts5: buildFts5,
+};
+
+/** What the plugin's worker holds, without the store under it: facts are made as the index asks for them. */
+async function buildOurs(entries: number): Promise<BuiltSystem> {
+  const namespace = namespaceOf("bench");
+  const now = () => Date.UTC(2028, 0, 1);
+  const recall = createRecall({ source: sourceOf(entries), now });
+  await recall.warm(namespace);
+  const search = async (query: string) =>
+    (await recall.search(namespace, { query, limit: HITS })).results.length;
+  return { search, inSlices: true };
+}
+
+function sourceOf(entries: number): CorpusSource {
+  return {
+    async changes(namespace, since, limit) {
+      const cursor = Math.min(entries, since + limit);
+      const upserts = Array.from({ length: cursor - since }, (_, place) => {
+        const projection = projectEntry(entryOf(madeFact(since + place), since + place, namespace));
+        if (projection.kind !== "chunk") throw new Error("A made fact belongs to the corpus.");
+        return projection.entry;
+      });
+      return { kind: "changes", upserts, removed: [], cursor, more: cursor < entries };
+    },
+  };
+}
+
+function entryOf(fact: MadeFact, number: number, namespace: Entry["namespace"]): Entry {
+  return {
+    namespace,
+    origin: "fact",
+    id: `mem_${number.toString(16).padStart(32, "0")}` as EntryId, // as a store would make it
+    key: fact.key,
+    value: Buffer.from(fact.value),
+    category: fact.category,
+    tags: fact.tags,
+    createdAt: fact.createdAt,
+    updatedAt: fact.createdAt,
+    fingerprint: "0".repeat(16) as Fingerprint, // never looked at here
+  };
+}
+
+function buildMiniSearch(entries: number): BuiltSystem {
+  const index = new MiniSearch({
+    fields: ["key", "value", "category", "tags"],
+    storeFields: ["key", "value"],
+  });
+  for (let number = 0; number < entries; number += 1) {
+    const fact = madeFact(number);
+    index.add({ id: number, ...fact, tags: fact.tags.join(" ") });
+  }
+  return { search: (query) => index.search(query).slice(0, HITS).length, inSlices: false };
+}
+
+function buildFts5(entries: number): BuiltSystem {
+  const database = new DatabaseSync(":memory:");
+  database.exec(
+    "create virtual table facts using fts5(key, value, category, tags, tokenize = 'porter unicode61')",
+  );
+  const insert = database.prepare("insert into facts values (?, ?, ?, ?)");
+  database.exec("begin");
+  for (let number = 0; number < entries; number += 1) {
+    const { key, value, category, tags } = madeFact(number);
+    insert.run(key, value, category, tags.join(" "));
+  }
+  database.exec("commit");
+  const select = database.prepare(
+    `select key, value from facts where facts match ? order by bm25(facts) limit ${HITS}`,
+  );
+  return { search: (query) => select.all(anyWordOf(query)).length, inSlices: false };
+}

@@ -1,0 +1,37 @@
+/** `npm run bench:speed [-- --only NAME] [--write]`: search, store, command and plugin, each beside its peers in one run. */
+import { parseArgs } from "node:util";
+import { measureCli } from "./cli.ts";
+import type { Measured } from "./measured.ts";
+import { measurePlugin } from "./plugin.ts";
+import { keepRaw, showSection, writeSection } from "./report.ts";
+import { measureSearch } from "./search.ts";
+import { measureStore } from "./store.ts";
+
+const onProgress = (message: string): void => console.error(`… ${message}`);
+
+const PARTS: Readonly<Record<string, () => Promise<Measured>>> = {
+  search: () => measureSearch({ onProgress }),
+  store: () => measureStore(),
+  cli: () => measureCli(),
+  plugin: () => measurePlugin({ onProgress }),
+};
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { only: { type: "string" }, write: { type: "boolean", default: false } },
+  });
+  const names = values.only === undefined ? Object.keys(PARTS) : [values.only];
+  const sections: Measured[] = [];
+  for (const name of names) {
+    const measure = PARTS[name];
+    if (measure === undefined) throw new Error(`--only takes one of: ${Object.keys(PARTS).join(", ")}.`);
+    onProgress(name);
+    const section = await measure();
+    showSection(section);
+    if (values.write) writeSection(section);
+    sections.push(section);
+  }
+  console.log(`\nRaw figures: ${keepRaw("speed", sections)}`);
+}
+
+await main();
