@@ -1,8 +1,15 @@
 /** Recall over many namespaces: builds an index for each from its source, keeps it current, and answers queries. */
 import { type CorpusEntry, HelmdeckError, type Namespace, type UnixMs } from "../engine/index.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
-import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./contract.ts";
-import type { Evidence } from "./lexical/inspection.ts";
+import type {
+  CorpusChanges,
+  CorpusSource,
+  Recall,
+  RecallAnswer,
+  RecallHit,
+  RecallQuery,
+} from "./contract.ts";
+import type { Evidence } from "./lexical/judgement.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch, type Match } from "./lexical/search.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
@@ -68,7 +75,7 @@ class Shelf {
 
   /** What is in use is not dropped, so that no search sees its index vanish. */
   async use<T>(namespace: Namespace, work: (desk: Desk) => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new HelmdeckError("store_unavailable", "Recall is closed: open memory again.");
+    if (this.#isClosed) throw closedError();
     const desk = this.#desks.get(namespace) ?? new Desk(namespace, this.#options);
     this.#desks.delete(namespace);
     this.#desks.set(namespace, desk);
@@ -105,9 +112,9 @@ function hitOf({ document, passage, score, evidence }: Match, explain: boolean):
   return explain ? { ...hit, parts: partsOf(evidence) } : hit;
 }
 
-/** Shares, and counts where there are no shares. */
-function partsOf({ inThread, ...numbers }: Evidence): Readonly<Record<string, number>> {
-  return { ...numbers, inThread: inThread ? 1 : 0 };
+/** Shares and counts; 1 for what is so. */
+function partsOf({ inThread, isNamed, ...numbers }: Evidence): Readonly<Record<string, number>> {
+  return { ...numbers, inThread: inThread ? 1 : 0, isNamed: isNamed ? 1 : 0 };
 }
 
 /** One namespace's index and how far it has read its source. */
@@ -173,36 +180,47 @@ class Desk {
     const limit = this.#options.batchSize ?? BATCH_ROWS;
     const analyser = new TextAnalyser();
     let startedOver = false;
-    for (let more = true; more && !this.#dropped; ) {
+    for (let more = true; more; ) {
       const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
-      if (page.kind === "start_over") {
-        if (startedOver) throw new HelmdeckError("internal", "The corpus source asked twice to start over.");
-        startedOver = true;
-        this.index = new LexicalIndex();
-        this.#cursor = 0;
+      if (this.#dropped) throw closedError();
+      if (page.kind === "changes") {
+        await this.#apply(page, analyser);
+        more = page.more;
         continue;
       }
-      if (page.more && page.cursor <= this.#cursor) {
-        throw new HelmdeckError("internal", "The corpus source says that there is more, but does not go on.");
-      }
-      for (const id of page.removed) this.index.remove(id);
-      if (page.more) await nextTurn();
-      await this.#addAll(page.upserts, analyser);
-      this.#cursor = page.cursor;
-      more = page.more;
+      if (startedOver) throw new HelmdeckError("internal", "The corpus source asked twice to start over.");
+      startedOver = true;
+      this.index = new LexicalIndex();
+      this.#cursor = 0;
     }
+  }
+
+  async #apply({ upserts, removed, cursor, more }: ChangesPage, analyser: TextAnalyser): Promise<void> {
+    if (more && cursor <= this.#cursor) {
+      throw new HelmdeckError("internal", "The corpus source says that there is more, but does not go on.");
+    }
+    for (const id of removed) this.index.remove(id);
+    if (more) await nextTurn();
+    await this.#addAll(upserts, analyser);
+    this.#cursor = cursor;
   }
 
   async #addAll(entries: readonly CorpusEntry[], analyser: TextAnalyser): Promise<void> {
     let sliceStart = performance.now();
     for (const entry of entries) {
-      if (this.#dropped) return;
+      if (this.#dropped) throw closedError();
       this.index.add(entry, analyser);
       if (performance.now() - sliceStart < SLICE_MS) continue;
       await nextTurn();
       sliceStart = performance.now();
     }
   }
+}
+
+type ChangesPage = Extract<CorpusChanges, { readonly kind: "changes" }>;
+
+function closedError(): HelmdeckError {
+  return new HelmdeckError("store_unavailable", "Recall is closed: open memory again.");
 }
 
 /** Lets everything else that waits in the event loop run. */

@@ -7,8 +7,8 @@ import type { Concept } from "./query.ts";
 import { fieldCounts, type Scoreboard } from "./scoreboard.ts";
 import { unitOf as numberOf } from "./terms.ts";
 
-/** What speaks for a unit; shares are of the query's weight. */
-export interface Evidence {
+/** What the words of the query say about a unit; shares are of the query's weight. */
+export interface WordEvidence {
   /** Share of the words that occur in it. */
   readonly coverage: number;
   /** BM25 over all fields: 1 where each word occurs once in a text of usual length. */
@@ -54,7 +54,7 @@ export class Inspection {
     this.#counts = fieldCounts(ranking);
   }
 
-  evidenceFor(unit: number, document: IndexedDocument): Evidence {
+  evidenceFor(unit: number, document: IndexedDocument): WordEvidence {
     const own = this.#answers(unit);
     const { context, inThread } = this.#context(unit, document, own);
     let coverage = 0;

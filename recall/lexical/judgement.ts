@@ -1,11 +1,20 @@
 /** From evidence to a verdict: is it noise, and if not, how sure can one be, on a scale that stays honest beside other hits. */
 import type { CutOff, Ranking } from "../ranking.ts";
-import type { Evidence } from "./inspection.ts";
+import type { WordEvidence } from "./inspection.ts";
+
+/** All that speaks for a unit. */
+export interface Evidence extends WordEvidence {
+  /** The query gives its key, docid or path. */
+  readonly isNamed: boolean;
+}
 
 /** What a hit scores whose words are all there, each once, in no order. */
 const ALL_WORDS = 0.88;
 /** More (a phrase, words in the key) brings it nearer to, never to, this. */
 const CERTAIN = 0.98;
+
+/** What being named adds to a rank: more than words can. */
+const NAMED = 2;
 
 /** Bends the scale: half of the words is less than half an answer. */
 const CURVE = 1.2;
@@ -15,12 +24,13 @@ const RIVALRY = 2;
 /** The order of hits: all that speaks for a unit, 1 where every word occurs once and nothing else is known. */
 export function rankOf(evidence: Evidence, ranking: Ranking): number {
   const words = ranking.bm25Share * evidence.bm25 + (1 - ranking.bm25Share) * evidence.coverage;
-  return words + ranking.proximity * evidence.proximity + evidence.context;
+  const named = evidence.isNamed ? NAMED : 0;
+  return words + ranking.proximity * evidence.proximity + evidence.context + named;
 }
 
 /** Share of the query that is answered, by the unit itself or by the lines around it. */
-export function answeredBy({ coverage, context }: Evidence): number {
-  return Math.min(1, coverage + context);
+export function answeredBy({ coverage, context, isNamed }: Evidence): number {
+  return isNamed ? 1 : Math.min(1, coverage + context);
 }
 
 /** 0 to 1 for a rank, given what share is answered, and what share the best answered unit of the same query answers. */
@@ -40,6 +50,7 @@ export function withoutNoise<T extends { readonly evidence: Evidence }>(
 ): readonly T[] {
   const threadAnswers = found.some(({ evidence }) => reachesInThread(evidence, cutOff.threadBest, cutOff));
   return found.filter(({ evidence }) => {
+    if (evidence.isNamed) return true;
     if (!evidence.inThread) return answersAlone(evidence, cutOff);
     return threadAnswers && reachesInThread(evidence, cutOff.threadLine, cutOff);
   });

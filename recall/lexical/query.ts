@@ -52,7 +52,9 @@ interface QueryWord {
 
 /** The concepts of a query, in its order; empty when it holds no word. */
 export function analyseQuery(query: string, index: LexicalIndex): readonly Concept[] {
-  const words = queryWords(query.slice(0, LONGEST_QUERY)).flatMap((word) => splitUnknownName(word, index));
+  const words = queryWords(query.slice(0, LONGEST_QUERY))
+    .flatMap((word) => splitUnknownName(word, index))
+    .filter((word) => !isCommonDate(word, index));
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
   const weighed = words.map((word) => {
     const known = knownTerms(word, index);
@@ -154,8 +156,19 @@ function knownTerms(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[
   const numbers = word.spellings.flatMap((spelling) => index.terms.numberOf(spelling) ?? []);
   const terms = [...new Set(numbers)].map((term) => ({ term, quality: 1 }));
   const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
-  if (date === undefined || index.terms.documentCount(date) > COMMON_DATE * index.documentCount) return terms;
-  return [...terms, { term: date, quality: DATE_QUALITY }];
+  return date === undefined || isCommon(date, index)
+    ? terms
+    : [...terms, { term: date, quality: DATE_QUALITY }];
+}
+
+/** "in 2026", where nearly everything was noted in 2026, and no text speaks of the year. */
+function isCommonDate(word: QueryWord, index: LexicalIndex): boolean {
+  const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
+  return date !== undefined && isCommon(date, index) && knownTerms(word, index).length === 0;
+}
+
+function isCommon(term: number, index: LexicalIndex): boolean {
+  return index.terms.documentCount(term) > COMMON_DATE * index.documentCount;
 }
 
 function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {

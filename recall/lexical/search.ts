@@ -2,9 +2,10 @@
 import type { UnixMs } from "../../engine/index.ts";
 import type { Ranking } from "../ranking.ts";
 import type { IndexedDocument } from "./documents.ts";
-import { ConceptMarks, type Evidence, Inspection } from "./inspection.ts";
-import { answeredBy, rankOf, scoreOf, withoutNoise } from "./judgement.ts";
+import { ConceptMarks, Inspection } from "./inspection.ts";
+import { answeredBy, type Evidence, rankOf, scoreOf, withoutNoise } from "./judgement.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
+import { isNamed, namesIn } from "./names.ts";
 import type { Passage } from "./passages.ts";
 import { analyseQuery } from "./query.ts";
 import { Scoreboard } from "./scoreboard.ts";
@@ -47,7 +48,10 @@ export class LexicalSearch {
     this.#marks.set(concepts, index.terms.end);
     const tools = { board: this.#board, marks: this.#marks };
     const inspection = new Inspection(concepts, index, ranking, tools);
-    const ranked = this.#units(index, ranking).flatMap((unit) => rank(unit, index, inspection, options));
+    const names = namesIn(text);
+    const ranked = this.#units(index, ranking).flatMap((unit) => {
+      return rank(unit, index, inspection, { ...options, names });
+    });
     this.#marks.wipe(concepts);
     return bestPerDocument([...scored(ranked, ranking)].sort(compare)).slice(0, limit);
   }
@@ -69,13 +73,17 @@ function rank(
   unit: number,
   index: LexicalIndex,
   inspection: Inspection,
-  options: SearchOptions,
+  options: RankOptions,
 ): readonly Ranked[] {
   const document = index.documentOf(unit);
   const passage = index.passageOf(unit);
   if (document === undefined || passage === undefined || document.expiresAt <= options.now) return [];
-  const evidence = inspection.evidenceFor(unit, document);
+  const evidence = { ...inspection.evidenceFor(unit, document), isNamed: isNamed(document, options.names) };
   return [{ document, passage, evidence, rank: rankOf(evidence, options.ranking) }];
+}
+
+interface RankOptions extends SearchOptions {
+  readonly names: ReadonlySet<string>;
 }
 
 function scored(ranked: readonly Ranked[], { cutOff }: Ranking): readonly Match[] {

@@ -1,0 +1,118 @@
+/** Corpora for the tests of recall: entries as the engine projects them, and a source that one can write to and break. */
+import {
+  type CorpusEntry,
+  type Entry,
+  type EntryId,
+  type Fingerprint,
+  namespaceOf,
+  projectEntry,
+} from "../../engine/index.ts";
+import {
+  type CorpusChanges,
+  type CorpusSource,
+  createRecall,
+  type RecallHit,
+  type RecallOptions,
+} from "../../recall/index.ts";
+
+export const OWNER = namespaceOf("tester");
+export const NOW = Date.UTC(2026, 5, 15, 12);
+
+export interface FactSketch {
+  readonly key: string;
+  readonly value: string;
+  readonly category?: string;
+  readonly tags?: readonly string[];
+  readonly createdAt?: number;
+  readonly updatedAt?: number;
+  readonly expiresAt?: number;
+}
+
+/** The id depends on the key alone, so that the same key written twice is the same entry. */
+export function idOf(key: string): EntryId {
+  const hex = Buffer.from(key).toString("hex").padEnd(32, "0");
+  return `mem_${hex.slice(0, 16)}${hex.slice(-16)}` as EntryId; // the shape a store makes
+}
+
+export function corpusEntry(sketch: FactSketch): CorpusEntry {
+  const { key, value, category = "user_facts", tags = [], createdAt = NOW - 86_400_000, expiresAt } = sketch;
+  const entry: Entry = {
+    ...{ namespace: OWNER, origin: "fact", id: idOf(key), key, category, tags, createdAt },
+    value: Buffer.from(value),
+    updatedAt: sketch.updatedAt ?? createdAt,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    fingerprint: "0".repeat(16) as Fingerprint, // recall does not look at it
+  };
+  const projection = projectEntry(entry);
+  if (projection.kind !== "chunk") throw new Error(`Not a corpus entry: ${key}`);
+  return projection.entry;
+}
+
+/** Facts in memory with a change log, as a store keeps it. */
+export class WritableSource implements CorpusSource {
+  /** How many rows were handed out, and how often it was asked. */
+  rowsRead = 0;
+  calls = 0;
+  /** Set: the next calls wait for it. */
+  gate: Promise<void> | undefined;
+  /** Set: calls fail with it. */
+  failure: Error | undefined;
+  #log: { readonly id: EntryId; readonly entry?: CorpusEntry }[] = [];
+  #exchangedAt = 0;
+
+  constructor(facts: readonly FactSketch[] = []) {
+    for (const fact of facts) this.put(fact);
+  }
+
+  put(sketch: FactSketch): void {
+    const entry = corpusEntry(sketch);
+    this.#log.push({ id: entry.id, entry });
+  }
+
+  remove(key: string): void {
+    this.#log.push({ id: idOf(key) });
+  }
+
+  /** Forgets its history: whoever has read some of it must read everything anew. */
+  exchange(facts: readonly FactSketch[]): void {
+    const offset = this.#log.length;
+    this.#log = Array.from({ length: offset }, () => ({ id: idOf("nothing") }));
+    this.#exchangedAt = offset;
+    for (const fact of facts) this.put(fact);
+  }
+
+  async changes(_namespace: unknown, since: number, limit: number): Promise<CorpusChanges> {
+    this.calls += 1;
+    const { gate } = this;
+    if (gate !== undefined) await gate;
+    if (this.failure !== undefined) throw this.failure;
+    if (since > 0 && since <= this.#exchangedAt) return { kind: "start_over" };
+    const page = this.#log.slice(since, since + limit);
+    this.rowsRead += page.length;
+    const last = new Map(page.map((change) => [change.id, change]));
+    return {
+      kind: "changes",
+      upserts: [...last.values()].flatMap(({ entry }) => entry ?? []),
+      removed: [...last.values()].flatMap(({ id, entry }) => (entry === undefined ? [id] : [])),
+      cursor: since + page.length,
+      more: since + page.length < this.#log.length,
+    };
+  }
+}
+
+export function recallOf(source: CorpusSource, options: Partial<RecallOptions> = {}) {
+  return createRecall({ source, now: () => NOW, ...options });
+}
+
+/** The hits of one query over these facts. */
+export async function hitsOf(
+  facts: readonly FactSketch[],
+  query: string,
+  limit = 10,
+): Promise<readonly RecallHit[]> {
+  return (await recallOf(new WritableSource(facts)).search(OWNER, { query, limit })).results;
+}
+
+export async function keysOf(facts: readonly FactSketch[], query: string): Promise<readonly string[]> {
+  return (await hitsOf(facts, query)).map(({ key }) => key);
+}

@@ -1,0 +1,229 @@
+/** The index follows its source: what is written is found, what is gone is gone, and a search says when it knows only a part. */
+import { describe, expect, test } from "vitest";
+import { namespaceOf } from "../../engine/index.ts";
+import { corpusEntry, idOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
+
+async function keys(
+  recall: ReturnType<typeof recallOf>,
+  query: string,
+  owner = OWNER,
+): Promise<readonly string[]> {
+  return (await recall.search(owner, { query })).results.map(({ key }) => key);
+}
+
+describe("changes", () => {
+  test("a fact written between two searches is found by the second", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is red." }]);
+    const recall = recallOf(source);
+    expect(await keys(recall, "paddle")).toEqual([]);
+    source.put({ key: "b", value: "The paddle is under the kayak." });
+    expect(await keys(recall, "paddle")).toEqual(["b"]);
+  });
+
+  test("a replaced fact is found by its new words and no longer by its old ones", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source);
+    expect(await keys(recall, "crimson")).toEqual(["a"]);
+    source.put({ key: "a", value: "The kayak is turquoise." });
+    expect(await keys(recall, "crimson")).toEqual([]);
+    expect(await keys(recall, "turquoise")).toEqual(["a"]);
+  });
+
+  test("a removed fact is gone, and removing it twice or removing nothing is no trouble", async () => {
+    const source = new WritableSource([
+      { key: "a", value: "The kayak is crimson." },
+      { key: "b", value: "The canoe is crimson." },
+    ]);
+    const recall = recallOf(source);
+    await recall.warm(OWNER);
+    source.remove("a");
+    source.remove("a");
+    source.remove("never/there");
+    expect(await keys(recall, "crimson")).toEqual(["b"]);
+  });
+
+  test("a source that starts over leaves nothing of what was read before", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source);
+    await recall.warm(OWNER);
+    source.exchange([{ key: "b", value: "The canoe is turquoise." }]);
+    expect(await keys(recall, "crimson")).toEqual([]);
+    expect(await keys(recall, "turquoise")).toEqual(["b"]);
+  });
+
+  test("many pages are read to the end", async () => {
+    const source = new WritableSource(
+      Array.from({ length: 103 }, (_, number) => ({ key: `k${number}`, value: `number ${number} of many` })),
+    );
+    expect(await keys(recallOf(source, { batchSize: 10 }), "number 102")).toEqual(["k102"]);
+  });
+
+  test("a source that promises more but does not go on is an error, not a loop", async () => {
+    const stuck = {
+      changes: async () => ({ kind: "changes", upserts: [], removed: [], cursor: 0, more: true }) as const,
+    };
+    await expect(recallOf(stuck).search(OWNER, { query: "x" })).rejects.toMatchObject({ code: "internal" });
+    const dizzy = { changes: async () => ({ kind: "start_over" }) as const };
+    await expect(recallOf(dizzy).search(OWNER, { query: "x" })).rejects.toMatchObject({ code: "internal" });
+  });
+
+  test("the failure of a source reaches the search, and the next search tries again", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source);
+    source.failure = new Error("the disk is gone");
+    await expect(recall.search(OWNER, { query: "crimson" })).rejects.toThrow("the disk is gone");
+    source.failure = undefined;
+    expect(await keys(recall, "crimson")).toEqual(["a"]);
+  });
+});
+
+describe("expiry", () => {
+  test.each([
+    [NOW - 1, []],
+    [NOW, []],
+    [NOW + 1, ["a"]],
+  ])("expires at %d", async (expiresAt, expected) => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson.", expiresAt }]);
+    expect(await keys(recallOf(source), "crimson")).toEqual(expected);
+  });
+
+  test("a fact that expires while the index is open is not returned, although the source has not removed it", async () => {
+    let now = NOW;
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson.", expiresAt: NOW + 1_000 }]);
+    const recall = recallOf(source, { now: () => now });
+    expect(await keys(recall, "crimson")).toEqual(["a"]);
+    now += 1_000;
+    expect(await keys(recall, "crimson")).toEqual([]);
+  });
+});
+
+/** A promise and the way to keep it. */
+function openGate() {
+  return Promise.withResolvers<void>();
+}
+
+describe("while it builds", () => {
+  test("a search answers from what is indexed and says so; later it is complete and silent", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source, { patienceMs: 0 });
+    await recall.warm(OWNER);
+    const gate = openGate();
+    source.gate = gate.promise;
+    source.put({ key: "b", value: "The canoe is crimson." });
+    const partial = await recall.search(OWNER, { query: "crimson" });
+    expect(partial.results.map(({ key }) => key)).toEqual(["a"]);
+    expect(partial.reason).toMatch(/still indexing/i);
+    source.gate = undefined;
+    gate.resolve();
+    await recall.warm(OWNER);
+    const complete = await recallOf(source).search(OWNER, { query: "crimson" });
+    expect(complete.results.map(({ key }) => key).sort()).toEqual(["a", "b"]);
+    expect(complete).not.toHaveProperty("reason");
+  });
+
+  test("building lets other work in", async () => {
+    const source = new WritableSource(
+      Array.from({ length: 3_000 }, (_, number) => ({
+        key: `k${number}`,
+        value: `sentence number ${number} of a long story`,
+      })),
+    );
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await recallOf(source).warm(OWNER);
+    isDone = true;
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  test("searches at the same time share one reading", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source);
+    await recall.warm(OWNER);
+    const calls = source.calls;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => keys(recall, "crimson")));
+    expect(answers.every((answer) => answer[0] === "a")).toBe(true);
+    expect(source.calls - calls).toBeLessThanOrEqual(2);
+  });
+
+  test("a search that comes while another reads still sees what was written before it", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source);
+    await recall.warm(OWNER);
+    const gate = openGate();
+    source.gate = gate.promise;
+    const first = keys(recall, "turquoise");
+    source.gate = undefined;
+    source.put({ key: "b", value: "The canoe is turquoise." });
+    const second = keys(recall, "turquoise");
+    gate.resolve();
+    await first;
+    expect(await second).toEqual(["b"]);
+  });
+});
+
+describe("namespaces", () => {
+  const [alice, bob, carol] = ["alice", "bob", "carol"].map((name) => namespaceOf(name));
+
+  test("one never sees another's facts", async () => {
+    const sources = new Map([
+      [alice, new WritableSource([{ key: "a", value: "The kayak is crimson." }])],
+      [bob, new WritableSource([{ key: "b", value: "The canoe is crimson." }])],
+    ]);
+    const recall = recallOf({
+      changes: async (owner, ...rest) => (sources.get(owner) ?? new WritableSource()).changes(owner, ...rest),
+    });
+    expect(await keys(recall, "crimson", alice)).toEqual(["a"]);
+    expect(await keys(recall, "crimson", bob)).toEqual(["b"]);
+    expect(await keys(recall, "crimson", carol)).toEqual([]);
+  });
+
+  test("the least recently used is dropped and built again when it is asked for", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source, { maxNamespaces: 2 });
+    for (const owner of [alice, bob, alice, carol]) await recall.warm(owner ?? OWNER);
+    const read = source.rowsRead;
+    await recall.search(alice ?? OWNER, { query: "crimson" });
+    expect(source.rowsRead).toBe(read);
+    expect(await keys(recall, "crimson", bob)).toEqual(["a"]);
+    expect(source.rowsRead).toBe(read + 1);
+  });
+
+  test("more namespaces at once than are kept: each still gets its answer", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const recall = recallOf(source, { maxNamespaces: 1 });
+    const owners = Array.from({ length: 12 }, (_, number) => namespaceOf(`owner-${number}`));
+    const answers = await Promise.all(owners.map((owner) => keys(recall, "crimson", owner)));
+    expect(answers).toEqual(owners.map(() => ["a"]));
+  });
+
+  test("after close, nothing is answered", async () => {
+    const recall = recallOf(new WritableSource([{ key: "a", value: "The kayak is crimson." }]));
+    await recall.warm(OWNER);
+    recall.close();
+    await expect(recall.search(OWNER, { query: "crimson" })).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+    await expect(recall.warm(OWNER)).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+
+  test("closing while it builds ends the building", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    const gate = openGate();
+    source.gate = gate.promise;
+    const recall = recallOf(source);
+    const warming = recall.warm(OWNER);
+    recall.close();
+    gate.resolve();
+    await expect(warming).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+});
+
+test("the ids of the test corpus tell keys apart", () => {
+  expect(corpusEntry({ key: "a", value: "x" }).id).toBe(idOf("a"));
+  expect(idOf("a")).not.toBe(idOf("b"));
+});

@@ -1,0 +1,106 @@
+/** What counts as the same word: forms, spellings, scripts, names. */
+import { describe, expect, test } from "vitest";
+import { keysOf } from "./corpus.ts";
+
+const OTHERS = [
+  { key: "other/garden", value: "The garden gate squeaks and wants oil." },
+  { key: "other/tax", value: "Tax papers are in the second drawer." },
+];
+
+async function finds(value: string, query: string, key = "it"): Promise<boolean> {
+  return (await keysOf([{ key, value }, ...OTHERS], query))[0] === key;
+}
+
+describe("forms of a word", () => {
+  test.each([
+    ["The deployment of Konflux is on Tuesday.", "deploying konflux"],
+    ["We deployed the billing service by hand.", "deployment of billing"],
+    ["Bought the red kettle in Ghent.", "when did I buy the kettle"],
+    ["Went to the dentist in May.", "go to the dentist"],
+    ["The children take the tram.", "child tram"],
+    ["Renewed certificates every quarter.", "certificate renewal quarter"],
+    ["Marta's umbrella is green.", "umbrella of Marta"],
+    ["I am allergic to walnuts.", "walnut allergy"],
+  ])("%s ← %s", async (value, query) => {
+    expect(await finds(value, query)).toBe(true);
+  });
+
+  test("a slip of the keyboard in a long word is forgiven, in a name it is not", async () => {
+    expect(await finds("The calibration of the spectrometer is due.", "spectrometr calibration")).toBe(true);
+    expect(
+      await keysOf(
+        [{ key: "k", value: "The port of project Merlin is 4100." }],
+        "the port of project Marlin",
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("spellings", () => {
+  test.each([
+    ["Der Schlüssel liegt in der Gärtnerstraße.", "schluessel gaertnerstrasse"],
+    ["Der Schluessel liegt beim Nachbarn.", "Schlüssel Nachbar"],
+    ["La réunion à Montréal est reportée.", "reunion montreal"],
+    ["El cumpleaños del niño es en junio.", "cumpleanos nino"],
+    ["Benoît maintains the tap.", "benoit tap"],
+    ["ＦＵＬＬ width Ｋｅｙｓ are fine.", "full width keys"],
+    ["Send the e-mail through the relay.", "email relay"],
+    ["The on-call phone is blue.", "oncall phone"],
+    ["The database is called mirror.", "data base mirror"],
+    ["Straße", "STRASSE"],
+  ])("%s ← %s", async (value, query) => {
+    expect(await finds(value, query)).toBe(true);
+  });
+});
+
+describe("names of programs, files and numbers", () => {
+  test.each([
+    ["getUserProfile() is slow.", "user profile slow"],
+    ["getUserProfile() is slow.", "getUserProfile"],
+    ["max_upload_size is 25.", "maxUploadSize"],
+    ["retryBackoffMillis starts at 200.", "retry_backoff_millis"],
+    ["Logs are in /srv/log/nginx today.", "nginx log"],
+    ["The runbook is at https://wiki.acme.example/ops/failover.", "wiki.acme.example"],
+    ["Version 3.1.4 broke the export.", "3.1.4 export"],
+    ["The standup is at 14:30.", "14:30 standup"],
+    ["Written in C++ for speed.", "C++ speed"],
+    ["Limited to 6GB of memory.", "6 GB memory"],
+    ["The ticket is ATL-482.", "ATL-482"],
+  ])("%s ← %s", async (value, query) => {
+    expect(await finds(value, query)).toBe(true);
+  });
+
+  test("14:00 is not 1400", async () => {
+    expect(await keysOf([{ key: "amount", value: "The fee is 1400." }], "14:00")).toEqual([]);
+  });
+});
+
+describe("scripts without spaces", () => {
+  test.each([
+    ["每周一上午十点在三号会议室开例会。", "例会在哪个会议室"],
+    ["厨房的瓷砖颜色选定为浅灰色。", "瓷砖颜色"],
+    ["本番データベースのバックアップは毎日実行される。", "データベースのバックアップ"],
+    ["打ち合わせは大阪支社で行います。", "打ち合わせはどこですか"],
+    ["배포는 매주 수요일 오전에만 한다.", "수요일 배포"],
+    ["ประชุมทุกวันจันทร์ที่ห้องใหญ่", "ประชุมวันจันทร์"],
+    ["下午只喝绿茶。", "茶"],
+  ])("%s ← %s", async (value, query) => {
+    expect(await finds(value, query)).toBe(true);
+  });
+
+  test.each(["下周五的航班几点起飞？", "明日の天気はどうですか", "비밀번호가 무엇인가요"])(
+    "%s finds nothing",
+    async (query) => {
+      const facts = [
+        { key: "a", value: "每周一上午十点在三号会议室开例会。" },
+        { key: "b", value: "本番データベースのバックアップは毎日実行される。" },
+        { key: "c", value: "배포는 매주 수요일 오전에만 한다." },
+      ];
+      expect(await keysOf(facts, query)).toEqual([]);
+    },
+  );
+
+  test("voiced Japanese letters tell words apart", async () => {
+    expect(await keysOf([{ key: "a", value: "かき" }], "がぎ")).toEqual([]);
+  });
+});
