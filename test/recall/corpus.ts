@@ -81,11 +81,17 @@ export class WritableSource implements CorpusSource {
     for (const fact of facts) this.put(fact);
   }
 
+  /** What it answers is settled when it is asked, as a database's snapshot is, however long the answer takes. */
   async changes(_namespace: unknown, since: number, limit: number): Promise<CorpusChanges> {
     this.calls += 1;
-    const { gate } = this;
+    const { gate, failure } = this;
+    const answer = this.#read(since, limit);
     if (gate !== undefined) await gate;
-    if (this.failure !== undefined) throw this.failure;
+    if (failure !== undefined) throw failure;
+    return answer;
+  }
+
+  #read(since: number, limit: number): CorpusChanges {
     if (since > 0 && since <= this.#exchangedAt) return { kind: "start_over" };
     const page = this.#log.slice(since, since + limit);
     this.rowsRead += page.length;
