@@ -38,10 +38,12 @@ async function main(): Promise<number> {
     report(host, options, screen, { answers, isFound: missing.length === 0 });
     return missing.length === 0 ? 0 : 1;
   } catch (error) {
-    screen.failure(error instanceof Error ? error.message : String(error));
+    // What a stopped process leaves half done is no news.
+    if (host.isStopping) screen.line("Stopped.");
+    else screen.failure(error instanceof Error ? error.message : String(error));
     return 1;
   } finally {
-    if (isKept) host.handOver();
+    if (isKept) await host.handOver();
     else await host.stop();
   }
 }
@@ -53,10 +55,11 @@ async function setUp(host: OpenClawHost, options: DemoOptions): Promise<void> {
   const tarball = await host.step("build and pack the plugin", () =>
     packPlugin(join(host.home.root, "pack")),
   );
-  await host.installPlugin(tarball);
-  await host.step("let OpenClaw index its own notes", () => indexNotes(host));
-  await host.startGateway();
+  // First, since a mistake in somebody's file should show before the long steps.
   await host.step("import facts and audit rows", () => importFacts(host, facts));
+  await host.installPlugin(tarball);
+  await host.startGateway();
+  await host.step("let OpenClaw index its own notes", () => indexNotes(host));
   if (options.facts === undefined)
     await host.step("store a fact through the agent's tool", () => tellFact(host));
 }
@@ -70,10 +73,10 @@ async function copyFacts(file: string, to: string): Promise<void> {
   }
 }
 
-/** Otherwise the first question would wait for it. */
+/** The first search does it; the questions should not have to wait for that. */
 async function indexNotes(host: OpenClawHost): Promise<void> {
-  const { code, stdout, stderr } = await host.openclaw(["memory", "index"]);
-  if (code !== 0) throw new Error(`openclaw memory index ended with ${code}:\n${stderr}${stdout}`);
+  const reply = await host.invokeTool("memory_search", { query: "notes", corpus: "memory" });
+  if (!reply.ok) throw new Error(`memory_search failed: ${reply.error?.message ?? `status ${reply.status}`}`);
 }
 
 async function importFacts(host: OpenClawHost, file: string): Promise<void> {
@@ -114,7 +117,7 @@ interface Outcome {
 
 function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcome: Outcome): void {
   const { root, tokenPath, stateDir } = host.home;
-  const stop = `kill -- -${host.pid}; rm -rf ${root}`;
+  const stop = `kill -- -${host.pid}; sleep 3; rm -rf ${root}`;
   if (options.json) {
     const gateway = options.keep ? { url: host.url, tokenPath, stateDir, stop } : undefined;
     console.log(

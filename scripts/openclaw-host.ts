@@ -10,7 +10,7 @@ import { ProcessGroups } from "./openclaw-host/process-groups.ts";
 
 export { type CommandResult, OpenClawClient, type ToolCall, type ToolReply } from "./openclaw-host/client.ts";
 export type { Json, JsonObject, OpenClawHome } from "./openclaw-host/home.ts";
-export { markOf, processesWith } from "./openclaw-host/process-groups.ts";
+export { homeMark, processesWith } from "./openclaw-host/process-groups.ts";
 
 /** Something that took a while; without `ms` it has just begun. */
 export interface Step {
@@ -48,6 +48,8 @@ export class OpenClawHost extends OpenClawClient {
   readonly #groups: ProcessGroups;
   readonly #onStep: (step: Step) => void;
   #gateway: ChildProcess | undefined;
+  /** The step that is being done, settled or not. */
+  #current: Promise<unknown> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
   private constructor(home: OpenClawHome, groups: ProcessGroups, onStep: (step: Step) => void) {
@@ -61,7 +63,7 @@ export class OpenClawHost extends OpenClawClient {
     stopOnSignals();
     const port = await freePort();
     const home = makeHome(port, options);
-    const host = new OpenClawHost(home, new ProcessGroups(home), options.onStep ?? (() => {}));
+    const host = new OpenClawHost(home, new ProcessGroups(home.root), options.onStep ?? (() => {}));
     running.add(host);
     return host;
   }
@@ -110,11 +112,18 @@ export class OpenClawHost extends OpenClawClient {
   async step<T>(name: string, work: () => Promise<T>): Promise<T> {
     this.#onStep({ name });
     const began = performance.now();
-    const result = await work();
+    const working = work();
+    this.#current = working;
+    const result = await working;
     const done = { name, ms: Math.round(performance.now() - began) };
     this.steps.push(done);
     this.#onStep(done);
     return result;
+  }
+
+  /** True from the moment that `stop` was called or a signal came. */
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
   }
 
   /** Ends every process and deletes the folder. Can be called at any moment, and more than once. */
@@ -124,17 +133,19 @@ export class OpenClawHost extends OpenClawClient {
   }
 
   /** Leaves the gateway and its folder to a person: nothing of it is cleaned up any more. */
-  handOver(): void {
+  async handOver(): Promise<void> {
     running.delete(this);
     this.#gateway?.unref();
-    this.#groups.release();
+    await this.#groups.release();
   }
 
   async #stop(): Promise<void> {
     this.#gateway = undefined;
     await this.#groups.endAll();
+    // A step fails when its process ends; one that works without a process, such as a build, is let come to its end.
+    await this.#current.catch(() => undefined);
     await rm(this.home.root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-    this.#groups.release();
+    await this.#groups.release();
     running.delete(this);
   }
 
@@ -165,16 +176,21 @@ export class OpenClawHost extends OpenClawClient {
 const running = new Set<OpenClawHost>();
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The first signal cleans up and then has its usual effect; a second one has it at once, and the keeper cleans up. */
 function stopOnSignals(): void {
-  for (const name of SIGNALS) if (!process.listeners(name).includes(onSignal)) process.once(name, onSignal);
+  for (const name of SIGNALS) if (!process.listeners(name).includes(onSignal)) process.on(name, onSignal);
 }
 
-async function onSignal(name: NodeJS.Signals): Promise<void> {
-  for (const other of SIGNALS) process.off(other, onSignal);
-  try {
-    await Promise.all([...running].map((host) => host.stop()));
-  } finally {
+let isCleaningUp = false;
+
+/**
+ * The first signal cleans up and then has its usual effect. More of them change nothing: a terminal's Ctrl-C arrives twice
+ * where npm stands in between and passes it on.
+ */
+function onSignal(name: NodeJS.Signals): void {
+  if (isCleaningUp) return;
+  isCleaningUp = true;
+  Promise.allSettled([...running].map((host) => host.stop())).then(() => {
+    for (const other of SIGNALS) process.off(other, onSignal);
     process.kill(process.pid, name);
-  }
+  });
 }

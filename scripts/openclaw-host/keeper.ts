@@ -1,9 +1,8 @@
 /** Waits for the process that started it to go away; unless that one said "done", ends its groups and deletes its folder. */
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { endGroup } from "./process-groups.ts";
+import { endGroup, endStragglers } from "./process-groups.ts";
 
-const GRACE_MS = 5_000;
 const [root] = process.argv.slice(2);
 const groups = new Set<number>();
 let isDone = false;
@@ -19,6 +18,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 if (!isDone && root !== undefined) {
-  await Promise.all([...groups].map((pid) => endGroup(pid, GRACE_MS)));
+  await Promise.all([...groups].map(endGroup));
+  await endStragglers(root);
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

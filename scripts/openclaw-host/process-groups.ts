@@ -5,22 +5,26 @@
  * the reason (SIGKILL, a crash, process.exit), the keeper ends the groups and deletes the folder.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How long a group may take to end by itself, once asked. */
+/** How long a process may take to end by itself, once asked. */
 const GRACE_MS = 10_000;
+/** How long one that was killed may take to be gone. */
+const KILLED_WITHIN_MS = 10_000;
 const LOOK_AGAIN_MS = 25;
 
 export class ProcessGroups {
   readonly #groups = new Set<number>();
   readonly #keeper: ChildProcess;
-  readonly #mark: string;
+  readonly #root: string;
   #isEnding = false;
 
-  constructor(home: { readonly root: string; readonly stateDir: string }) {
-    this.#mark = markOf(home);
-    this.#keeper = startKeeper(home.root);
+  /** `root` is the folder that `homeMark` names and that the keeper deletes. */
+  constructor(root: string) {
+    this.#root = root;
+    this.#keeper = startKeeper(root);
   }
 
   spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
@@ -36,35 +40,25 @@ export class ProcessGroups {
 
   /** Asks one group to end, and insists after a while. */
   async end(pid: number): Promise<void> {
-    await endGroup(pid, GRACE_MS);
+    await endGroup(pid);
     this.#forgetIfEmpty(pid);
   }
 
-  /** Ends every group and whatever else carries the mark, and says so when something cannot be ended. */
+  /** Ends every group and what they started in other groups; throws when something cannot be ended. */
   async endAll(): Promise<void> {
     this.#isEnding = true;
     await Promise.all([...this.#groups].map((pid) => this.end(pid)));
-    const gone = await this.#endStragglers();
-    if (!gone)
-      throw new Error(`some OpenClaw processes could not be ended; look for ${this.#mark} in \`ps axeww\``);
+    await endStragglers(this.#root);
   }
 
-  /** The keeper goes, and whatever is still running stays: for handing a gateway over to a person. */
-  release(): void {
+  /** Sends the keeper away; whatever is still running stays, as a gateway that is handed over to a person. */
+  async release(): Promise<void> {
+    const keeper = this.#keeper;
+    if (keeper.pid === undefined || keeper.exitCode !== null || keeper.signalCode !== null) return;
     this.#tell("done");
-    this.#keeper.stdin?.end();
-  }
-
-  /** Helpers that OpenClaw starts in groups of their own, such as its cache sweeper. */
-  async #endStragglers(): Promise<boolean> {
-    const deadline = Date.now() + GRACE_MS;
-    for (;;) {
-      const left = await processesWith(this.#mark);
-      if (left.length === 0) return true;
-      if (Date.now() > deadline) return false;
-      if (Date.now() > deadline - GRACE_MS / 2) for (const pid of left) signal(pid, "SIGKILL");
-      await pause(LOOK_AGAIN_MS);
-    }
+    keeper.stdin?.end();
+    keeper.ref();
+    await once(keeper, "exit");
   }
 
   #forgetIfEmpty(pid: number): void {
@@ -79,18 +73,32 @@ export class ProcessGroups {
 }
 
 /** SIGTERM to the group, SIGKILL after the grace; returns when none of it is left. */
-export async function endGroup(pid: number, graceMs: number): Promise<void> {
+export async function endGroup(pid: number): Promise<void> {
   if (!signal(-pid, "SIGTERM")) return;
-  const deadline = Date.now() + graceMs;
+  const deadline = Date.now() + GRACE_MS;
   while (signal(-pid, 0)) {
     if (Date.now() > deadline) signal(-pid, "SIGKILL");
     await pause(LOOK_AGAIN_MS);
   }
 }
 
+/** Waits for what OpenClaw started in groups of its own (MCP servers, cache sweepers), and kills it after the grace. */
+export async function endStragglers(root: string): Promise<void> {
+  const deadline = Date.now() + GRACE_MS;
+  for (;;) {
+    const left = await processesWith(homeMark(root));
+    if (left.length === 0) return;
+    if (Date.now() > deadline + KILLED_WITHIN_MS) {
+      throw new Error(`Processes ${left.join(", ")} of the OpenClaw in ${root} cannot be ended.`);
+    }
+    if (Date.now() > deadline) for (const pid of left) signal(pid, "SIGKILL");
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
 /** An environment assignment that every process of this home carries, and no other. */
-export function markOf({ stateDir }: { readonly stateDir: string }): string {
-  return `OPENCLAW_STATE_DIR=${stateDir}`;
+export function homeMark(root: string): string {
+  return `HOME=${join(root, "home")}`;
 }
 
 /** Ids of the processes whose environment or command line holds the text. */

@@ -1,0 +1,180 @@
+/** The demo as a person runs it: what it shows, what it says when something is wrong, and that it leaves nothing behind. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ROOT } from "../../scripts/build.ts";
+import { processesWith } from "../../scripts/openclaw-host.ts";
+
+/** The keeper of a killed demo asks the gateway to end, and waits for it. */
+const CLEAN_WITHIN_MS = 30_000;
+
+/** TMPDIR of everything a test starts: whatever a demo leaves behind lies here, or says so in its environment. */
+let temp: string;
+let factsFolder: string;
+
+beforeEach(async () => {
+  temp = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-demo-")));
+  factsFolder = await mkdtemp(join(tmpdir(), "helmdeck-facts-"));
+});
+
+afterEach(async () => {
+  for (const folder of [temp, factsFolder]) await rm(folder, { recursive: true, force: true });
+});
+
+describe("npm run demo", () => {
+  it("finds the fact and the audit row beside OpenClaw's notes; --keep leaves the gateway until its stop command", async () => {
+    const { code, stdout } = await demo(["--json", "--keep"]).ended;
+    expect(code).toBe(0);
+    const shown = JSON.parse(stdout);
+    expect(shown.found).toBe(true);
+    const [fact, row] = shown.answers.map(({ hits }: { hits: readonly unknown[] }) => hits);
+    expect(fact).toContainEqual(
+      expect.objectContaining({ corpus: "helmdeck", path: "helmdeck/user_facts/deployment-preference.md" }),
+    );
+    expect(fact).toContainEqual(expect.objectContaining({ corpus: "memory", path: "memory/2026-10-05.md" }));
+    expect(row[0]).toMatchObject({ corpus: "helmdeck", path: expect.stringContaining("slides.narrate") });
+    expect(shown.steps.length).toBeGreaterThan(4);
+
+    const token = (await readFile(shown.gateway.tokenPath, "utf8")).trim();
+    const ready = await fetch(`${shown.gateway.url}/readyz`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(ready.status).toBe(200);
+    await new Promise((done) => execFile("sh", ["-c", shown.gateway.stop], done));
+    await expectNothingLeft();
+  });
+
+  it("asks one's own facts, says which question found nothing, and fails then", async () => {
+    const facts = await factsFile(
+      { key: "canteen/soup", value: "The canteen serves lentil soup on Thursdays." },
+      {
+        audit: "pipeline",
+        pipeline: "nightly-index",
+        run_id: "r7",
+        outcome: "failed",
+        at_unix: 1_790_000_000,
+      },
+    );
+    const queries = ["--query", "which soup does the canteen serve", "--query", "how tall is the lighthouse"];
+    const { code, stdout } = await demo(["--facts", facts, ...queries]).ended;
+    expect(stdout).toContain("helmdeck/user_facts/canteen/soup.md");
+    expect(stdout).toContain("? how tall is the lighthouse");
+    expect(stdout).toMatch(
+      /✗ memory_search's reply to "how tall is the lighthouse" holds no hit from helmdeck\//,
+    );
+    expect(stdout).not.toContain("\u001b");
+    expect(code).toBe(1);
+    await expectNothingLeft();
+  });
+
+  it.each([
+    [
+      ["--facts", "no-such-file.jsonl", "--query", "x"],
+      1,
+      /✗ --facts no-such-file\.jsonl cannot be read \(ENOENT\)/,
+    ],
+    [["--facts", "no-such-file.jsonl"], 2, /--facts needs a question/],
+    [["--fact", "x"], 2, /unknown option/],
+    [["--help"], 0, /Usage: npm run demo --/],
+  ])("%j ends with %i at once", async (args, expected, said) => {
+    const { code, stdout, stderr } = await demo(args).ended;
+    expect(stdout + stderr).toMatch(said);
+    expect(stdout).not.toContain("install the plugin");
+    expect(code).toBe(expected);
+    await expectNothingLeft();
+  });
+
+  it("names the bad lines of one's facts before anything long begins", async () => {
+    const facts = await factsFile({ key: "good", value: "v" }, { key: "", value: "v" }, { value: "v" });
+    const { code, stdout } = await demo(["--facts", facts, "--query", "x"]).ended;
+    expect(stdout).toContain("line 2: invalid_input");
+    expect(stdout).toContain("line 3: invalid_input");
+    expect(stdout).not.toContain("line 1");
+    expect(stdout).not.toContain("install the plugin");
+    expect(code).toBe(1);
+    await expectNothingLeft();
+  });
+});
+
+describe("Ctrl-C", () => {
+  it.each([
+    "build and pack the plugin",
+    "import facts and audit rows",
+    "install the plugin",
+    "start the gateway",
+  ])("after '%s' leaves no process and no folder", async (step) => {
+    const run = demo([]);
+    await run.printed(`✓ ${step}`);
+    // A terminal sends it to the whole foreground group: npm, the scripts between, and the demo.
+    process.kill(-run.pid, "SIGINT");
+    const { code, stdout } = await run.ended;
+    expect(code).not.toBe(0);
+    expect(stdout).toContain("Stopped.");
+    expect(stdout).not.toContain("✗");
+    await expectNothingLeft();
+  });
+
+  it("while it builds leaves no process and no folder, neither in the temporary place nor in the clone", async () => {
+    const run = demo([]);
+    await expect.poll(leftovers, { timeout: CLEAN_WITHIN_MS, interval: 10 }).not.toEqual([]);
+    process.kill(-run.pid, "SIGINT");
+    expect((await run.ended).code).not.toBe(0);
+    await expectNothingLeft();
+    expect((await readdir(ROOT)).filter((name) => name.startsWith(".dist"))).toEqual([]);
+  });
+
+  it("even a kill that nobody can catch leaves nothing for long", async () => {
+    const run = demo([]);
+    await run.printed("✓ install the plugin");
+    process.kill(-run.pid, "SIGKILL");
+    await run.ended;
+    await expect.poll(leftovers, { timeout: CLEAN_WITHIN_MS }).toEqual([]);
+  });
+});
+
+interface Run {
+  readonly pid: number;
+  /** Resolves when the text was printed, rejects when the demo ends without it. */
+  printed(text: string): Promise<void>;
+  readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
+}
+
+function demo(args: readonly string[]): Run {
+  const env = { ...process.env, TMPDIR: temp, FORCE_COLOR: undefined };
+  const child = spawn("npm", ["run", "--silent", "demo", "--", ...args], { cwd: ROOT, env, detached: true });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => (output.stdout += chunk));
+  child.stderr.on("data", (chunk) => (output.stderr += chunk));
+  const ended = new Promise<Awaited<Run["ended"]>>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, ...output }));
+  });
+  return { pid: child.pid ?? 0, ended, printed: (text) => printed(child, output, text) };
+}
+
+function printed(child: ChildProcess, output: { readonly stdout: string }, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = () => output.stdout.includes(text) && resolve();
+    child.stdout?.on("data", look);
+    child.once("close", () => reject(new Error(`"${text}" was not printed:\n${output.stdout}`)));
+    look();
+  });
+}
+
+async function factsFile(...lines: readonly object[]): Promise<string> {
+  const file = join(factsFolder, "facts.jsonl");
+  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return file;
+}
+
+async function expectNothingLeft(): Promise<void> {
+  expect(await leftovers()).toEqual([]);
+}
+
+/** Processes and files that carry the test's TMPDIR; npm itself keeps a compile cache there, whatever it runs. */
+async function leftovers(): Promise<readonly (number | string)[]> {
+  const files = (await readdir(temp)).filter((name) => name !== "node-compile-cache");
+  return [...(await processesWith(temp)), ...files];
+}
