@@ -12,14 +12,17 @@ import {
 import { type Asked, DEPTHS, figuresOf, type RecallFigures } from "./recall/figures.ts";
 import { fts5Over } from "./recall/fts5.ts";
 import { type BenchMemory, openBenchMemory } from "./recall/memory.ts";
-import { measurePeopleFacts, peopleFactsSection } from "./recall/people-facts.ts";
+import { measurePeopleFacts, peopleFactsSection, peopleQuestions } from "./recall/people-facts.ts";
 import { keepRaw, showSection, writeSection } from "./report.ts";
 
 const DEFAULT_DATA = fileURLToPath(new URL("../../shared/data/locomo-dev", import.meta.url));
 const DEEPEST = Math.max(...DEPTHS);
 
-/** Every answer of one way of searching, over all conversations. */
-export type Answers = Readonly<Record<"shown" | "ranked" | "fts5", readonly Asked[]>>;
+/** Every answer of each way of searching, over all conversations. */
+export interface Answers extends Readonly<Record<"shown" | "ranked" | "fts5", readonly Asked[]>> {
+  /** Of questions that no conversation answers (the people's unanswerable ones), the share that is shown any hit. */
+  readonly falseAlarms: number;
+}
 
 /** Imports each conversation into a memory of its own subject and asks all its questions in three ways. */
 export async function askConversations(
@@ -27,6 +30,8 @@ export async function askConversations(
   conversations: readonly Conversation[],
 ): Promise<Answers> {
   const answers = { shown: [] as Asked[], ranked: [] as Asked[], fts5: [] as Asked[] };
+  const foreign = peopleQuestions().filter(({ kind }) => kind === "unanswerable");
+  let alarms = 0;
   for (const { name, facts, questions } of conversations) {
     const subject = `locomo-${name}`;
     await memory.fill(subject, facts);
@@ -40,8 +45,11 @@ export async function askConversations(
       for (const way of ["shown", "ranked", "fts5"] as const)
         answers[way].push(await ask(question, ways[way]));
     }
+    for (const { question } of foreign) {
+      if ((await memory.shown(subject, question, DEEPEST)).length > 0) alarms += 1;
+    }
   }
-  return answers;
+  return { ...answers, falseAlarms: alarms / (foreign.length * conversations.length) };
 }
 
 async function ask(question: Question, way: (query: string) => Promise<readonly string[]>): Promise<Asked> {
@@ -85,9 +93,10 @@ function conversationsSection(conversations: readonly Conversation[], answers: A
     "p50 ms",
     "p95 ms",
   ];
+  const noise = `Of the people's unanswerable questions, asked of each conversation, ${(100 * answers.falseAlarms).toFixed(1)} % get any hit.`;
   return {
     title: "Recall on LoCoMo conversations",
-    markdown: `${conversations.length} conversations, ${facts} turns, each conversation in a memory of its own; no embeddings.\n\n${table(head, rows)}`,
+    markdown: `${conversations.length} conversations, ${facts} turns, each conversation in a memory of its own; no embeddings.\n\n${table(head, rows)}\n\n${noise}`,
     json: { conversations: conversations.map(({ name }) => name), answers },
   };
 }

@@ -37,11 +37,12 @@ export interface CutOff {
   /** A larger share of names and numbers missing means that another thing is meant. */
   readonly missingNames: number;
   /**
-   * A line of a thread rarely repeats what was asked, so it is judged with half of what the lines around it answer: some
-   * line must reach `threadBest`, then each that reaches `threadLine` counts.
+   * A line of a thread rarely repeats what was asked, so it is judged with half of what the lines around it answer. Some
+   * line with more than one word of the question must reach `threadBest`; then each that reaches `threadLine` counts.
    */
   readonly threadBest: number;
   readonly threadLine: number;
+  /** A thread that has never heard of this share of names and numbers speaks of something else. */
   readonly threadUnknownNames: number;
 }
 
@@ -66,6 +67,6 @@ export const DEFAULT_RANKING: Ranking = {
     missingNames: 0.15,
     threadBest: 0.27,
     threadLine: 0.1,
-    threadUnknownNames: 0.5,
+    threadUnknownNames: 0.3,
   },
 };

@@ -52,6 +52,10 @@ export async function measurePeopleFacts(memory: BenchMemory): Promise<PeopleFig
   return figuresOf(answered);
 }
 
+export function peopleQuestions(): readonly PeopleQuestion[] {
+  return readJsonLines<PeopleQuestion>(fileURLToPath(new URL("facts-questions.jsonl", DATA)));
+}
+
 interface Answered {
   readonly kind: PeopleQuestion["kind"];
   readonly hits: readonly { readonly isRight: boolean; readonly score: number }[];

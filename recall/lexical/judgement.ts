@@ -48,22 +48,34 @@ export function withoutNoise<T extends { readonly evidence: Evidence }>(
   found: readonly T[],
   cutOff: CutOff,
 ): readonly T[] {
-  const threadAnswers = found.some(({ evidence }) => reachesInThread(evidence, cutOff.threadBest, cutOff));
+  const isTold = found.some(({ evidence }) => carriesThread(evidence, cutOff));
   return found.filter(({ evidence }) => {
     if (evidence.isNamed) return true;
-    if (!evidence.inThread) return answersAlone(evidence, cutOff);
-    return threadAnswers && reachesInThread(evidence, cutOff.threadLine, cutOff);
+    return evidence.inThread ? isTold && isLine(evidence, cutOff) : answersAlone(evidence, cutOff);
   });
 }
 
 function answersAlone(evidence: Evidence, cutOff: CutOff): boolean {
-  const { coverage, matched, asked } = evidence;
-  if (evidence.missingNames > cutOff.missingNames) return false;
-  if (asked > 1 && matched === 1 && coverage < cutOff.singleWordCoverage) return false;
-  return coverage - cutOff.unknownPenalty * evidence.unknown >= cutOff.coverage;
+  if (evidence.missingNames > cutOff.missingNames || hangsOnOneWord(evidence, cutOff)) return false;
+  return evidence.coverage - cutOff.unknownPenalty * evidence.unknown >= cutOff.coverage;
 }
 
-function reachesInThread(evidence: Evidence, least: number, cutOff: CutOff): boolean {
+/** Whether this line shows that its thread speaks of what was asked. */
+function carriesThread(evidence: Evidence, cutOff: CutOff): boolean {
+  return (
+    isLine(evidence, cutOff) && !hangsOnOneWord(evidence, cutOff) && toldBy(evidence) >= cutOff.threadBest
+  );
+}
+
+function isLine(evidence: Evidence, cutOff: CutOff): boolean {
   if (!evidence.inThread || evidence.unknownNames > cutOff.threadUnknownNames) return false;
-  return evidence.coverage + evidence.context / 2 >= least;
+  return toldBy(evidence) >= cutOff.threadLine;
+}
+
+function toldBy({ coverage, context }: Evidence): number {
+  return coverage + context / 2;
+}
+
+function hangsOnOneWord({ matched, asked, coverage }: Evidence, cutOff: CutOff): boolean {
+  return asked > 1 && matched < 2 && coverage < cutOff.singleWordCoverage;
 }

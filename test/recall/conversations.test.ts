@@ -23,6 +23,7 @@ test.skipIf(!existsSync(DATA))(
       expect(ranked[1]).toBeGreaterThan(0.75);
       expect(shown[0]).toBeGreaterThan(0.65);
       expect(shown[1]).toBeGreaterThan(0.75);
+      expect(answers.falseAlarms).toBeLessThanOrEqual(0.05);
     } finally {
       await memory.close();
     }
