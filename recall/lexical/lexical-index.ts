@@ -32,6 +32,7 @@ export class LexicalIndex {
   readonly #texts = new Arena();
   readonly #textStarts = new Column();
   readonly #bodyLengths = new Column();
+  readonly #places = new Places();
   #unitCount = 0;
   #bodyTermCount = 0;
 
@@ -44,8 +45,9 @@ export class LexicalIndex {
     this.remove(entry.id);
     const fields = this.#fieldPostings(entry, analyser);
     const units: number[] = [];
-    const seen = new Set<number>();
-    for (const passage of passagesOfEntry(entry)) {
+    const passages = passagesOfEntry(entry);
+    const seen = passages.length > 1 ? new Set<number>() : undefined;
+    for (const passage of passages) {
       const unit = this.#takeUnit();
       if (unit === undefined) break;
       const postings = this.#addUnit(unit, analyser.termsOf(searchedText(entry, passage)), fields);
@@ -133,9 +135,10 @@ export class LexicalIndex {
     return unit;
   }
 
-  #countOnce(term: number, seen: Set<number>): void {
-    if (seen.has(term)) return;
-    seen.add(term);
+  /** `seen`: the terms of the entry's other passages, if it has any. */
+  #countOnce(term: number, seen: Set<number> | undefined): void {
+    if (seen?.has(term) === true) return;
+    seen?.add(term);
     this.terms.countDocument(term, 1);
   }
 
@@ -161,28 +164,22 @@ export class LexicalIndex {
 
   /** The unit's postings, packed with the term in the unit's place. */
   #addUnit(unit: number, body: TextTerms, fields: readonly number[]): readonly number[] {
-    const where = new Map<number, number>();
-    for (const posting of fields) {
-      where.set(numberOf(posting), (where.get(numberOf(posting)) ?? 0) | (posting & ANYWHERE));
-    }
-    const count = (term: string): number => {
-      const number = this.terms.intern(term);
-      const before = where.get(number) ?? 0;
-      if ((before & BODY_COUNT) < BODY_COUNT) where.set(number, before + 1);
-      return number;
-    };
-    const ordered = body.ordered.map(count);
-    body.beside.forEach(count);
-    const postings: number[] = [];
-    for (const [term, places] of where) {
-      this.terms.addPosting(term, unit, places);
-      postings.push(packPosting(term, places));
-    }
+    for (const posting of fields) this.#places.add(numberOf(posting), posting & ANYWHERE);
+    const ordered = body.ordered.map((term) => this.#countInBody(term));
+    for (const term of body.beside) this.#countInBody(term);
+    const postings = this.#places.take();
+    for (const posting of postings) this.terms.addPosting(numberOf(posting), unit, posting & ANYWHERE);
     this.#keepText(unit, ordered, postings);
     this.#bodyLengths.set(unit, ordered.length);
     this.#unitCount += 1;
     this.#bodyTermCount += ordered.length;
     return postings;
+  }
+
+  #countInBody(term: string): number {
+    const number = this.terms.intern(term);
+    this.#places.countInBody(number);
+    return number;
   }
 
   #keepText(unit: number, ordered: readonly number[], postings: readonly number[]): void {
@@ -205,5 +202,39 @@ export class LexicalIndex {
     this.#documentOfUnit[unit] = undefined;
     this.#passageOfUnit[unit] = undefined;
     this.#unusedUnits.push(unit);
+  }
+}
+
+/** Where each term of one unit stands, gathered in memory that is used again for the next unit. */
+class Places {
+  #where = new Uint8Array(1024);
+  readonly #terms: number[] = [];
+
+  add(term: number, where: number): void {
+    if (term >= this.#where.length) this.#grow(term);
+    const before = this.#where[term] ?? 0;
+    if (before === 0) this.#terms.push(term);
+    this.#where[term] = before | where;
+  }
+
+  countInBody(term: number): void {
+    if (term >= this.#where.length) this.#grow(term);
+    const before = this.#where[term] ?? 0;
+    if (before === 0) this.#terms.push(term);
+    if ((before & BODY_COUNT) < BODY_COUNT) this.#where[term] = before + 1;
+  }
+
+  /** Packed with the term in the unit's place; afterwards there are none. */
+  take(): readonly number[] {
+    const postings = this.#terms.map((term) => packPosting(term, this.#where[term] ?? 0));
+    for (const term of this.#terms) this.#where[term] = 0;
+    this.#terms.length = 0;
+    return postings;
+  }
+
+  #grow(term: number): void {
+    const grown = new Uint8Array(2 * Math.max(term, this.#where.length));
+    grown.set(this.#where);
+    this.#where = grown;
   }
 }
