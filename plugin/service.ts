@@ -5,8 +5,8 @@ import { logLineOf } from "./failure.ts";
 import type { Logger, Service, ServiceContext } from "./host.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 
-/** The gateway's start waits for this. */
-export const START_DEADLINE_MS = 5_000;
+/** The gateway's start waits for this. A hot reload gives a service 5 s, and fails as a whole, plugin and all, when it takes longer. */
+export const START_DEADLINE_MS = 3_000;
 
 /** How soon a memory that did not open is looked at again, so that the gateway's health shows when it has recovered. */
 export const RECHECK_MS = 30_000;

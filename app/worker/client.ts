@@ -28,8 +28,11 @@ export interface WorkerMemoryOptions {
 const KEY_SETTINGS = ["HELMDECK_MEMORY_KEY", "HELMDECK_MEMORY_KEY_FILE"] as const;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
-/** A store that does not close within this time is left to the operating system: what was acknowledged is on disk. */
-const CLOSING_MS = 5_000;
+/**
+ * A store that does not close within this time is left to the operating system: what was acknowledged is on disk. OpenClaw
+ * gives a service 5 s to stop.
+ */
+const CLOSING_MS = 3_000;
 
 /**
  * Starts nothing until the first call. A worker that dies fails the calls it had with `memory_unavailable`; a later call
