@@ -27,6 +27,7 @@ export default defineConfig({
           testTimeout: GATEWAY_TIMEOUT_MS,
           hookTimeout: GATEWAY_TIMEOUT_MS,
           fileParallelism: false,
+          maxConcurrency: 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -11,7 +11,7 @@ beforeAll(async () => {
   await openclaw.invokeTool("helmdeck__memory_store", { key: KEY, value: VALUE, category: "places" });
 });
 
-describe("openclaw helmdeck", () => {
+describe.concurrent("openclaw helmdeck", () => {
   it("status says where memory is and how much it holds", async () => {
     const { code, stdout } = await openclaw.openclaw(["helmdeck", "status", "--json"]);
     expect(code).toBe(0);
@@ -37,16 +37,18 @@ describe("openclaw helmdeck", () => {
   });
 
   it("forget deletes nothing unasked, and then for good, also for the gateway", async () => {
+    const path = "helmdeck/leavings/observatory/old-dome.md";
+    const fact = { key: "observatory/old-dome", value: "The old dome was copper.", category: "leavings" };
+    await openclaw.invokeTool("helmdeck__memory_store", fact);
     const [dry, unasked] = await Promise.all([
-      openclaw.openclaw(["helmdeck", "forget", "category:places", "--dry-run", "--json"]),
-      openclaw.openclaw(["helmdeck", "forget", "category:places"]),
+      openclaw.openclaw(["helmdeck", "forget", "category:leavings", "--dry-run", "--json"]),
+      openclaw.openclaw(["helmdeck", "forget", "category:leavings"]),
     ]);
     expect(JSON.parse(dry.stdout)).toMatchObject({ deleted: 1, dryRun: true });
     expect(unasked.code).toBe(2);
     expect(unasked.stderr).toContain("--yes");
-    const path = `helmdeck/places/${KEY}.md`;
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
-    const forgotten = await openclaw.openclaw(["helmdeck", "forget", "category:places", "--yes"]);
+    const forgotten = await openclaw.openclaw(["helmdeck", "forget", "category:leavings", "--yes"]);
     expect(forgotten.stdout).toContain("Forgot 1 entry");
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
   });

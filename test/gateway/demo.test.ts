@@ -3,29 +3,29 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { it as base, describe, expect } from "vitest";
 import { ROOT } from "../../scripts/build.ts";
 import { processesWith } from "../../scripts/openclaw-host.ts";
 
 /** The keeper of a killed demo asks the gateway to end, and waits for it. */
 const CLEAN_WITHIN_MS = 30_000;
 
-/** TMPDIR of everything a test starts: whatever a demo leaves behind lies here, or says so in its environment. */
-let temp: string;
-let factsFolder: string;
-
-beforeEach(async () => {
-  temp = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-demo-")));
-  factsFolder = await mkdtemp(join(tmpdir(), "helmdeck-facts-"));
+/** Two at a time (vitest.config.ts), each in a place of its own. */
+const it = base.extend<{ place: Place }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which other fixtures this one needs
+  place: async ({}, use) => {
+    const temp = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-demo-")));
+    const factsFolder = await mkdtemp(join(tmpdir(), "helmdeck-facts-"));
+    await use({ temp, factsFolder });
+    for (const folder of [temp, factsFolder]) await rm(folder, { recursive: true, force: true });
+  },
 });
 
-afterEach(async () => {
-  for (const folder of [temp, factsFolder]) await rm(folder, { recursive: true, force: true });
-});
-
-describe("npm run demo", () => {
-  it("finds the fact and the audit row beside OpenClaw's notes; --keep leaves the gateway until its stop command", async () => {
-    const { code, stdout } = await demo(["--json", "--keep"]).ended;
+describe.concurrent("npm run demo", () => {
+  it("finds the fact and the audit row beside OpenClaw's notes; --keep leaves the gateway until its stop command", async ({
+    place,
+  }) => {
+    const { code, stdout } = await demo(place, ["--json", "--keep"]).ended;
     expect(code).toBe(0);
     const shown = JSON.parse(stdout);
     expect(shown.found).toBe(true);
@@ -43,11 +43,12 @@ describe("npm run demo", () => {
     });
     expect(ready.status).toBe(200);
     await new Promise((done) => execFile("sh", ["-c", shown.gateway.stop], done));
-    await expectNothingLeft();
+    await expectNothingLeft(place);
   });
 
-  it("asks one's own facts, says which question found nothing, and fails then", async () => {
+  it("asks one's own facts, says which question found nothing, and fails then", async ({ place }) => {
     const facts = await factsFile(
+      place,
       { key: "canteen/soup", value: "The canteen serves lentil soup on Thursdays." },
       {
         audit: "pipeline",
@@ -58,7 +59,7 @@ describe("npm run demo", () => {
       },
     );
     const queries = ["--query", "which soup does the canteen serve", "--query", "how tall is the lighthouse"];
-    const { code, stdout } = await demo(["--facts", facts, ...queries]).ended;
+    const { code, stdout } = await demo(place, ["--facts", facts, ...queries]).ended;
     expect(stdout).toContain("helmdeck/user_facts/canteen/soup.md");
     expect(stdout).toContain("? how tall is the lighthouse");
     expect(stdout).toMatch(
@@ -66,10 +67,10 @@ describe("npm run demo", () => {
     );
     expect(stdout).not.toContain("\u001b");
     expect(code).toBe(1);
-    await expectNothingLeft();
+    await expectNothingLeft(place);
   });
 
-  it.each([
+  it.for<[string[], number, RegExp]>([
     [
       ["--facts", "no-such-file.jsonl", "--query", "x"],
       1,
@@ -78,34 +79,39 @@ describe("npm run demo", () => {
     [["--facts", "no-such-file.jsonl"], 2, /--facts needs a question/],
     [["--fact", "x"], 2, /unknown option/],
     [["--help"], 0, /Usage: npm run demo --/],
-  ])("%j ends with %i at once", async (args, expected, said) => {
-    const { code, stdout, stderr } = await demo(args).ended;
+  ])("%j ends with %i at once", async ([args, expected, said], { place }) => {
+    const { code, stdout, stderr } = await demo(place, args).ended;
     expect(stdout + stderr).toMatch(said);
     expect(stdout).not.toContain("install the plugin");
     expect(code).toBe(expected);
-    await expectNothingLeft();
+    await expectNothingLeft(place);
   });
 
-  it("names the bad lines of one's facts before anything long begins", async () => {
-    const facts = await factsFile({ key: "good", value: "v" }, { key: "", value: "v" }, { value: "v" });
-    const { code, stdout } = await demo(["--facts", facts, "--query", "x"]).ended;
+  it("names the bad lines of one's facts before anything long begins", async ({ place }) => {
+    const facts = await factsFile(
+      place,
+      { key: "good", value: "v" },
+      { key: "", value: "v" },
+      { value: "v" },
+    );
+    const { code, stdout } = await demo(place, ["--facts", facts, "--query", "x"]).ended;
     expect(stdout).toContain("line 2: invalid_input");
     expect(stdout).toContain("line 3: invalid_input");
     expect(stdout).not.toContain("line 1");
     expect(stdout).not.toContain("install the plugin");
     expect(code).toBe(1);
-    await expectNothingLeft();
+    await expectNothingLeft(place);
   });
 });
 
-describe("Ctrl-C", () => {
-  it.each([
+describe.concurrent("Ctrl-C", () => {
+  it.for([
     "build and pack the plugin",
     "import facts and audit rows",
     "install the plugin",
     "start the gateway",
-  ])("after '%s' leaves no process and no folder", async (step) => {
-    const run = demo([]);
+  ])("after '%s' leaves no process and no folder", async (step, { place }) => {
+    const run = demo(place, []);
     await run.printed(`✓ ${step}`);
     // A terminal sends it to the whole foreground group: npm, the scripts between, and the demo.
     process.kill(-run.pid, "SIGINT");
@@ -113,26 +119,34 @@ describe("Ctrl-C", () => {
     expect(code).not.toBe(0);
     expect(stdout).toContain("Stopped.");
     expect(stdout).not.toContain("✗");
-    await expectNothingLeft();
+    await expectNothingLeft(place);
   });
 
-  it("while it builds leaves no process and no folder, neither in the temporary place nor in the clone", async () => {
-    const run = demo([]);
-    await expect.poll(leftovers, { timeout: CLEAN_WITHIN_MS, interval: 10 }).not.toEqual([]);
+  it("while it builds leaves no process and no folder, neither in the temporary place nor in the clone", async ({
+    place,
+  }) => {
+    const run = demo(place, []);
+    await expect.poll(() => leftovers(place), { timeout: CLEAN_WITHIN_MS, interval: 10 }).not.toEqual([]);
     process.kill(-run.pid, "SIGINT");
     expect((await run.ended).code).not.toBe(0);
-    await expectNothingLeft();
+    await expectNothingLeft(place);
     expect((await readdir(ROOT)).filter((name) => name.startsWith(".dist"))).toEqual([]);
   });
 
-  it("even a kill that nobody can catch leaves nothing for long", async () => {
-    const run = demo([]);
+  it("even a kill that nobody can catch leaves nothing for long", async ({ place }) => {
+    const run = demo(place, []);
     await run.printed("✓ install the plugin");
     process.kill(-run.pid, "SIGKILL");
     await run.ended;
-    await expect.poll(leftovers, { timeout: CLEAN_WITHIN_MS }).toEqual([]);
+    await expect.poll(() => leftovers(place), { timeout: CLEAN_WITHIN_MS }).toEqual([]);
   });
 });
+
+interface Place {
+  /** TMPDIR of everything that a test starts: whatever a demo leaves behind lies here, or says so in its environment. */
+  readonly temp: string;
+  readonly factsFolder: string;
+}
 
 interface Run {
   readonly pid: number;
@@ -141,7 +155,7 @@ interface Run {
   readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
 }
 
-function demo(args: readonly string[]): Run {
+function demo({ temp }: Place, args: readonly string[]): Run {
   const env = { ...process.env, TMPDIR: temp, FORCE_COLOR: undefined };
   const child = spawn("npm", ["run", "--silent", "demo", "--", ...args], { cwd: ROOT, env, detached: true });
   const output = { stdout: "", stderr: "" };
@@ -163,18 +177,18 @@ function printed(child: ChildProcess, output: { readonly stdout: string }, text:
   });
 }
 
-async function factsFile(...lines: readonly object[]): Promise<string> {
+async function factsFile({ factsFolder }: Place, ...lines: readonly object[]): Promise<string> {
   const file = join(factsFolder, "facts.jsonl");
   await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   return file;
 }
 
-async function expectNothingLeft(): Promise<void> {
-  expect(await leftovers()).toEqual([]);
+async function expectNothingLeft(place: Place): Promise<void> {
+  expect(await leftovers(place)).toEqual([]);
 }
 
 /** Processes and files that carry the test's TMPDIR; npm itself keeps a compile cache there, whatever it runs. */
-async function leftovers(): Promise<readonly (number | string)[]> {
+async function leftovers({ temp }: Place): Promise<readonly (number | string)[]> {
   const files = (await readdir(temp)).filter((name) => name !== "node-compile-cache");
   return [...(await processesWith(temp)), ...files];
 }
