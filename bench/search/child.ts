@@ -46,7 +46,7 @@ async function measure(name: string, entries: number): Promise<Sample> {
   };
 }
 
-/** Processor time, since on a busy machine the clock would measure the others. */
+/** Processor time, since on a busy machine the clock would measure the others; the system counts it in ticks of up to 4 ms. */
 function watchSlices(): { stop(): number } {
   let last = process.threadCpuUsage();
   let longest = 0;

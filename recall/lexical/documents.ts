@@ -41,7 +41,12 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
 
 function prefixOf(key: string): string | undefined {
   const slash = key.lastIndexOf("/");
-  return slash <= 0 ? undefined : key.slice(0, slash);
+  return slash <= 0 ? undefined : ownCopy(key.slice(0, slash));
+}
+
+/** The engine keeps a piece of a text by keeping the text. A prefix may outlive the key it was cut from, so it is copied. */
+function ownCopy(piece: string): string {
+  return `${piece}/`.slice(0, -1);
 }
 
 /** The passages of an entry: the whole content when it fits a snippet, else pieces of its body. Never empty. */

@@ -117,10 +117,6 @@ export class LexicalIndex {
     return this.#documentOfUnit.length;
   }
 
-  documents(): IterableIterator<IndexedDocument> {
-    return this.#documents.values();
-  }
-
   /** Bytes of the number arrays; texts and object overhead come on top. */
   get sizeBytes(): number {
     return (

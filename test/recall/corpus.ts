@@ -81,6 +81,11 @@ export class WritableSource implements CorpusSource {
     for (const fact of facts) this.put(fact);
   }
 
+  /** Lets go of every entry, as a store in a file does not hold them either. */
+  empty(): void {
+    this.#log = [];
+  }
+
   /** What it answers is settled when it is asked, as a database's snapshot is, however long the answer takes. */
   async changes(_namespace: unknown, since: number, limit: number): Promise<CorpusChanges> {
     this.calls += 1;
