@@ -1,0 +1,31 @@
+/** The harness itself: a gateway that cannot start says why, and nothing of it stays behind. */
+import { access } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { homeMark, OpenClawHost, processesWith, startOpenClaw } from "../../scripts/openclaw-host.ts";
+
+describe("a gateway that cannot start", () => {
+  it("fails with the end of its log, and leaves no process and no folder", async () => {
+    const host = await OpenClawHost.make({ config: { gateway: { port: "none" } } });
+    const { root } = host.home;
+    await expect(host.startGateway()).rejects.toThrow(
+      /The OpenClaw gateway ended with \d+ while starting.*gateway\.port/s,
+    );
+    await host.stop();
+    await expect(access(root)).rejects.toThrow("ENOENT");
+    expect(await processesWith(homeMark(root))).toEqual([]);
+  });
+
+  it("fails before that when a plugin cannot be installed", async () => {
+    await expect(startOpenClaw({ plugins: ["/no/such/plugin.tgz"] })).rejects.toThrow(
+      /plugins install ended with 1/,
+    );
+  });
+
+  it("takes no more commands once it is stopped, and can be stopped again", async () => {
+    const host = await OpenClawHost.make();
+    await host.stop();
+    await host.stop();
+    expect(host.isStopping).toBe(true);
+    expect(() => host.openclaw(["--version"])).toThrow("is being stopped");
+  });
+});
