@@ -1,5 +1,5 @@
 /** From what was asked to concepts with weights: which terms of this namespace may answer each word of the query. */
-import { commonnessOf, isGerman } from "../analysis/commonness.ts";
+import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
 import { dateTermsOfQuery } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";
 import { umlautSpellings } from "../analysis/fold.ts";
@@ -85,8 +85,10 @@ function queryWords(query: string): readonly QueryWord[] {
   const commonness = commonnessOf(words.map((word) => word.text));
   const dates = dateTermsOfQuery(words);
   const showsNames = canShowNames(words);
+  const hasLowerCase = /\p{Ll}/u.test(query);
   const all = words.flatMap((word, position) => {
-    const common = dates[position] === undefined ? (commonness[position] ?? 0) : 1;
+    const isTelling = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
+    const common = isTelling ? CONTENT_WORD : (commonness[position] ?? CONTENT_WORD);
     const isName = dates[position] === undefined && showsNames && looksLikeName(word, position);
     return termsOfWord(words, position, { commonness: common, position, isName, dateTerm: dates[position] });
   });
@@ -138,6 +140,11 @@ function compoundOf(first: Word | undefined, second: Word | undefined): readonly
 function canShowNames(words: readonly Word[]): boolean {
   const capitals = words.filter((word) => /^\p{Lu}/u.test(word.raw)).length;
   return capitals * 2 <= words.length && !isGerman(words.map((word) => word.text));
+}
+
+/** "US" is not "us"; but AND, OR and NOT join a query's words. */
+function isAcronym({ raw }: Word): boolean {
+  return /^\p{Lu}{2,}$/u.test(raw) && !/^(?:AND|OR|NOT)$/.test(raw);
 }
 
 function looksLikeName({ raw }: Word, position: number): boolean {

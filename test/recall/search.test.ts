@@ -44,6 +44,15 @@ describe("fields", () => {
   });
 });
 
+test("US is a country, us is not", async () => {
+  const facts = [
+    { key: "eu", value: "Data retention in the EU is 13 months." },
+    { key: "us", value: "Data retention in the US is 24 months." },
+  ];
+  expect((await keysOf(facts, "US data retention"))[0]).toBe("us");
+  expect((await keysOf(facts, "EU data retention"))[0]).toBe("eu");
+});
+
 describe("order", () => {
   test("words together before the same words apart", async () => {
     const facts = [
