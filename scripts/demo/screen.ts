@@ -31,7 +31,6 @@ export class Screen {
   }
 
   answer({ query, hits, ms, warning }: Answer): void {
-    this.#stopSpinning();
     this.line(
       `\n${this.#styled("bold", `? ${query}`)}   ${this.#styled("dim", `memory_search, ${seconds(ms)}`)}`,
     );
@@ -40,12 +39,13 @@ export class Screen {
     for (const [place, hit] of hits.entries()) this.#hit(hit, place + 1);
   }
 
+  /** Whatever was spinning has come to its end. */
   line(text: string): void {
+    this.#stopSpinning();
     this.#stream.write(`${text}\n`);
   }
 
   failure(text: string): void {
-    this.#stopSpinning();
     this.line(`${this.#styled("red", "✗")} ${text}`);
   }
 
