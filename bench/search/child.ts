@@ -1,4 +1,5 @@
 /** One search system at one size, in a process of its own so that its memory is its own: `node --expose-gc child.ts SYSTEM ENTRIES`. */
+import { quantile } from "../measured.ts";
 import { madeQuestion } from "./made-facts.ts";
 import { SYSTEMS } from "./systems.ts";
 
@@ -16,6 +17,7 @@ export interface Sample {
 
 const QUERIES = 1000;
 const WARM_UP = 100;
+const LONGEST_MS = 30_000;
 
 async function measure(name: string, entries: number): Promise<Sample> {
   const make = SYSTEMS[name];
@@ -30,19 +32,19 @@ async function measure(name: string, entries: number): Promise<Sample> {
   for (let query = 0; query < WARM_UP; query += 1) await search(madeQuestion(query, entries));
   const times: number[] = [];
   let hits = 0;
-  for (let query = 0; query < QUERIES; query += 1) {
+  const until = performance.now() + LONGEST_MS;
+  for (let query = 0; query < QUERIES && performance.now() < until; query += 1) {
     const question = madeQuestion(WARM_UP + query, entries);
     const asked = performance.now();
     hits += await search(question);
     times.push(performance.now() - asked);
   }
-  times.sort((left, right) => left - right);
   return {
     ...{ system: name, entries, buildMs, bytesPerEntry },
-    p50Ms: times[QUERIES / 2] ?? 0,
-    p95Ms: times[Math.floor(QUERIES * 0.95)] ?? 0,
+    p50Ms: quantile(times, 0.5),
+    p95Ms: quantile(times, 0.95),
     ...(inSlices ? { longestSliceMs } : {}),
-    hitsPerQuery: hits / QUERIES,
+    hitsPerQuery: hits / times.length,
   };
 }
 
