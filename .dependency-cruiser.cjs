@@ -3,8 +3,10 @@ const rooms = {
   engine: [],
   recall: ["engine"],
   app: ["engine", "recall"],
+  server: ["app", "seam"],
   plugin: ["app"],
-  cli: ["app"],
+  seam: ["engine"],
+  cli: ["app", "server", "seam"],
 };
 
 const roomRule = ([room, allowed]) => ({
@@ -24,7 +26,7 @@ module.exports = {
     {
       name: "no-circles",
       severity: "error",
-      from: { path: "^(engine|recall|app|plugin|cli)/" },
+      from: { path: "^(engine|recall|app|server|plugin|seam|cli)/" },
       to: { circular: true },
     },
     {
@@ -37,14 +39,14 @@ module.exports = {
     {
       name: "only-the-plugin-knows-openclaw",
       severity: "error",
-      from: { path: "^(engine|recall|app|cli)/" },
+      from: { path: "^(engine|recall|app|server|seam|cli)/" },
       to: { path: "node_modules/openclaw/" },
     },
     { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "no-dev-dependency-in-the-product",
       severity: "error",
-      from: { path: "^(engine|recall|app|cli)/" },
+      from: { path: "^(engine|recall|app|server|seam|cli)/" },
       to: { dependencyTypes: ["npm-dev"], pathNot: "node_modules/@types/" },
     },
   ],

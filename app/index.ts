@@ -1,6 +1,6 @@
 /** The app's public surface: the use cases that every surface calls. */
 
-export type { PackAudit } from "../engine/index.ts";
+export type { ArtifactRef, PackAudit, PackInfo, PackRun, Pipeline, PipelineRun } from "../engine/index.ts";
 export {
   betterSqliteDriver,
   HelmdeckError,
@@ -12,7 +12,11 @@ export {
 } from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
+export type { Deck, MemoryState } from "./deck/contract.ts";
 export type {
+  CallerCount,
+  CorpusAnswer,
+  CorpusQuery,
   DoctorReport,
   DocumentQuery,
   DocumentSlice,
@@ -25,6 +29,7 @@ export type {
   Forgotten,
   Memory,
   MemoryStatus,
+  MyDefaults,
   MyMemory,
   StoredFact,
 } from "./memory.ts";

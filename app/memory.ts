@@ -1,5 +1,6 @@
 /** Memory as every surface sees it: one interface of use cases, served in process or by the worker. */
 import type {
+  CorpusChunk,
   Erasure,
   ErrorCode,
   PackAudit,
@@ -125,6 +126,66 @@ export interface Finding {
 export interface DoctorReport {
   readonly findings: readonly Finding[];
   readonly store?: StoreReport;
+}
+
+/** What past runs say about how a subject likes things (facts/helmdeck.md, "my-defaults"); the shape of REST and MCP. */
+export interface MyDefaults {
+  readonly scope: string;
+  readonly fetched_at: string;
+  readonly packs: readonly LearntDefaults<"calls">[];
+  readonly pipelines: readonly LearntDefaults<"runs">[];
+  readonly common_findings?: readonly CommonFinding[];
+  /** Newest first, at most 200. */
+  readonly recent: readonly RecentRun[];
+  readonly note?: string;
+}
+
+export type LearntDefaults<Counted extends "calls" | "runs"> = Readonly<Record<Counted, number>> & {
+  readonly id: string;
+  readonly last_used_unix: number;
+  readonly common_inputs?: Readonly<Record<string, string>>;
+};
+
+export interface CommonFinding {
+  readonly code: string;
+  readonly pack: string;
+  readonly severity: string;
+  readonly occurrence_count: number;
+  readonly last_seen_unix: number;
+}
+
+export interface RecentRun {
+  readonly kind: "pack" | "pipeline";
+  readonly key: string;
+  readonly id: string;
+  readonly outcome: string;
+  readonly at_unix: number;
+  readonly duration_ms?: number;
+  readonly learn_inputs?: Readonly<Record<string, string>>;
+}
+
+export interface CorpusQuery {
+  /** Ranked hits for it; absent: every chunk, newest first. */
+  readonly query?: string;
+  /** 1 to 100; default 20. */
+  readonly limit?: number;
+  /** From the page before; not with a query. */
+  readonly cursor?: string;
+}
+
+/** QMD-shaped chunks; `score` and `snippet` when there was a query. */
+export interface CorpusAnswer {
+  readonly chunks: readonly (CorpusChunk & { readonly score?: number; readonly snippet?: string })[];
+  readonly nextCursor?: string;
+  /** With a query: how it was ranked, and whether everything was indexed. */
+  readonly mode?: RecallAnswer["mode"];
+  readonly note?: string;
+}
+
+export interface CallerCount {
+  readonly subject: Subject;
+  /** Entries of every kind, sessions included. */
+  readonly count: number;
 }
 
 /** Every use case, for one open memory. All of it can be served across a worker boundary. */

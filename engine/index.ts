@@ -74,6 +74,39 @@ export {
   type SqliteReaderOptions,
   type SqliteStoreOptions,
 } from "./memory/sqlite/open.ts";
+export type {
+  ArtifactRef,
+  ArtifactSink,
+  ArtifactStore,
+  NewArtifact,
+  Pack,
+  PackContext,
+  PackEngine,
+  PackInfo,
+  PackMemory,
+  PackMemoryContext,
+  PackMemoryPolicy,
+  PackNote,
+  PackNoteMeta,
+  PackNoteOptions,
+  PackRequest,
+  PackRun,
+  ProcessOptions,
+  ProcessResult,
+  Session,
+  SessionProvider,
+  SessionRequest,
+} from "./packs/contract.ts";
+export type {
+  Pipeline,
+  PipelineInput,
+  PipelineRequest,
+  PipelineRun,
+  PipelineRunner,
+  PipelineState,
+  PipelineStep,
+  PipelineStepRun,
+} from "./pipelines/contract.ts";
 export { type Projection, projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";
 export {

@@ -20,7 +20,11 @@ export const PLUGIN_DIST = join(DIST, "plugin");
 /** OpenClaw evaluates this file at every load of every process. */
 const MAIN_MAX_BYTES = 100_000;
 const STAMP = ".built-from";
-const SOURCES = ["{engine,recall,app,plugin,cli}/**/*.{ts,md}", "scripts/build.ts", "scripts/build/*.ts"];
+const SOURCES = [
+  "{engine,recall,app,server,plugin,seam,cli}/**/*.{ts,md,yaml}",
+  "scripts/build.ts",
+  "scripts/build/*.ts",
+];
 const SOURCE_FILES = ["package.json", "package-lock.json", "openclaw.plugin.json", "LICENSE"];
 
 const COMMON: BuildOptions = {

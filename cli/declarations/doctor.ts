@@ -1,0 +1,16 @@
+/** How `helmdeck-memory doctor` is called. */
+import type { Command } from "commander";
+import { type Runs, withExamples } from "./shared.ts";
+
+export function declareDoctor(program: Command, runs: Runs): void {
+  const doctor = program
+    .command("doctor")
+    .summary("Look for what is wrong, and say what to do.")
+    .description(
+      "Look at everything that memory needs, and say what is wrong and what to do. Exit code 1 when something is.",
+    )
+    .action((_options: unknown, command: Command) =>
+      runs(command, async (context) => (await import("../commands/doctor.ts")).doctorCommand(context)),
+    );
+  withExamples(doctor, ["helmdeck-memory doctor", "helmdeck-memory doctor --json"]);
+}

@@ -1,0 +1,33 @@
+/** How `helmdeck-memory forget` is called. */
+import type { Command } from "commander";
+import { type Runs, withExamples } from "./shared.ts";
+
+export function declareForget(program: Command, runs: Runs): void {
+  const forget = program
+    .command("forget")
+    .summary("Delete what a scope names.")
+    .description("Delete for good what a scope names. On a terminal it shows what that is and asks first.")
+    .argument(
+      "<scope>",
+      "key:<exact key>, category:<name>, packs, pipelines, pack:<id>, pipeline:<id>, all (facts and audit rows), everything (also caches, notes and sessions), or the path or docid of a search hit.",
+    )
+    .option("--dry-run", "Only say how much it would delete.")
+    .option("--yes", "Do not ask.")
+    .action((scope: string, _options: unknown, command: Command) => {
+      const { dryRun, yes } = command.opts<ForgetOptions>();
+      return runs(command, async (context) => {
+        const { forgetCommand } = await import("../commands/forget.ts");
+        return forgetCommand(context, { scope, dryRun: dryRun === true, yes: yes === true });
+      });
+    });
+  withExamples(forget, [
+    "helmdeck-memory forget key:deploy/konflux",
+    "helmdeck-memory forget category:team --dry-run",
+    "helmdeck-memory forget helmdeck/user_facts/deploy/konflux.md --yes",
+  ]);
+}
+
+interface ForgetOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}

@@ -1,0 +1,17 @@
+/** How `helmdeck-memory get` is called. */
+import type { Command } from "commander";
+import { type Runs, withExamples } from "./shared.ts";
+
+export function declareGet(program: Command, runs: Runs): void {
+  const get = program
+    .command("get")
+    .summary("Print the value of one fact.")
+    .description(
+      "Print the value of one fact. Characters that would act on a terminal are written out; --json has the exact value.",
+    )
+    .argument("<key>", "The exact key; case matters.")
+    .action((key: string, _options: unknown, command: Command) =>
+      runs(command, async (context) => (await import("../commands/get.ts")).getCommand(context, key)),
+    );
+  withExamples(get, ["helmdeck-memory get deploy/konflux", "helmdeck-memory get deploy/konflux --json"]);
+}

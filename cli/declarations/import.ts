@@ -1,0 +1,20 @@
+/** How `helmdeck-memory import` is called. */
+import type { Command } from "commander";
+import { type Runs, withExamples } from "./shared.ts";
+
+export function declareImport(program: Command, runs: Runs): void {
+  const importing = program
+    .command("import")
+    .summary("Import facts and audit rows from JSON Lines.")
+    .description(
+      "Import facts and audit rows, one JSON object a line. Good lines go in; each refused one is named with its reason, and the exit code is then 1.",
+    )
+    .argument("<file>", "A JSON Lines file; - reads standard input.")
+    .action((file: string, _options: unknown, command: Command) =>
+      runs(command, async (context) => (await import("../commands/import.ts")).importCommand(context, file)),
+    );
+  withExamples(importing, [
+    "helmdeck-memory import facts.jsonl",
+    "ssh old-host helmdeck-memory export | helmdeck-memory import -",
+  ]);
+}

@@ -1,0 +1,34 @@
+/** How `helmdeck-memory list` is called. */
+import type { Command } from "commander";
+import { count, type Runs, withExamples } from "./shared.ts";
+
+export function declareList(program: Command, runs: Runs): void {
+  const list = program
+    .command("list")
+    .summary("List facts, newest first.")
+    .description("List facts, newest first.")
+    .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
+    .option("--category <name>", "Only this category.")
+    .option("--limit <count>", "At most so many.", count, 100)
+    .action((prefix: string | undefined, _options: unknown, command: Command) => {
+      const { category, limit } = command.opts<ListOptions>();
+      return runs(command, async (context) => {
+        const { listCommand } = await import("../commands/list.ts");
+        return listCommand(context, {
+          limit,
+          ...(prefix === undefined ? {} : { prefix }),
+          ...(category === undefined ? {} : { category }),
+        });
+      });
+    });
+  withExamples(list, [
+    "helmdeck-memory list",
+    "helmdeck-memory list deploy/ --limit 20",
+    "helmdeck-memory list --category team --json",
+  ]);
+}
+
+interface ListOptions {
+  readonly category?: string;
+  readonly limit: number;
+}

@@ -1,0 +1,32 @@
+/** How `helmdeck-memory search` is called. */
+import type { Command } from "commander";
+import { count, type Runs, withExamples } from "./shared.ts";
+
+export function declareSearch(program: Command, runs: Runs): void {
+  const search = program
+    .command("search")
+    .summary("Search facts and audit rows, best first.")
+    .description("Search facts and audit rows, best first, as OpenClaw's memory_search does.")
+    .argument("<query...>", "Words or a question.")
+    .option("--limit <count>", "At most so many hits, 1 to 50.", count, 10)
+    .option("--explain", "Show what each score is made of.")
+    .action((words: string[], _options: unknown, command: Command) => {
+      const { limit, explain } = command.opts<SearchOptions>();
+      const query = words.join(" ").trim();
+      if (query === "") command.error("give the words to search for.");
+      return runs(command, async (context) => {
+        const { searchCommand } = await import("../commands/search.ts");
+        return searchCommand(context, { query, limit, ...(explain ? { explain } : {}) });
+      });
+    });
+  withExamples(search, [
+    "helmdeck-memory search konflux deployment preference",
+    'helmdeck-memory search "who reviews the release notes" --limit 3 --explain',
+    "helmdeck-memory search konflux --json",
+  ]);
+}
+
+interface SearchOptions {
+  readonly limit: number;
+  readonly explain?: boolean;
+}

@@ -1,0 +1,2 @@
+/** The server: REST and MCP over the app. */
+export {};
