@@ -67,7 +67,8 @@ export interface UnreadableEntry {
 /** Which entries of one namespace. `prefix` compares bytes: case matters and there are no wildcards. */
 export interface ListQuery {
   readonly namespace: Namespace;
-  readonly origin?: Origin;
+  /** One, or any of several. */
+  readonly origin?: Origin | readonly Origin[];
   readonly prefix?: string;
   readonly category?: string;
   /** 1 to 1,000; default 100. */
@@ -168,6 +169,11 @@ export interface MemoryReader {
   listMeta(query: ListQuery): Promise<MetaPage>;
   countWhere(filter: EntryFilter): Promise<number>;
   changes(query: ChangesQuery): Promise<Changes>;
+  /**
+   * A number that grows with every write, deletion and sweep in the namespace, whichever process did it; equal numbers
+   * mean that nothing was changed in between. It may also grow for no reason, as when old history is pruned. Reads no row.
+   */
+  revision(namespace: Namespace): Promise<number>;
   namespaces(): Promise<readonly NamespaceCount[]>;
   /** What one namespace holds, by origin and then category. Never decrypts. */
   categories(namespace: Namespace): Promise<readonly CategoryCount[]>;

@@ -105,6 +105,14 @@ class InMemoryStore implements MemoryStore {
     return this.#changesOf(pending.slice(0, limit), pending.length > limit);
   }
 
+  async revision(namespace: Namespace): Promise<number> {
+    this.#requireOpen();
+    const seqs = [...this.#held.values(), ...this.#removals]
+      .filter((change) => namespaceOfChange(change) === namespace)
+      .map(({ seq }) => seq);
+    return seqs.reduce((most, seq) => Math.max(most, seq), this.#history.prunedThrough);
+  }
+
   async namespaces(): Promise<readonly NamespaceCount[]> {
     this.#requireOpen();
     const live = [...this.#held.values()].filter((held) => !this.#isGone(held));
@@ -282,7 +290,7 @@ function entryOf(held: Held): Entry {
 function isListed(meta: EntryMeta, query: ListQuery): boolean {
   return (
     meta.namespace === query.namespace &&
-    (query.origin === undefined || meta.origin === query.origin) &&
+    (query.origin === undefined || [query.origin].flat().includes(meta.origin)) &&
     (query.category === undefined || meta.category === query.category) &&
     hasPrefix(meta.key, query.prefix)
   );

@@ -23,6 +23,12 @@ export function namespaceOf(subject: Subject | undefined, sessionId?: string): N
   return joined as Namespace; // the one place that makes the brand
 }
 
+/** Whose namespace this is, also when it is a session's. The way back from {@link namespaceOf}. */
+export function subjectOf(namespace: Namespace): Subject {
+  const [owner = ""] = namespace.split(":", 1);
+  return owner.replaceAll("%3A", ":").replaceAll("%25", "%");
+}
+
 /** The prefix that the namespaces of all sessions of a subject share, and no other namespace has. */
 export function sessionPrefixOf(namespace: Namespace): string {
   return `${namespace}:`;

@@ -6,6 +6,7 @@ import { ANA, BEN, fact, HOUR_MS, type OpenRig, refTo, START, type StoreRig, tex
 type Answer = Extract<Changes, { readonly kind: "changes" }>;
 
 export function describeFeed(open: OpenRig): void {
+  describeRevision(open);
   describe("the change feed", () => {
     test(
       "from 0 gives everything, and from its cursor nothing more",
@@ -257,6 +258,69 @@ export function describeFeed(open: OpenRig): void {
           }
         },
         few,
+      ),
+    );
+  });
+}
+
+function describeRevision(open: OpenRig): void {
+  describe("the revision", () => {
+    test(
+      "grows with every way of writing and deleting, and stands still while only reading",
+      withRig(open, async ({ store, clock }) => {
+        const soon = { expiresAt: START + 1 };
+        const steps: readonly (() => Promise<unknown>)[] = [
+          () => store.put(fact("a", "1")),
+          () => store.put(fact("a", "1")),
+          () => store.putMany([fact("b", "2", soon), fact("c", "3", { origin: "audit" })]),
+          () => store.delete(refTo("a")),
+          () => store.deleteWhere({ namespace: ANA, origins: ["audit"] }),
+          () => {
+            clock.now += 1;
+            return store.deleteExpired();
+          },
+        ];
+        let revision = await store.revision(ANA);
+        for (const step of steps) {
+          await step();
+          const next = await store.revision(ANA);
+          expect(next).toBeGreaterThan(revision);
+          await store.list({ namespace: ANA });
+          await store.deleteWhere({ namespace: ANA, key: "not there" });
+          expect(await store.revision(ANA)).toBe(next);
+          revision = next;
+        }
+      }),
+    );
+
+    test(
+      "of a namespace does not move with another's",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("a", "1"));
+        const revision = await store.revision(ANA);
+        await store.put(fact("b", "2", { namespace: BEN }));
+        expect(await store.revision(ANA)).toBe(revision);
+        expect(await store.revision(BEN)).not.toBe(revision);
+      }),
+    );
+
+    test(
+      "never comes back to an earlier number when removals are pruned",
+      withRig(
+        open,
+        async ({ store }) => {
+          await store.putMany([fact("a", "1"), fact("b", "2")]);
+          let revision = await store.revision(ANA);
+          await store.delete(refTo("a"));
+          for (let i = 0; i < 20; i++) {
+            await store.put(fact("k", `${i}`, { namespace: BEN }));
+            await store.delete(refTo("k", { namespace: BEN }));
+            const next = await store.revision(ANA);
+            expect(next).toBeGreaterThan(i === 0 ? revision : revision - 1);
+            revision = next;
+          }
+        },
+        { keepRemovals: 2 },
       ),
     );
   });

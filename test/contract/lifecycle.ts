@@ -10,6 +10,7 @@ const READS: Readonly<Record<string, (store: MemoryReader) => Promise<unknown>>>
   listMeta: (store) => store.listMeta({ namespace: ANA }),
   countWhere: (store) => store.countWhere({ namespace: ANA }),
   changes: (store) => store.changes({ namespace: ANA, since: 0 }),
+  revision: (store) => store.revision(ANA),
   namespaces: (store) => store.namespaces(),
   categories: (store) => store.categories(ANA),
   inspect: (store) => store.inspect(),
@@ -84,8 +85,10 @@ export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities
         await rig.store.put(fact("a", "1"));
         expect(text((await other.get(refTo("a")))?.value)).toBe("1");
         const { cursor } = await cursorAtEnd(rig.store);
+        const revision = await rig.store.revision(ANA);
         await other.put(fact("b", "2"));
         await other.delete(refTo("a"));
+        expect(await rig.store.revision(ANA)).toBeGreaterThan(revision);
         const changes = await rig.store.changes({ namespace: ANA, since: cursor });
         expect(changes).toMatchObject({ upserts: [{ key: "b" }], removed: [expect.any(String)] });
       }),

@@ -51,6 +51,10 @@ export function describeListing(open: OpenRig): void {
         expect(await sorted({})).toEqual(["mine", "row", "tool"]);
         expect(await sorted({ namespace: BEN })).toEqual(["bens"]);
         expect(await sorted({ origin: "audit" })).toEqual(["row"]);
+        expect(await sorted({ origin: ["audit"] })).toEqual(["row"]);
+        expect(await sorted({ origin: ["fact", "audit", "fact"] })).toEqual(["mine", "row", "tool"]);
+        expect(await sorted({ origin: ["cache", "pack"] })).toEqual([]);
+        expect(await sorted({ origin: [] })).toEqual([]);
         expect(await sorted({ category: "tools" })).toEqual(["tool"]);
         expect(await sorted({ category: "Tools" })).toEqual([]);
         expect(await sorted({ origin: "audit", category: "tools" })).toEqual([]);

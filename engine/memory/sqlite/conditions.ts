@@ -30,7 +30,7 @@ export function listCondition(query: ListQuery, now: UnixMs): Condition {
   return all([
     equals("namespace", query.namespace),
     liveCondition(now),
-    query.origin === undefined ? undefined : equals("origin", query.origin),
+    query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
     query.category === undefined ? undefined : equals("category", query.category),
     query.prefix === undefined ? undefined : startsWith("key", query.prefix),
     query.cursor === undefined ? undefined : afterCursor(query.cursor),

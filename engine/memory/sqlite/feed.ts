@@ -2,6 +2,7 @@
 import type { Changes, ChangesQuery, EntryId, UnixMs } from "../contract.ts";
 import { encodeChangeCursor, type History, pruneTarget, resumeFrom } from "../cursors.ts";
 import { changesLimitOf, isExpired } from "../entry-rules.ts";
+import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { namespaceCondition } from "./conditions.ts";
 import type { SqliteRow } from "./driver.ts";
@@ -41,6 +42,16 @@ export function readHistory(session: SqliteSession): History {
     prunedThrough: Number(row.pruned_through),
     prunes: Number(row.prunes),
   };
+}
+
+/** The namespace's last number. What was pruned had numbers too, so forgetting it must not make the answer smaller. */
+export function readRevision(session: SqliteSession, namespace: Namespace): number {
+  const owner = namespaceCondition(namespace);
+  const last = (table: "entries" | "removals"): number =>
+    Number(
+      session.statement(`SELECT max(seq) AS seq FROM ${table} WHERE ${owner.sql}`).get(...owner.values)?.seq,
+    );
+  return Math.max(last("entries"), last("removals"), readHistory(session).prunedThrough);
 }
 
 /** Keeps the highest number given out; to be called in the write transaction that used it. */

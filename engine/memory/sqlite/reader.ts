@@ -30,7 +30,7 @@ import {
 } from "./conditions.ts";
 import type { SqliteRow } from "./driver.ts";
 import { explainSqliteError } from "./errors.ts";
-import { readChanges } from "./feed.ts";
+import { readChanges, readRevision } from "./feed.ts";
 import { inspectStore } from "./inspect.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./rows.ts";
 import type { SqliteSession } from "./session.ts";
@@ -99,6 +99,10 @@ export class SqliteReader implements MemoryReader {
     return this.perform(() =>
       this.session.read(() => readChanges(this.session, this.sealer, query, this.now())),
     );
+  }
+
+  revision(namespace: Namespace): Promise<number> {
+    return this.perform(() => this.session.read(() => readRevision(this.session, namespace)));
   }
 
   namespaces(): Promise<readonly NamespaceCount[]> {

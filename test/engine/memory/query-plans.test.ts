@@ -40,6 +40,8 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await store.list({ namespace: ANA, cursor: nextCursor });
       await store.list({ namespace: ANA, origin: "fact", category: "user_facts", cursor: nextCursor });
       await store.list({ namespace: ANA, origin: "fact", prefix: "a" });
+      await store.list({ namespace: ANA, origin: ["fact", "audit"], cursor: nextCursor });
+      await store.revision(ANA);
       await store.listMeta({ namespace: ANA, category: "user_facts" });
       await store.countWhere({ namespace: ANA, origins: ["fact", "audit"], category: "user_facts" });
       await store.countWhere({ namespace: ANA, includeSessions: true });
