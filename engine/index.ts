@@ -81,6 +81,7 @@ export type {
   NewArtifact,
   Pack,
   PackContext,
+  PackEffects,
   PackEngine,
   PackInfo,
   PackMemory,

@@ -13,6 +13,18 @@ export interface PackMemoryPolicy {
   readonly category?: string;
 }
 
+/** What a run does, for clients that ask a person before it. What is not said is taken for the worse. */
+export interface PackEffects {
+  /** Changes nothing but the cache and the audit row. */
+  readonly readOnly?: boolean;
+  /** May delete or overwrite. */
+  readonly destructive?: boolean;
+  /** A second run with the same input changes nothing more. */
+  readonly idempotent?: boolean;
+  /** Reaches systems other than this one. */
+  readonly openWorld?: boolean;
+}
+
 export interface Pack<Input = unknown, Output = unknown> {
   /** Lower-case words joined by dots: `github.list_issues`. */
   readonly name: string;
@@ -31,6 +43,7 @@ export interface Pack<Input = unknown, Output = unknown> {
   readonly credentials?: true;
   /** Starts processes on this machine, so it runs for authenticated callers only. */
   readonly startsProcess?: true;
+  readonly effects?: PackEffects;
   /** Longest time for one run; default 2 minutes. */
   readonly deadlineMs?: number;
   run(ec: PackContext, input: Input): Promise<Output>;
@@ -200,6 +213,7 @@ export interface PackInfo {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema: Readonly<Record<string, unknown>>;
   readonly startsProcess: boolean;
+  readonly effects?: PackEffects;
   readonly cached: boolean;
 }
 
