@@ -1,0 +1,27 @@
+/** Who a request comes from, as the authentication found it, and how handlers get at it. */
+import type { HttpBindings } from "@hono/node-server";
+
+/** Without authentication everybody is `unknown`, and nothing vouches for it. */
+export interface Caller {
+  /** The token's `sub`, or `unknown`. */
+  readonly subject: string;
+  /** A token vouches for the subject. */
+  readonly authenticated: boolean;
+  readonly scopes: readonly string[];
+}
+
+/** May see other callers' defaults and counts. */
+export const ADMIN_SCOPE = "admin";
+/** May read /metrics, and nothing else of others. */
+export const METRICS_SCOPE = "metrics";
+
+/** What middleware leaves for the handlers of one request. */
+export interface ServerEnv {
+  readonly Bindings: Partial<HttpBindings>;
+  readonly Variables: {
+    readonly requestId: string;
+    readonly caller: Caller;
+    /** The parsed JSON body, when the request had one. */
+    readonly body: unknown;
+  };
+}
