@@ -3,16 +3,19 @@
 export type { ArtifactRef, PackAudit, PackInfo, PackRun, Pipeline, PipelineRun } from "../engine/index.ts";
 export {
   betterSqliteDriver,
+  type ErrorCode,
   HelmdeckError,
   harmlessBlock,
   harmlessLine,
   isHelmdeckError,
   learnableInputs,
   nodeSqliteDriver,
+  UNKNOWN_SUBJECT,
 } from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
 export type { Deck, MemoryState } from "./deck/contract.ts";
+export { asHelmdeckError } from "./failure.ts";
 export type {
   CallerCount,
   CorpusAnswer,
