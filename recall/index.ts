@@ -7,5 +7,6 @@ export type {
   RecallHit,
   RecallQuery,
 } from "./contract.ts";
+export type { Embedder, Embeddings, EmbedOptions, Truncation } from "./embedder.ts";
 export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";

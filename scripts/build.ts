@@ -21,7 +21,7 @@ export const PLUGIN_DIST = join(DIST, "plugin");
 const MAIN_MAX_BYTES = 100_000;
 const STAMP = ".built-from";
 const SOURCES = [
-  "{engine,recall,app,server,plugin,seam,cli}/**/*.{ts,md,yaml}",
+  "{engine,recall,sidecar,app,server,plugin,seam,cli}/**/*.{ts,md,yaml}",
   "scripts/build.ts",
   "scripts/build/*.ts",
 ];

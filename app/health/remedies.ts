@@ -32,6 +32,10 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   session_unavailable: "Wait for other runs to end; see disk space and permissions.",
   artifact_refused: "Make fewer or smaller files.",
   upstream_failed: "Try again later; see whether that service is up.",
+  embeddings_unavailable:
+    "See whether the embedding service is up and its address right; search goes on by keywords.",
+  model_missing: "Pull the model on the embedding service, or correct its name and tag.",
+  dimension_mismatch: "Put the former model back, or let memory be embedded anew with this one.",
   cancelled: "Run it again.",
   runtime_unsupported: "Use Node 24.16 or later.",
   internal: "Report the message and what you did.",

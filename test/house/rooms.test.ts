@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const rooms = ["engine", "recall", "app", "server", "plugin", "seam", "cli"];
+const rooms = ["engine", "recall", "sidecar", "app", "server", "plugin", "seam", "cli"];
 const configs = [".dependency-cruiser.cjs", "tsconfig.json", "package.json"];
 
 /** Each plants one import that a floor must not have, and names the rule that must catch it. */
@@ -24,6 +24,9 @@ const backEdges = [
   },
   { file: "recall/planted.ts", source: 'await import("../app/index.ts");', rule: "recall-imports-only" },
   { file: "recall/planted.ts", source: 'import "../engine/errors.ts";', rule: "recall-imports-only" },
+  { file: "sidecar/planted.ts", source: 'import "../recall/index.ts";', rule: "sidecar-imports-only" },
+  { file: "sidecar/planted.ts", source: 'import "../engine/index.ts";', rule: "sidecar-imports-only" },
+  { file: "app/planted.ts", source: 'import "../sidecar/contract.ts";', rule: "app-imports-only" },
   { file: "app/planted.ts", source: 'import type {} from "../plugin/index.ts";', rule: "app-imports-only" },
   { file: "plugin/planted.ts", source: 'import "../engine/index.ts";', rule: "plugin-imports-only" },
   { file: "cli/planted.ts", source: 'import "../plugin/index.ts";', rule: "cli-imports-only" },
