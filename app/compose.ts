@@ -1,6 +1,7 @@
 /** The use cases over one open store: what every surface calls, in process or through the worker. */
 import { type MemoryStore, type Namespace, RunClock, type Subject, type UnixMs } from "../engine/index.ts";
 import { createRecall, type RecallQuery } from "../recall/index.ts";
+import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
 import { getFact, listFacts, storeFact } from "./facts.ts";
@@ -8,7 +9,14 @@ import { forget } from "./forgetting.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/doctor.ts";
 import type { Kit } from "./kit.ts";
 import type { Memory, MemoryStatus } from "./memory.ts";
-import { failedStatus, myMemory, subjectCounts, type Whereabouts } from "./overview.ts";
+import {
+  callersOf,
+  failedStatus,
+  myDefaults,
+  myMemory,
+  subjectCounts,
+  type Whereabouts,
+} from "./overview.ts";
 import { recordPackRun, recordPipelineRun } from "./runs.ts";
 import { requireQuery } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
@@ -58,6 +66,10 @@ export function composeMemory(parts: Composition): OpenMemory {
     readDocument: within((namespace, query) => readDocument(kit, namespace, query)),
     forget: within((namespace, input) => forget(kit, namespace, input)),
     myMemory: async (subject) => myMemory(kit, requireNamespace(subject), subject),
+    defaults: async (subject) => myDefaults(kit, requireNamespace(subject), subject),
+    corpusPage: within((namespace, query) => corpusPage(kit, namespace, query)),
+    callers: () => callersOf(kit),
+    revision: async (subject) => store.revision(requireNamespace(subject)),
     recordPackRun: within((namespace, row) => recordPackRun(kit, namespace, row)),
     recordPipelineRun: within((namespace, row) => recordPipelineRun(kit, namespace, row)),
     warm: async (subject) => kit.recall.warm(requireNamespace(subject)),

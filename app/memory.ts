@@ -3,6 +3,7 @@ import type {
   CorpusChunk,
   Erasure,
   ErrorCode,
+  LearntFromRuns,
   PackAudit,
   PipelineAudit,
   StoreReport,
@@ -129,45 +130,16 @@ export interface DoctorReport {
 }
 
 /** What past runs say about how a subject likes things (facts/helmdeck.md, "my-defaults"); the shape of REST and MCP. */
-export interface MyDefaults {
+export interface MyDefaults extends LearntFromRuns {
   readonly scope: string;
+  /** RFC 3339. */
   readonly fetched_at: string;
-  readonly packs: readonly LearntDefaults<"calls">[];
-  readonly pipelines: readonly LearntDefaults<"runs">[];
-  readonly common_findings?: readonly CommonFinding[];
-  /** Newest first, at most 200. */
-  readonly recent: readonly RecentRun[];
-  readonly note?: string;
-}
-
-export type LearntDefaults<Counted extends "calls" | "runs"> = Readonly<Record<Counted, number>> & {
-  readonly id: string;
-  readonly last_used_unix: number;
-  readonly common_inputs?: Readonly<Record<string, string>>;
-};
-
-export interface CommonFinding {
-  readonly code: string;
-  readonly pack: string;
-  readonly severity: string;
-  readonly occurrence_count: number;
-  readonly last_seen_unix: number;
-}
-
-export interface RecentRun {
-  readonly kind: "pack" | "pipeline";
-  readonly key: string;
-  readonly id: string;
-  readonly outcome: string;
-  readonly at_unix: number;
-  readonly duration_ms?: number;
-  readonly learn_inputs?: Readonly<Record<string, string>>;
 }
 
 export interface CorpusQuery {
-  /** Ranked hits for it; absent: every chunk, newest first. */
+  /** Ranked hits for it; absent or blank: every chunk, newest first. */
   readonly query?: string;
-  /** 1 to 100; default 20. */
+  /** 1 to 100; default 20. Of ranked hits there are never more than 50. */
   readonly limit?: number;
   /** From the page before; not with a query. */
   readonly cursor?: string;
@@ -175,10 +147,12 @@ export interface CorpusQuery {
 
 /** QMD-shaped chunks; `score` and `snippet` when there was a query. */
 export interface CorpusAnswer {
+  /** May be fewer than the limit when they are large; `nextCursor` says that there are more. */
   readonly chunks: readonly (CorpusChunk & { readonly score?: number; readonly snippet?: string })[];
   readonly nextCursor?: string;
-  /** With a query: how it was ranked, and whether everything was indexed. */
+  /** With a query: how it was ranked. */
   readonly mode?: RecallAnswer["mode"];
+  /** Why this may be less than there is: still indexing, rows that do not open. */
   readonly note?: string;
 }
 
@@ -198,6 +172,15 @@ export interface Memory {
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
   forget(subject: Subject, input: ForgetInput): Promise<Forgotten>;
   myMemory(subject: Subject): Promise<MyMemory>;
+  defaults(subject: Subject): Promise<MyDefaults>;
+  corpusPage(subject: Subject, query: CorpusQuery): Promise<CorpusAnswer>;
+  /** Everyone who has entries, in order of name: for the operator. */
+  callers(): Promise<readonly CallerCount[]>;
+  /**
+   * A number that grows with every change of what this subject's facts and runs show, whichever process made it; cheap to
+   * ask for. What expires counts when it is swept.
+   */
+  revision(subject: Subject): Promise<number>;
   recordPackRun(subject: Subject, row: PackAudit): Promise<void>;
   recordPipelineRun(subject: Subject, row: PipelineAudit): Promise<void>;
   /** Starts indexing in the background. */

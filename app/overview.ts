@@ -1,8 +1,8 @@
 /** What memory holds and how it is, without values. */
-import { type Namespace, type Subject, summariseMemory } from "../engine/index.ts";
+import { learnDefaults, type Namespace, type Subject, subjectOf, summariseMemory } from "../engine/index.ts";
 import { asHelmdeckError } from "./failure.ts";
 import type { Kit } from "./kit.ts";
-import type { MemoryStatus, MyMemory } from "./memory.ts";
+import type { CallerCount, MemoryStatus, MyDefaults, MyMemory } from "./memory.ts";
 
 /** Where an open memory is, as status shows it. */
 export interface Whereabouts {
@@ -19,6 +19,24 @@ export async function myMemory(kit: Kit, namespace: Namespace, subject: Subject)
     categories: summary.map(({ name, count, recentKeys }) => ({ name, count, recentKeys })),
     ...(summary.length === 0 && { note: "Nothing has been stored yet." }),
   };
+}
+
+export async function myDefaults(kit: Kit, namespace: Namespace, subject: Subject): Promise<MyDefaults> {
+  const now = kit.now();
+  const learnt = await learnDefaults(kit.store, namespace, now);
+  return { scope: `caller=${subject}`, fetched_at: new Date(now).toISOString(), ...learnt };
+}
+
+/** A subject's sessions count as the subject. */
+export async function callersOf(kit: Kit): Promise<readonly CallerCount[]> {
+  const counts = new Map<Subject, number>();
+  for (const { namespace, count } of await kit.store.namespaces()) {
+    const subject = subjectOf(namespace);
+    counts.set(subject, (counts.get(subject) ?? 0) + count);
+  }
+  return [...counts]
+    .map(([subject, count]) => ({ subject, count }))
+    .sort((a, b) => (a.subject < b.subject ? -1 : 1));
 }
 
 export async function subjectCounts(

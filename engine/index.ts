@@ -64,7 +64,7 @@ export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memo
 export { makeKeyFile, readKeyFile } from "./memory/key-file.ts";
 export { type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./memory/keys.ts";
 export { MasterKey, parseKey } from "./memory/master-key.ts";
-export { type Namespace, namespaceOf, type Subject, UNKNOWN_SUBJECT } from "./memory/namespace.ts";
+export { type Namespace, namespaceOf, type Subject, subjectOf, UNKNOWN_SUBJECT } from "./memory/namespace.ts";
 export { betterSqliteDriver } from "./memory/sqlite/better-sqlite-driver.ts";
 export type { SqliteDriver } from "./memory/sqlite/driver.ts";
 export { nodeSqliteDriver } from "./memory/sqlite/node-sqlite-driver.ts";
@@ -110,6 +110,16 @@ export type {
 } from "./pipelines/contract.ts";
 export { type Projection, projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";
+export {
+  type CommonFinding,
+  DEFAULTS_LIMITS,
+  defaultsOf,
+  type LearntDefaults,
+  type LearntFromRuns,
+  learnDefaults,
+  type RecentRun,
+  type RecordedRun,
+} from "./projections/my-defaults.ts";
 export {
   type CategorySummary,
   MY_MEMORY_TITLE,

@@ -86,6 +86,9 @@ async function everythingSeenBy(
     memory.readDocument(subject, { path: runPath }),
     memory.readDocument(subject, { path: "helmdeck/my-memory.md" }).then((document) => document?.content),
     memory.myMemory(subject).then(({ categories }) => categories),
+    memory.defaults(subject).then(({ packs, pipelines, recent }) => [packs, pipelines, recent]),
+    memory.corpusPage(subject, {}),
+    memory.corpusPage(subject, { query: SECRET }),
     memory.status(subject).then((status) => [status.subject?.facts, status.subject?.auditRows]),
   ]);
 }
@@ -100,6 +103,9 @@ const NOTHING = [
   undefined,
   "# What helmdeck memory holds\n\nNothing yet.",
   [],
+  [[], [], []],
+  { chunks: [] },
+  { chunks: [], mode: "keyword" },
   [0, 0],
 ];
 
@@ -203,6 +209,9 @@ test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])
       () => memory.readDocument(subject, { path: "helmdeck/my-memory.md" }),
       () => memory.forget(subject, { scope: "all" }),
       () => memory.myMemory(subject),
+      () => memory.defaults(subject),
+      () => memory.corpusPage(subject, {}),
+      () => memory.revision(subject),
       () => memory.recordPackRun(subject, { pack: "p", outcome: "ok", at_unix: 1 }),
       () => memory.recordPipelineRun(subject, { pipeline: "p", run_id: "r", outcome: "failed", at_unix: 1 }),
       () => memory.warm(subject),

@@ -75,6 +75,11 @@ describe("memory in a worker", () => {
         from.readDocument("main", { path: "helmdeck/user_facts/nothing.md" }),
         from.forget("main", { scope: "all", dryRun: true }),
         from.myMemory("main").then(({ categories }) => categories),
+        from.defaults("main").then(({ fetched_at: _, ...learnt }) => learnt),
+        from.corpusPage("main", { limit: 2 }),
+        from.corpusPage("main", { query: "konflux" }),
+        from.callers(),
+        from.revision("main"),
         from.status("main"),
         from.sweep(),
       ]);

@@ -1,0 +1,125 @@
+/** The corpus as chunks: everything there is, newest first and page by page, or what a query finds, best first. */
+import { HelmdeckError, isHelmdeckError, type Namespace, parseDocid, projectEntry } from "../engine/index.ts";
+import type { RecallHit } from "../recall/index.ts";
+import type { Kit } from "./kit.ts";
+import type { CorpusAnswer, CorpusQuery } from "./memory.ts";
+import { requireQuery } from "./searching.ts";
+
+const LIMIT = { most: 100, byDefault: 20 } as const;
+/** Recall ranks no more than this. */
+const MOST_HITS = 50;
+/** A page ends early once its chunks hold this much. */
+const PAGE_CHARACTERS = 1_024 * 1_024;
+/** However many rows do not open, one page looks at no more than this. */
+const MOST_ROWS = 1_000;
+
+type Chunk = CorpusAnswer["chunks"][number];
+
+/** Throws `invalid_input` for a limit out of range, a foreign cursor, and a cursor beside a query. */
+export async function corpusPage(kit: Kit, namespace: Namespace, query: CorpusQuery): Promise<CorpusAnswer> {
+  const limit = requireLimit(query?.limit);
+  const words = requireText("query", query.query);
+  const cursor = requireText("cursor", query.cursor);
+  if (words === undefined || words.trim() === "") return newestChunks(kit, namespace, limit, cursor);
+  if (cursor !== undefined)
+    throw refuse("cursor", "goes on from a page without a query; ranked hits have one page");
+  return rankedChunks(kit, namespace, words, Math.min(limit, MOST_HITS));
+}
+
+async function newestChunks(
+  kit: Kit,
+  namespace: Namespace,
+  limit: number,
+  start: string | undefined,
+): Promise<CorpusAnswer> {
+  const chunks: Chunk[] = [];
+  let cursor = start;
+  let rows = 0;
+  let unreadable = 0;
+  let characters = 0;
+  do {
+    const step = Math.min(limit - chunks.length, Math.ceil(LIMIT.byDefault / 2));
+    const page = await kit.store.list({
+      namespace,
+      origin: ["fact", "audit"],
+      limit: step,
+      ...(cursor && { cursor }),
+    });
+    const projected = page.entries.map(projectEntry);
+    const found = projected.flatMap((one) => (one.kind === "chunk" ? [one.entry.chunk] : []));
+    chunks.push(...found);
+    rows += step;
+    unreadable += page.unreadable.length + projected.filter(({ kind }) => kind === "damaged").length;
+    characters += found.reduce((sum, { content }) => sum + content.length, 0);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && chunks.length < limit && rows < MOST_ROWS && characters < PAGE_CHARACTERS);
+  return { chunks, ...(cursor && { nextCursor: cursor }), ...noteOf([unreadableNote(unreadable)]) };
+}
+
+async function rankedChunks(
+  kit: Kit,
+  namespace: Namespace,
+  query: string,
+  limit: number,
+): Promise<CorpusAnswer> {
+  const answer = await kit.recall.search(namespace, requireQuery({ query, limit }));
+  const chunks: Chunk[] = [];
+  let unreadable = 0;
+  let characters = 0;
+  for (const hit of answer.results) {
+    const found = await chunkOf(kit, namespace, hit);
+    if (found === "unreadable") unreadable += 1;
+    if (found === undefined || found === "unreadable") continue;
+    chunks.push(found);
+    characters += found.content.length;
+    if (characters >= PAGE_CHARACTERS) break;
+  }
+  const cut = characters >= PAGE_CHARACTERS ? "The hits are large: there may be more of them." : undefined;
+  const notes = [answer.reason, unreadableNote(unreadable), cut];
+  return { chunks, mode: answer.mode, ...noteOf(notes) };
+}
+
+/** Undefined when it was forgotten since it was found. */
+async function chunkOf(
+  kit: Kit,
+  namespace: Namespace,
+  { docid, score, snippet }: RecallHit,
+): Promise<Chunk | "unreadable" | undefined> {
+  const place = parseDocid(docid);
+  if (place === undefined) return undefined;
+  const { origin, key, category } = place;
+  const entry = await kit.store.get({ namespace, origin, key }).catch(asUnreadable);
+  if (entry === undefined || entry === "unreadable") return entry;
+  const projection = entry.category === category ? projectEntry(entry) : undefined;
+  return projection?.kind === "chunk" ? { ...projection.entry.chunk, score, snippet } : undefined;
+}
+
+function asUnreadable(error: unknown): "unreadable" {
+  if (isHelmdeckError(error, "entry_unreadable")) return "unreadable";
+  throw error;
+}
+
+function unreadableNote(count: number): string | undefined {
+  if (count === 0) return undefined;
+  return `${count} ${count === 1 ? "entry" : "entries"} could not be read; doctor says more.`;
+}
+
+function noteOf(notes: readonly (string | undefined)[]): { readonly note?: string } {
+  const given = notes.filter((note) => note !== undefined);
+  return given.length === 0 ? {} : { note: given.join(" ") };
+}
+
+function requireLimit(limit: unknown): number {
+  if (limit === undefined) return LIMIT.byDefault;
+  if (typeof limit === "number" && Number.isInteger(limit) && limit >= 1 && limit <= LIMIT.most) return limit;
+  throw refuse("limit", `must be a whole number from 1 to ${LIMIT.most}`);
+}
+
+function requireText(field: string, text: unknown): string | undefined {
+  if (text === undefined || typeof text === "string") return text;
+  throw refuse(field, "must be text");
+}
+
+function refuse(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}

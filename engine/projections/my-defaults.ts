@@ -1,0 +1,272 @@
+/**
+ * What past runs say about how a subject likes things: the packs and pipelines used, their usual inputs, common findings.
+ *
+ * Habits change, so a value counts for less the older it is: half after a week, a quarter after two. A week of daily use
+ * thus outweighs the same use in all the weeks before it. The weight is a whole number, so that sums do not depend on
+ * their order; equal sums are settled by the smallest value. How often something was used is counted plainly.
+ */
+import { type AuditRow, parseAuditEntry } from "../audit/entries.ts";
+import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
+import { harmlessLine } from "../facts/hostile-text.ts";
+import type { EntryPage, MemoryReader, UnixMs } from "../memory/contract.ts";
+import type { Namespace } from "../memory/namespace.ts";
+
+export const DEFAULTS_LIMITS = {
+  /** A value used this long ago counts half of one used now. */
+  halfLifeSeconds: 7 * 86_400,
+  packs: 12,
+  pipelines: 12,
+  findings: 20,
+  recent: 200,
+  /** Rows read, newest first; older ones weigh little and are left out, which `note` says. */
+  rows: 10_000,
+} as const;
+
+/** Rows opened in one turn of the event loop. */
+const PAGE_ROWS = 250;
+/** The weight of a value used now; at 30 days, the life of a row, a second more or less still makes a difference. */
+const FULL_WEIGHT = 2 ** 32;
+
+export type LearntDefaults<Counted extends "calls" | "runs"> = Readonly<Record<Counted, number>> & {
+  readonly id: string;
+  readonly last_used_unix: number;
+  readonly common_inputs?: Readonly<Record<string, string>>;
+};
+
+export interface CommonFinding {
+  readonly code: string;
+  /** Where it was last found, and how severe it was there. */
+  readonly pack: string;
+  readonly severity: string;
+  readonly occurrence_count: number;
+  readonly last_seen_unix: number;
+}
+
+export interface RecentRun {
+  readonly kind: "pack" | "pipeline";
+  readonly key: string;
+  readonly id: string;
+  readonly outcome: string;
+  readonly at_unix: number;
+  readonly duration_ms?: number;
+  readonly learn_inputs?: Readonly<Record<string, string>>;
+}
+
+/** helmdeck's shape (facts/helmdeck.md, "REST"), without who asked and when. */
+export interface LearntFromRuns {
+  /** Of runs that went well; by how often, then by how lately, then by name. */
+  readonly packs: readonly LearntDefaults<"calls">[];
+  /** Likewise. */
+  readonly pipelines: readonly LearntDefaults<"runs">[];
+  /** Of all runs of packs, however they ended; in the same order. */
+  readonly common_findings?: readonly CommonFinding[];
+  /** Of all runs, newest first. */
+  readonly recent: readonly RecentRun[];
+  readonly note?: string;
+}
+
+/** A run as it was recorded, under its entry's key. */
+export type RecordedRun = AuditRow & { readonly key: string };
+
+/** Learns from the audit rows of a namespace. Rows that do not open are skipped, and counted in the note. */
+export async function learnDefaults(
+  reader: Pick<MemoryReader, "list">,
+  namespace: Namespace,
+  now: UnixMs,
+): Promise<LearntFromRuns> {
+  const tally = new RunTally(now);
+  let cursor: string | undefined;
+  let rows = 0;
+  do {
+    const limit = Math.min(PAGE_ROWS, DEFAULTS_LIMITS.rows - rows);
+    // By origin, which the writing code path set: a fact, note or cached answer that looks like a run is none.
+    const page = await reader.list({ namespace, origin: "audit", limit, ...(cursor && { cursor }) });
+    tally.addPage(page);
+    rows += page.entries.length + page.unreadable.length;
+    cursor = page.nextCursor;
+    await nextTurn();
+  } while (cursor !== undefined && rows < DEFAULTS_LIMITS.rows);
+  return tally.learnt(cursor !== undefined);
+}
+
+/** What these runs teach, in whatever order they come. */
+export function defaultsOf(runs: Iterable<RecordedRun>, now: UnixMs): LearntFromRuns {
+  const tally = new RunTally(now);
+  for (const run of runs) tally.add(run);
+  return tally.learnt(false);
+}
+
+/** Counts, as runs go by; keeps no run but the most recent ones. */
+class RunTally {
+  readonly #now: number;
+  readonly #packs = new Map<string, UseTally>();
+  readonly #pipelines = new Map<string, UseTally>();
+  readonly #findings = new Map<string, CommonFinding>();
+  #recent: RecentRun[] = [];
+  #skipped = 0;
+
+  constructor(now: UnixMs) {
+    this.#now = Math.floor(now / 1_000);
+  }
+
+  addPage(page: EntryPage): void {
+    this.#skipped += page.unreadable.length;
+    for (const entry of page.entries) {
+      const audit = parseAuditEntry(entry);
+      if (audit !== undefined) this.add({ ...audit, key: entry.key });
+    }
+  }
+
+  add(run: RecordedRun): void {
+    const inputs = shownInputs(run.row.learn_inputs);
+    this.#addRecent(run, inputs);
+    if (run.kind === "pack") this.#addFindings(run.row);
+    if (run.row.outcome !== (run.kind === "pack" ? "ok" : "succeeded")) return;
+    const uses = run.kind === "pack" ? this.#packs : this.#pipelines;
+    const name = nameOf(run);
+    const tally = uses.get(name) ?? new UseTally();
+    uses.set(name, tally);
+    tally.add(run.row.at_unix, weightAt(run.row.at_unix, this.#now), inputs);
+  }
+
+  learnt(isPartial: boolean): LearntFromRuns {
+    const findings = [...this.#findings.values()].sort(
+      (a, b) =>
+        b.occurrence_count - a.occurrence_count ||
+        b.last_seen_unix - a.last_seen_unix ||
+        compare(a.code, b.code),
+    );
+    const note = this.#note(isPartial);
+    return {
+      packs: mostUsed(this.#packs, DEFAULTS_LIMITS.packs).map(([id, use]) => ({
+        id,
+        calls: use.count,
+        ...use.habits(),
+      })),
+      pipelines: mostUsed(this.#pipelines, DEFAULTS_LIMITS.pipelines).map(([id, use]) => ({
+        id,
+        runs: use.count,
+        ...use.habits(),
+      })),
+      ...(findings.length > 0 && { common_findings: findings.slice(0, DEFAULTS_LIMITS.findings) }),
+      recent: this.#newest(),
+      ...(note !== undefined && { note }),
+    };
+  }
+
+  #addRecent(run: RecordedRun, inputs: Inputs | undefined): void {
+    const { outcome, at_unix, duration_ms } = run.row;
+    this.#recent.push({
+      kind: run.kind,
+      key: run.key,
+      id: nameOf(run),
+      outcome,
+      at_unix,
+      ...(duration_ms !== undefined && { duration_ms }),
+      ...(inputs !== undefined && { learn_inputs: inputs }),
+    });
+    if (this.#recent.length >= 2 * DEFAULTS_LIMITS.recent) this.#recent = this.#newest();
+  }
+
+  #newest(): RecentRun[] {
+    const newestFirst = (a: RecentRun, b: RecentRun) => b.at_unix - a.at_unix || compare(b.key, a.key);
+    return this.#recent.sort(newestFirst).slice(0, DEFAULTS_LIMITS.recent);
+  }
+
+  #addFindings({ pack, at_unix, findings = [] }: Extract<AuditRow, { kind: "pack" }>["row"]): void {
+    for (const { code, severity } of findings) {
+      const seen = { code, pack, severity, last_seen_unix: at_unix };
+      const before = this.#findings.get(code);
+      const shown = before === undefined || isLater(seen, before) ? seen : before;
+      this.#findings.set(code, { ...shown, occurrence_count: (before?.occurrence_count ?? 0) + 1 });
+    }
+  }
+
+  #note(isPartial: boolean): string | undefined {
+    const notes = [
+      this.#recent.length === 0 ? "No runs have been recorded in the last 30 days." : undefined,
+      isPartial ? `Learnt from the newest ${DEFAULTS_LIMITS.rows} runs; older ones are left out.` : undefined,
+      this.#skipped > 0 ? `${this.#skipped} recorded runs could not be read, and are left out.` : undefined,
+    ];
+    const given = notes.filter((note) => note !== undefined);
+    return given.length === 0 ? undefined : given.join(" ");
+  }
+}
+
+/** The use of one pack or pipeline. */
+class UseTally {
+  count = 0;
+  lastUsed = 0;
+  /** Weights by field and value. */
+  readonly #values = new Map<string, Map<string, number>>();
+
+  add(atUnix: number, weight: number, inputs: Inputs = {}): void {
+    this.count += 1;
+    this.lastUsed = Math.max(this.lastUsed, atUnix);
+    for (const [field, value] of Object.entries(inputs)) {
+      const weights = this.#values.get(field) ?? new Map<string, number>();
+      this.#values.set(field, weights.set(value, (weights.get(value) ?? 0) + weight));
+    }
+  }
+
+  habits(): Pick<LearntDefaults<"calls">, "last_used_unix" | "common_inputs"> {
+    const common = LEARNABLE_FIELDS.flatMap((field) => {
+      const weights = this.#values.get(field);
+      return weights === undefined ? [] : [[field, heaviest(weights)] as const];
+    });
+    return {
+      last_used_unix: this.lastUsed,
+      ...(common.length > 0 && { common_inputs: Object.fromEntries(common) }),
+    };
+  }
+}
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** They were said by people and models, and go into a model's context. */
+function shownInputs(inputs: Inputs | undefined): Inputs | undefined {
+  const shown = inputs && Object.entries(inputs).map(([field, value]) => [field, harmlessLine(value)]);
+  return shown && Object.fromEntries(shown);
+}
+
+/** A run that says it is yet to come, by another machine's clock, weighs as one of now. */
+function weightAt(atUnix: number, now: number): number {
+  const ageSeconds = Math.max(0, now - atUnix);
+  return Math.round(FULL_WEIGHT * 2 ** (-ageSeconds / DEFAULTS_LIMITS.halfLifeSeconds));
+}
+
+function heaviest(weights: ReadonlyMap<string, number>): string {
+  const [first] = [...weights].sort(([a, ofA], [b, ofB]) => ofB - ofA || compare(a, b));
+  return first?.[0] ?? "";
+}
+
+function mostUsed(
+  uses: ReadonlyMap<string, UseTally>,
+  most: number,
+): readonly (readonly [string, UseTally])[] {
+  const order = ([a, ofA]: readonly [string, UseTally], [b, ofB]: readonly [string, UseTally]) =>
+    ofB.count - ofA.count || ofB.lastUsed - ofA.lastUsed || compare(a, b);
+  return [...uses].sort(order).slice(0, most);
+}
+
+type Seen = Omit<CommonFinding, "occurrence_count">;
+
+/** Of one second, the smaller pack and then severity stands for it, so that the order of rows does not matter. */
+function isLater(one: Seen, other: Seen): boolean {
+  const order = one.last_seen_unix - other.last_seen_unix || compare(other.pack, one.pack);
+  return (order || compare(other.severity, one.severity)) > 0;
+}
+
+function nameOf(run: AuditRow): string {
+  return run.kind === "pack" ? run.row.pack : run.row.pipeline;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Opening rows takes processor time; whatever else waits gets its turn between two pages. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
