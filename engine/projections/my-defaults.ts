@@ -10,6 +10,7 @@ import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
 import { harmlessLine } from "../facts/hostile-text.ts";
 import type { EntryPage, MemoryReader, UnixMs } from "../memory/contract.ts";
 import type { Namespace } from "../memory/namespace.ts";
+import { originOfCategory } from "./paths.ts";
 
 export const DEFAULTS_LIMITS = {
   /** A value used this long ago counts half of one used now. */
@@ -114,6 +115,7 @@ class RunTally {
     for (const entry of page.entries) {
       const audit = parseAuditEntry(entry);
       if (audit !== undefined) this.add({ ...audit, key: entry.key });
+      else if (originOfCategory(entry.category) === "audit") this.#skipped += 1;
     }
   }
 
@@ -186,7 +188,7 @@ class RunTally {
     const notes = [
       this.#recent.length === 0 ? "No runs have been recorded in the last 30 days." : undefined,
       isPartial ? `Learnt from the newest ${DEFAULTS_LIMITS.rows} runs; older ones are left out.` : undefined,
-      this.#skipped > 0 ? `${this.#skipped} recorded runs could not be read, and are left out.` : undefined,
+      this.#skipped > 0 ? `Left out because they could not be read: ${this.#skipped}.` : undefined,
     ];
     const given = notes.filter((note) => note !== undefined);
     return given.length === 0 ? undefined : given.join(" ");

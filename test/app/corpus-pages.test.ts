@@ -1,0 +1,208 @@
+/** The corpus by pages and by query, who has entries, and the number that says that something changed. */
+import { describe, expect, test, vi } from "vitest";
+import type { CorpusAnswer, CorpusQuery, OpenMemory } from "../../app/index.ts";
+import { namespaceOf, type Origin } from "../../engine/index.ts";
+import { inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
+
+// Each write is synced to disk, and the machine may be busy.
+vi.setConfig({ testTimeout: 30_000 });
+
+const AT = NOW / 1_000;
+
+async function put(memory: OpenMemory, origin: Origin, key: string, category: string, value = "zebrafish") {
+  const namespace = namespaceOf("main");
+  await memory.store.put({ namespace, origin, key, category, tags: [], value: Buffer.from(value) });
+}
+
+/** Every page of the corpus. */
+async function allPages(memory: OpenMemory, limit: number): Promise<readonly CorpusAnswer[]> {
+  const pages: CorpusAnswer[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: CorpusAnswer = await memory.corpusPage("main", { limit, ...(cursor && { cursor }) });
+    pages.push(page);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+const docids = (pages: readonly CorpusAnswer[]) =>
+  pages.flatMap(({ chunks }) => chunks.map(({ docid }) => docid));
+
+describe("the corpus by pages", () => {
+  test("gives every fact and run once, newest first, as QMD chunks", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    await inTurn(["a", "b", "c", "d", "e"], async (key) => {
+      clock.pass(1_000);
+      await memory.storeFact("main", { key, value: `value of ${key}`, category: "tools" });
+    });
+    clock.pass(1_000);
+    await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: AT });
+    for (const limit of [1, 2, 5, 6, 100]) {
+      const pages = await allPages(memory, limit);
+      expect(pages).toHaveLength(Math.ceil(6 / limit));
+      const [newest = "", ...facts] = docids(pages);
+      expect(newest).toMatch(/^pack_history\/pack_history\/lint\/\d{20}$/);
+      expect(facts).toEqual(["tools/e", "tools/d", "tools/c", "tools/b", "tools/a"]);
+    }
+    const { chunks } = await memory.corpusPage("main", { limit: 2 });
+    expect(chunks[1]).toEqual({
+      docid: "tools/e",
+      path: "helmdeck/tools/e.md",
+      title: "e",
+      content: "## e\n\nvalue of e\n\n(category: tools)",
+      collection: "helmdeck-tools",
+      metadata: { category: "tools", fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/), tags: [] },
+    });
+  });
+
+  test("has 20 chunks unless told otherwise, and ends earlier when they are large", async () => {
+    const memory = await openTestMemory();
+    await inTurn(
+      Array.from({ length: 30 }, (_, i) => `k${i}`),
+      (key) => put(memory, "fact", key, "user_facts"),
+    );
+    expect((await memory.corpusPage("main", {})).chunks).toHaveLength(20);
+    const large = "x".repeat(64 * 1_024);
+    await inTurn(
+      Array.from({ length: 40 }, (_, i) => `k${i}`),
+      (key) => put(memory, "fact", key, "user_facts", large),
+    );
+    const page = await memory.corpusPage("main", { limit: 100 });
+    expect(page.chunks.length).toBeLessThan(40);
+    expect(docids(await allPages(memory, 100))).toHaveLength(40);
+  });
+
+  test("fault 12: never has cached answers, plans or notes of packs, by page or by query", async () => {
+    const memory = await openTestMemory();
+    await put(memory, "cache", "github.list_issues/ab", "cache");
+    await put(memory, "cache", "looks like a fact", "user_facts");
+    await put(memory, "pack", "swe.solve/ab/notes", "solve");
+    await put(memory, "pack", "looks like a fact too", "user_facts");
+    await put(memory, "audit", "plan_history/p/1", "plan_history");
+    await put(memory, "fact", "real", "user_facts");
+    expect(docids(await allPages(memory, 1))).toEqual(["user_facts/real"]);
+    expect(docids([await memory.corpusPage("main", { query: "zebrafish" })])).toEqual(["user_facts/real"]);
+  });
+
+  test("skips rows that do not open, and says so", async () => {
+    const place = await tempPlace();
+    const memory = await openTestMemory(place);
+    await put(memory, "fact", "whole", "user_facts");
+    await put(memory, "audit", "pack_history/lint/1", "pack_history", "no row");
+    expect(await memory.corpusPage("main", {})).toMatchObject({
+      chunks: [{ docid: "user_facts/whole" }],
+      note: "1 entry could not be read; doctor says more.",
+    });
+  });
+});
+
+describe("the corpus by query", () => {
+  test("gives the hits of memory_search as whole chunks with score and snippet", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "deploy", value: "We deploy through Konflux" });
+    await memory.storeFact("main", { key: "editor", value: "vim, always" });
+    const { results } = await memory.search("main", { query: "konflux deployment" });
+    const answer = await memory.corpusPage("main", { query: "konflux deployment" });
+    expect(answer.mode).toBe("keyword");
+    expect(answer.chunks).toHaveLength(1);
+    expect(answer.chunks[0]).toMatchObject({
+      docid: "user_facts/deploy",
+      content: "## deploy\n\nWe deploy through Konflux\n\n(category: user_facts)",
+      score: results[0]?.score,
+      snippet: results[0]?.snippet,
+    });
+  });
+
+  test("that is blank gives the newest, as helmdeck does", async () => {
+    const memory = await openTestMemory();
+    await put(memory, "fact", "a", "user_facts");
+    expect(docids([await memory.corpusPage("main", { query: " " })])).toEqual(["user_facts/a"]);
+  });
+
+  test("never gives more than is asked for", async () => {
+    const memory = await openTestMemory();
+    await inTurn(["a", "b", "c"], (key) => put(memory, "fact", key, "user_facts"));
+    expect((await memory.corpusPage("main", { query: "zebrafish", limit: 2 })).chunks).toHaveLength(2);
+    expect((await memory.corpusPage("main", { query: "zebrafish", limit: 100 })).chunks).toHaveLength(3);
+  });
+});
+
+const REFUSED: readonly (readonly [string, unknown])[] = [
+  ["limit", { limit: 0 }],
+  ["limit", { limit: 101 }],
+  ["limit", { limit: 1.5 }],
+  ["limit", { limit: "20" }],
+  ["limit", { limit: Number.NaN }],
+  ["limit", { limit: null, query: "x" }],
+  ["cursor", { cursor: "no cursor" }],
+  ["cursor", { cursor: "", query: "x" }],
+  ["cursor", { cursor: 7 }],
+  ["cursor", { cursor: Buffer.from("[1]").toString("base64url") }],
+  ["query", { query: 7 }],
+  ["query", { query: ["x"] }],
+];
+
+test.each(REFUSED)("a wrong %s is refused: %j", async (field, query) => {
+  const memory = await openTestMemory();
+  await put(memory, "fact", "a", "user_facts");
+  await expect(memory.corpusPage("main", query as CorpusQuery)).rejects.toMatchObject({
+    code: "invalid_input",
+    details: { field },
+  });
+});
+
+test("a cursor of a page does not go with a query", async () => {
+  const memory = await openTestMemory();
+  await inTurn(["a", "b"], (key) => put(memory, "fact", key, "user_facts"));
+  const { nextCursor = "" } = await memory.corpusPage("main", { limit: 1 });
+  await expect(memory.corpusPage("main", { query: "zebrafish", cursor: nextCursor })).rejects.toMatchObject({
+    code: "invalid_input",
+    details: { field: "cursor" },
+  });
+});
+
+test("callers are counted with their sessions, under the names they came with", async () => {
+  const memory = await openTestMemory();
+  for (const subject of ["zoe", "a:b", "a", "50%", "%3A", "a%3Ab"])
+    await memory.storeFact(subject, { key: "k", value: "v" });
+  for (const session of ["s:1", "s2"]) {
+    const namespace = namespaceOf("a:b", session);
+    await memory.store.put({
+      namespace,
+      origin: "pack",
+      key: "n",
+      category: "c",
+      tags: [],
+      value: Buffer.from("v"),
+    });
+  }
+  expect(await memory.callers()).toEqual([
+    { subject: "%3A", count: 1 },
+    { subject: "50%", count: 1 },
+    { subject: "a", count: 1 },
+    { subject: "a%3Ab", count: 1 },
+    { subject: "a:b", count: 3 },
+    { subject: "zoe", count: 1 },
+  ]);
+});
+
+test("the revision grows with facts and runs, also those of another process, and not with another's", async () => {
+  const place = await tempPlace();
+  const memory = await openTestMemory(place);
+  const other = await openTestMemory(place);
+  const seen = [await memory.revision("main")];
+  const after = async (change: Promise<unknown>) => {
+    await change;
+    seen.push(await memory.revision("main"));
+  };
+  await after(memory.storeFact("main", { key: "k", value: "v" }));
+  await after(other.storeFact("main", { key: "k", value: "w" }));
+  await after(other.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: AT }));
+  await after(other.forget("main", { scope: "key:k" }));
+  expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+  const last = seen.at(-1);
+  await other.storeFact("ben", { key: "k", value: "v" });
+  expect(await memory.revision("main")).toBe(last);
+});
