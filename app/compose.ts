@@ -1,5 +1,12 @@
 /** The use cases over one open store: what every surface calls, in process or through the worker. */
-import { type MemoryStore, type Namespace, RunClock, type Subject, type UnixMs } from "../engine/index.ts";
+import {
+  type MemoryStore,
+  type Namespace,
+  RunClock,
+  type Subject,
+  type Timer,
+  type UnixMs,
+} from "../engine/index.ts";
 import { createRecall, type RecallQuery } from "../recall/index.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
@@ -20,7 +27,7 @@ import {
 import { recordPackRun, recordPipelineRun } from "./runs.ts";
 import { requireQuery } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
-import { Sweeper, type Timer } from "./sweeper.ts";
+import { Sweeper } from "./sweeper.ts";
 
 /** An open memory in this process, with the store itself for import and export. */
 export interface OpenMemory extends Memory {

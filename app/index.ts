@@ -2,6 +2,7 @@
 
 export type { ArtifactRef, PackAudit, PackInfo, PackRun, Pipeline, PipelineRun } from "../engine/index.ts";
 export {
+  asHelmdeckError,
   betterSqliteDriver,
   type ErrorCode,
   HelmdeckError,
@@ -15,7 +16,6 @@ export {
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
 export type { Deck, MemoryState } from "./deck/contract.ts";
-export { asHelmdeckError } from "./failure.ts";
 export type {
   CallerCount,
   CorpusAnswer,

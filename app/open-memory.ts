@@ -1,11 +1,16 @@
 /** Opening memory in this process: key, store, index, in that order, and nothing left open when one of them fails. */
-import { loadOrMakeKey, openSqliteStore, type SqliteDriver, type UnixMs } from "../engine/index.ts";
+import {
+  loadOrMakeKey,
+  openSqliteStore,
+  type SqliteDriver,
+  type Timer,
+  type UnixMs,
+} from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { examineFailure, examineNothing } from "./health/doctor.ts";
 import { fileFacts } from "./health/files.ts";
 import type { DoctorReport } from "./memory.ts";
 import type { MemoryPlace } from "./place.ts";
-import type { Timer } from "./sweeper.ts";
 
 export interface OpenMemoryOptions extends MemoryPlace {
   /** 64 hexadecimal digits; wins over the environment and the key file. */

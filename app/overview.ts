@@ -1,6 +1,12 @@
 /** What memory holds and how it is, without values. */
-import { learnDefaults, type Namespace, type Subject, subjectOf, summariseMemory } from "../engine/index.ts";
-import { asHelmdeckError } from "./failure.ts";
+import {
+  asHelmdeckError,
+  learnDefaults,
+  type Namespace,
+  type Subject,
+  subjectOf,
+  summariseMemory,
+} from "../engine/index.ts";
 import type { Kit } from "./kit.ts";
 import type { CallerCount, MemoryStatus, MyDefaults, MyMemory } from "./memory.ts";
 

@@ -1,8 +1,5 @@
 /** Deletes what has expired, again and again, for as long as memory is open. */
-import type { Erasure } from "../engine/index.ts";
-
-/** Calls back once after so many milliseconds; the answer cancels it. */
-export type Timer = (callback: () => void, delayMs: number) => () => void;
+import type { Erasure, Timer } from "../engine/index.ts";
 
 export interface SweeperOptions {
   readonly sweep: () => Promise<Erasure>;

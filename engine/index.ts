@@ -33,6 +33,7 @@ export {
   RESERVED_CATEGORIES,
   validateFact,
 } from "./facts/policy.ts";
+export { asHelmdeckError } from "./failure.ts";
 export {
   type CategoryCount,
   type Changes,
@@ -139,3 +140,4 @@ export {
   pathOf,
   withoutLines,
 } from "./projections/paths.ts";
+export type { Timer } from "./timer.ts";

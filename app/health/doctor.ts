@@ -1,6 +1,5 @@
 /** Looking at everything memory needs, and saying in plain words what is wrong and what to do. */
-import { type MemoryStore, projectEntry, type StoreReport } from "../../engine/index.ts";
-import { asHelmdeckError } from "../failure.ts";
+import { asHelmdeckError, type MemoryStore, projectEntry, type StoreReport } from "../../engine/index.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import { copiesBeside, fileFacts, isBeside } from "./files.ts";
 import { remedyFor } from "./remedies.ts";

@@ -5,8 +5,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
-import { HelmdeckError } from "../../engine/index.ts";
-import { asHelmdeckError } from "../failure.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
 import type { DoctorReport, Memory, MemoryStatus } from "../memory.ts";
 import { fromWire, type MemoryMethod, type WorkerFunctions, type WorkerStart } from "./wire.ts";
 

@@ -1,9 +1,8 @@
 /** The worker's half: opens memory at the first call and answers calls from the main thread. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createBirpc } from "birpc";
-import { HelmdeckError, type SqliteDriver } from "../../engine/index.ts";
+import { asHelmdeckError, HelmdeckError, type SqliteDriver } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
-import { asHelmdeckError } from "../failure.ts";
 import type { Memory } from "../memory.ts";
 import { examineMemory, type OpenMemoryOptions, openMemory } from "../open-memory.ts";
 import { failedStatus } from "../overview.ts";

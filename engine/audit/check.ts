@@ -1,7 +1,8 @@
 /** What an audit row must look like, when it is written, imported, or read back from the store. */
 import * as z from "zod/mini";
 import { HelmdeckError } from "../errors.ts";
-import { harmlessLine, problemOfName } from "../facts/hostile-text.ts";
+import { problemOfName } from "../facts/hostile-text.ts";
+import { fieldOf, ruleOf } from "../schema-issues.ts";
 import { learnableInputs } from "./learnable.ts";
 import type { AuditFinding, PackAudit, PipelineAudit } from "./rows.ts";
 
@@ -33,6 +34,8 @@ const finding = z.object({
   severity: word(AUDIT_LIMITS.wordCharacters),
   file: z.exactOptional(word(AUDIT_LIMITS.fileCharacters)),
 });
+
+const listedFindings = z.object({ findings: z.array(z.unknown()) });
 
 const shared = {
   at_unix: z
@@ -134,6 +137,14 @@ function sharedRow({ at_unix, duration_ms, learn_inputs }: SharedFields): Shared
   };
 }
 
+/** The findings that an output lists under `findings`; what is not well formed is left out, as is what is beyond 50. */
+export function findingsOf(output: unknown): readonly AuditFinding[] {
+  const listed = listedFindings.safeParse(output);
+  if (!listed.success) return [];
+  const wellFormed = listed.data.findings.flatMap((entry) => finding.safeParse(entry).data ?? []);
+  return wellFormed.slice(0, AUDIT_LIMITS.findings);
+}
+
 function requireRow<Parsed, Row>(
   result: z.core.util.SafeParseResult<Parsed>,
   rowOf: (parsed: Parsed) => Row,
@@ -144,16 +155,4 @@ function requireRow<Parsed, Row>(
   throw new HelmdeckError("invalid_input", `The audit row's ${field || "text"} ${ruleOf(issue)}.`, {
     details: { field },
   });
-}
-
-function fieldOf(issue: z.core.$ZodIssue): string {
-  const path = issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0] ?? ""] : issue.path;
-  return harmlessLine(path.map(String).join(".")).slice(0, 80);
-}
-
-function ruleOf(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code === "unrecognized_keys") return "is not a field of it; leave it out";
-  if (issue?.code === "invalid_type" && issue.input === undefined) return "is missing";
-  const isUnnamed = issue?.code === "invalid_type" && issue.message === "Invalid input";
-  return isUnnamed ? `must be of type ${issue.expected}` : (issue?.message ?? "is malformed");
 }

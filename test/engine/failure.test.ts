@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { asHelmdeckError } from "../../app/failure.ts";
-import { HelmdeckError } from "../../engine/index.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
 
 test("our own errors stay as they are", () => {
   const error = new HelmdeckError("store_full", "The disk is full.");
@@ -23,6 +22,7 @@ test.each([
   null,
   { message: "s3cret" },
   Object.assign(new Error("s3cret"), { stack: undefined }),
+  Object.assign(new Error("a text"), { name: "s3cret" }),
 ])("whatever was thrown becomes one of ours (%#)", (thrown) => {
   const error = asHelmdeckError(thrown);
   expect(error.code).toBe("internal");

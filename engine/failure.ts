@@ -1,13 +1,18 @@
 /** Every failure as our own error, so that no text of an unforeseen one travels. */
-import { HelmdeckError } from "../engine/index.ts";
+import { HelmdeckError, isHelmdeckError } from "./errors.ts";
 
-/** Any other error is a defect of ours; its text could hold a value, so only its name is shown. */
+/** Any other error is a defect of ours; its text could hold a value, so only the name of its class is shown. */
 export function asHelmdeckError(error: unknown): HelmdeckError {
-  if (error instanceof HelmdeckError) return error;
-  const name = error instanceof Error ? error.name : typeof error;
+  if (isHelmdeckError(error)) return error;
+  const name = error instanceof Error ? classNameOf(error) : typeof error;
   const at = placeOf(error);
   const message = `Something failed in a way that was not foreseen (${name}${at && ` at ${at}`}). Please report it.`;
   return new HelmdeckError("internal", message, { cause: error });
+}
+
+/** A name can be set to any text; what does not look like one is not shown. */
+function classNameOf(error: Error): string {
+  return /^[A-Z][A-Za-z]{0,40}$/.test(error.name) ? error.name : "Error";
 }
 
 /** File, line and column of where it was thrown; only what follows the error's own text is looked at. */
