@@ -47,6 +47,15 @@ export {
   type RefusedLine,
 } from "./transfer/import.ts";
 export {
+  type PacksReply,
+  type PipelinesReply,
+  packInfoSchema,
+  packsReply,
+  packsReplySchema,
+  pipelinesReply,
+  pipelinesReplySchema,
+} from "./wire/catalogue.ts";
+export {
   CORPUS_DESCRIPTION,
   type CorpusReply,
   type CorpusRequest,
