@@ -1,21 +1,36 @@
 /** The app's public surface: the use cases that every surface calls. */
 
-export type { ArtifactRef, PackAudit, PackInfo, PackRun, Pipeline, PipelineRun } from "../engine/index.ts";
+export type {
+  ArtifactRef,
+  ArtifactStore,
+  PackAudit,
+  PackEffects,
+  PackEngine,
+  PackInfo,
+  PackRun,
+  Pipeline,
+  PipelineInput,
+  PipelineRun,
+  PipelineRunner,
+} from "../engine/index.ts";
 export {
   asHelmdeckError,
   betterSqliteDriver,
   type ErrorCode,
+  fieldOf,
   HelmdeckError,
   harmlessBlock,
   harmlessLine,
   isHelmdeckError,
   learnableInputs,
   nodeSqliteDriver,
+  ruleOf,
   UNKNOWN_SUBJECT,
 } from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
 export type { Deck, MemoryState } from "./deck/contract.ts";
+export { remedyFor } from "./health/remedies.ts";
 export type {
   CallerCount,
   CorpusAnswer,

@@ -63,7 +63,7 @@ export {
 export { ENTRY_LIMITS } from "./memory/entry-rules.ts";
 export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memory-store.ts";
 export { makeKeyFile, readKeyFile } from "./memory/key-file.ts";
-export { type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./memory/keys.ts";
+export { findKey, type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./memory/keys.ts";
 export { MasterKey, parseKey } from "./memory/master-key.ts";
 export { type Namespace, namespaceOf, type Subject, subjectOf, UNKNOWN_SUBJECT } from "./memory/namespace.ts";
 export { betterSqliteDriver } from "./memory/sqlite/better-sqlite-driver.ts";
@@ -140,4 +140,5 @@ export {
   pathOf,
   withoutLines,
 } from "./projections/paths.ts";
+export { fieldOf, ruleOf } from "./schema-issues.ts";
 export type { Timer } from "./timer.ts";

@@ -1,0 +1,53 @@
+/** Who is asking: the bearer token's subject, or `unknown` where the server has no secret. */
+import type { MiddlewareHandler } from "hono";
+import { HelmdeckError, UNKNOWN_SUBJECT } from "../app/index.ts";
+import type { Caller, ServerEnv } from "./caller.ts";
+import type { RateLimits } from "./guards/rate.ts";
+import { verifyToken } from "./tokens.ts";
+
+const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
+/** RFC 6750: the scheme's name in any case, one blank, and a token of these characters. */
+const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
+
+export interface Authentication {
+  /** Absent: nobody is asked for a token. */
+  readonly secret?: Uint8Array;
+  readonly now: () => number;
+  readonly limits: RateLimits;
+}
+
+/** Sets `caller`, and counts the request against that caller; whoever fails to name itself is counted by address. */
+export function authenticate({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    const caller = await limits.countingRefusals(c, () =>
+      callerOf(secret, c.req.header("authorization"), now()),
+    );
+    await limits.countCaller(caller);
+    c.set("caller", caller);
+    await next();
+  };
+}
+
+async function callerOf(
+  secret: Uint8Array | undefined,
+  authorization: string | undefined,
+  now: number,
+): Promise<Caller> {
+  if (secret === undefined) return NOBODY;
+  if (authorization === undefined) {
+    throw new HelmdeckError(
+      "missing_bearer",
+      "This server asks for a token: send Authorization: Bearer <token>. helmdeck-memory token --subject NAME makes one.",
+    );
+  }
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) {
+    throw new HelmdeckError("invalid_token", "The Authorization header is not of the form: Bearer <token>.");
+  }
+  return verifyToken(secret, token, now);
+}
+
+/** For routes of operators. Without authentication there are none. */
+export function hasScope(caller: Caller, ...scopes: readonly string[]): boolean {
+  return caller.authenticated && scopes.some((scope) => caller.scopes.includes(scope));
+}

@@ -1,0 +1,59 @@
+/** Every failure as helmdeck's envelope with its status; what nobody foresaw is counted and reported, whatever it became. */
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { asHelmdeckError, type ErrorReply, errorReply, HelmdeckError } from "../app/index.ts";
+import type { ServerEnv } from "./caller.ts";
+import { statusOf } from "./status.ts";
+
+/** Hears of every failure that is answered. */
+export interface FailureListener {
+  failed(error: HelmdeckError): void;
+  /** A defect of ours: `error` is what was thrown. Called before `failed`. */
+  unexpected(error: unknown): void;
+}
+
+/** Hono's handler for whatever a route, a guard or a mount throws. */
+export function answerFailures(listener: FailureListener) {
+  return (thrown: unknown, c: Context<ServerEnv>): Response => {
+    const error = knownError(thrown);
+    if (error.code === "internal") listener.unexpected(thrown);
+    listener.failed(error);
+    return c.json(errorReply(error), statusFor(error), headersFor(error));
+  };
+}
+
+export function failureReply(error: HelmdeckError): { status: number; headers: Headers; body: ErrorReply } {
+  return { status: statusFor(error), headers: new Headers(headersFor(error)), body: errorReply(error) };
+}
+
+/** The library's own refusals (a media type that a route does not take) are the client's affair, not defects of ours. */
+function knownError(thrown: unknown): HelmdeckError {
+  if (thrown instanceof HTTPException && thrown.status === 415) {
+    return new HelmdeckError(
+      "unsupported_media_type",
+      "The body must be JSON: Content-Type: application/json.",
+    );
+  }
+  if (thrown instanceof HTTPException && thrown.status < 500) {
+    return new HelmdeckError("invalid_input", "The request is malformed.");
+  }
+  return asHelmdeckError(thrown);
+}
+
+/** The codes are closed, and each has a status that can carry a body. */
+function statusFor(error: HelmdeckError): ContentfulStatusCode {
+  const status: number = statusOf(error.code);
+  return status as ContentfulStatusCode; // hono's list ends at the registered ones; 499 is none
+}
+
+function headersFor({ code, details }: HelmdeckError): Record<string, string> {
+  if (code === "missing_bearer") return { "WWW-Authenticate": 'Bearer realm="helmdeck"' };
+  if (code === "invalid_token")
+    return { "WWW-Authenticate": 'Bearer realm="helmdeck", error="invalid_token"' };
+  if (code === "rate_limited" && typeof details.retryAfterSeconds === "number") {
+    return { "Retry-After": String(Math.max(1, Math.ceil(details.retryAfterSeconds))) };
+  }
+  if (code === "method_not_allowed" && typeof details.allow === "string") return { Allow: details.allow };
+  return {};
+}

@@ -1,0 +1,28 @@
+/** Addresses that can be read in one way only: well-formed percent-encoding, and no parameter given twice. */
+import type { MiddlewareHandler } from "hono";
+import { HelmdeckError } from "../../app/index.ts";
+import type { ServerEnv } from "../caller.ts";
+
+/** Without it, `%FF` would be taken for the characters %, F, F, which is another key. */
+export const guardAddress: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  const { pathname, search, searchParams } = new URL(c.req.url);
+  requireDecodable(pathname);
+  requireDecodable(search);
+  const names = [...searchParams.keys()];
+  if (new Set(names).size < names.length) {
+    throw refuse("A parameter is given twice in the address; give each once.");
+  }
+  await next();
+};
+
+function requireDecodable(part: string): void {
+  try {
+    decodeURIComponent(part);
+  } catch {
+    throw refuse("The address is not percent-encoded UTF-8; encode it, as encodeURIComponent does.");
+  }
+}
+
+function refuse(message: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", message);
+}

@@ -1,0 +1,79 @@
+/**
+ * Bodies: bounded while they are read, JSON, and JSON that can be read in one way only.
+ *
+ * Who attacks: a client that sends without end, nests without end, or sends what two readers take differently (a key given
+ * twice, bytes that are no UTF-8). What stops it: each is refused before anything looks at the content.
+ */
+import type { Context, MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { HelmdeckError } from "../../app/index.ts";
+import type { ServerEnv } from "../caller.ts";
+import { problemOfJson } from "./json.ts";
+
+/** A value of 64 KiB with every byte written as an escape of six, and room for the rest. */
+export const MOST_BODY_BYTES = 512 * 1_024;
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
+const WITHOUT_BODY = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export const limitBody: MiddlewareHandler<ServerEnv> = bodyLimit({
+  maxSize: MOST_BODY_BYTES,
+  onError: () => {
+    throw new HelmdeckError("too_large", `The body may have ${MOST_BODY_BYTES} bytes; send less at once.`, {
+      details: { limitBytes: MOST_BODY_BYTES },
+    });
+  },
+});
+
+/** Leaves the parsed body as `body`, undefined when the request has none. A POST must have one. */
+export const parseBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  const text = WITHOUT_BODY.has(c.req.method) ? "" : await textOf(c);
+  if (text === "" && c.req.method === "POST") throw refuse("The request has no body; send JSON.");
+  c.set("body", text === "" ? undefined : parse(text));
+  await next();
+};
+
+async function textOf(c: Context<ServerEnv>): Promise<string> {
+  const bytes = await bytesOf(c);
+  if (bytes.byteLength === 0) return "";
+  if (!JSON_TYPE.test(c.req.header("content-type") ?? "")) {
+    throw unsupported("The body must be JSON: send Content-Type: application/json.");
+  }
+  if ((c.req.header("content-encoding") ?? "identity") !== "identity") {
+    throw unsupported("The body must not be compressed.");
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refuse("The body is not UTF-8 text.");
+  }
+}
+
+async function bytesOf(c: Context<ServerEnv>): Promise<ArrayBuffer> {
+  try {
+    return await c.req.arrayBuffer();
+  } catch (cause) {
+    // The connection ended before the body did: there is nobody to answer, and nothing of ours has failed.
+    throw new HelmdeckError("cancelled", "The body did not arrive whole.", { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refuse("The body is not JSON."); // The parser's own words would quote it.
+  }
+  const problem = problemOfJson(text);
+  if (problem !== undefined) throw refuse(problem);
+  return value;
+}
+
+function refuse(message: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", message, { details: { field: "body" } });
+}
+
+function unsupported(message: string): HelmdeckError {
+  return new HelmdeckError("unsupported_media_type", message);
+}

@@ -1,0 +1,48 @@
+/** Parameters of the query string: the wire's fields, written as text. */
+import { z } from "@hono/zod-openapi";
+
+/** A whole number; its bounds are the use case's to say. */
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,7}$/, "must be a whole number")
+  .transform(Number)
+  .optional();
+
+function limit(description: string) {
+  return wholeNumber.openapi({ type: "integer", description });
+}
+
+function flag(description: string) {
+  return z
+    .enum(["true", "false", "1", "0"])
+    .transform((text) => text === "true" || text === "1")
+    .optional()
+    .openapi({ type: "boolean", description });
+}
+
+const text = (description: string) => z.string().optional().openapi({ description });
+
+export const factsQuerySchema = z.strictObject({
+  prefix: text("Only keys that begin with exactly this; case matters, no wildcards."),
+  category: text("Only facts of this category."),
+  limit: limit("Most facts to answer with: 1 to 1000; 100 when left out."),
+  cursor: text("next_cursor of the page before."),
+});
+
+export const corpusQuerySchema = z.strictObject({
+  query: text("Words or a question to rank by. Left out: everything, newest first."),
+  limit: limit("Most chunks to answer with: 1 to 100; 20 when left out."),
+  cursor: text("next_cursor of the page before. Not together with a query."),
+});
+
+export const defaultsQuerySchema = z.strictObject({
+  caller: text("Another caller; only with the scope admin."),
+});
+
+export const packQuerySchema = z.strictObject({
+  session_id: text("Go on in this open session of the same caller."),
+});
+
+export const pipelineQuerySchema = z.strictObject({
+  wait: flag("false: answer 202 at once, as with Prefer: respond-async."),
+});

@@ -1,0 +1,59 @@
+/** Which HTTP status each error code is. */
+import type { ErrorCode } from "../app/index.ts";
+
+/** The one place where codes become statuses; a new code does not compile until it has one. */
+export function statusOf(code: ErrorCode) {
+  switch (code) {
+    case "invalid_input":
+      return 400;
+    case "missing_bearer":
+    case "invalid_token":
+      return 401;
+    case "forbidden":
+    case "identity_refused":
+      return 403;
+    case "not_found":
+      return 404;
+    case "method_not_allowed":
+      return 405;
+    case "too_large":
+      return 413;
+    case "unsupported_media_type":
+      return 415;
+    case "pack_failed":
+    case "artifact_refused":
+      return 422;
+    case "rate_limited":
+      return 429;
+    // The caller has gone, as a rule; nginx's number for it.
+    case "cancelled":
+      return 499;
+    case "entry_unreadable":
+    case "invalid_output":
+    case "runtime_unsupported":
+    case "internal":
+      return 500;
+    case "upstream_failed":
+      return 502;
+    case "memory_unavailable":
+    case "session_unavailable":
+    case "embeddings_unavailable":
+    case "model_missing":
+    case "dimension_mismatch":
+    case "key_malformed":
+    case "key_missing":
+    case "key_wrong":
+    case "key_unreadable":
+    case "store_not_ours":
+    case "store_newer":
+    case "store_corrupt":
+    case "store_locked":
+    case "store_readonly":
+    case "store_unavailable":
+      return 503;
+    case "deadline_exceeded":
+      return 504;
+    case "store_full":
+      return 507;
+  }
+}

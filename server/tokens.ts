@@ -1,0 +1,126 @@
+/**
+ * Bearer tokens: JSON Web Tokens as helmdeck's, made and checked with one shared secret.
+ *
+ * Who attacks: someone who forges a token (`alg: none`, another algorithm, a key of their own), replays an old one, or
+ * guesses a short secret. What stops them: HS256 and nothing else, whatever the token's header says; issuer and expiry are
+ * required, `nbf` is honoured; a secret below 32 bytes is refused at start. A stolen token is good until it expires: there
+ * is no revocation but another secret.
+ */
+import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { HelmdeckError, harmlessLine } from "../app/index.ts";
+import type { Caller } from "./caller.ts";
+
+const ALGORITHM = "HS256";
+const ISSUER = "helmdeck";
+/** How far the clock of whoever made the token may be off. */
+export const CLOCK_TOLERANCE_SECONDS = 30;
+export const LEAST_SECRET_BYTES = 32;
+/** As the memory bounds subjects. */
+const SUBJECT_BYTES = 512;
+const MOST_SCOPES = 32;
+/** A token of ours has a few hundred bytes. */
+const MOST_TOKEN_CHARACTERS = 8_192;
+
+export interface TokenRequest {
+  readonly subject: string;
+  readonly ttlSeconds: number;
+  readonly scopes?: readonly string[];
+  /** For people who look into a token: whose it is, and for which program. */
+  readonly name?: string;
+  readonly client?: string;
+}
+
+export interface MintedToken {
+  readonly token: string;
+  readonly subject: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Throws `invalid_input` for a subject that no memory can have. */
+export async function mintToken(
+  secret: Uint8Array,
+  request: TokenRequest,
+  now: number,
+): Promise<MintedToken> {
+  const { subject, ttlSeconds, scopes = [], name, client } = request;
+  if (!isSubject(subject)) {
+    throw new HelmdeckError(
+      "invalid_input",
+      `subject must be 1 to ${SUBJECT_BYTES} bytes of text without control characters.`,
+      { details: { field: "subject" } },
+    );
+  }
+  const issued = Math.floor(now / 1_000);
+  const token = await new SignJWT({
+    ...(scopes.length > 0 && { scopes }),
+    ...(name !== undefined && { name }),
+    ...(client !== undefined && { client }),
+  })
+    .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
+    .setIssuer(ISSUER)
+    .setSubject(subject)
+    .setIssuedAt(issued)
+    .setExpirationTime(issued + ttlSeconds)
+    .sign(secret);
+  return { token, subject, scopes, expiresAt: (issued + ttlSeconds) * 1_000 };
+}
+
+/** The caller that a token vouches for; throws `invalid_token`, which says nothing of the token's content. */
+export async function verifyToken(secret: Uint8Array, token: string, now: number): Promise<Caller> {
+  if (token.length > MOST_TOKEN_CHARACTERS) throw refuse("is too long to be one of this server's");
+  const claims = await claimsOf(secret, token, now);
+  const { sub, scopes = [] } = claims;
+  if (!isSubject(sub)) throw refuse("has no usable subject (sub)");
+  if (!isScopes(scopes)) throw refuse("has scopes that are not a list of words");
+  return { subject: sub, authenticated: true, scopes };
+}
+
+async function claimsOf(secret: Uint8Array, token: string, now: number): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, secret, {
+      algorithms: [ALGORITHM],
+      issuer: ISSUER,
+      requiredClaims: ["sub", "exp"],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(now),
+    });
+    return payload;
+  } catch (error) {
+    throw refuse(reasonOf(error));
+  }
+}
+
+/** What a claim lacks may be told, since the signature was good; everything else is one flat answer. */
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return "has expired";
+  if (error instanceof errors.JWTClaimValidationFailed) return `does not pass on its claim ${error.claim}`;
+  if (error instanceof errors.JOSEError) return "is malformed, or signed with another secret";
+  throw error;
+}
+
+function isSubject(subject: unknown): subject is string {
+  return (
+    typeof subject === "string" &&
+    subject.trim() !== "" &&
+    subject.isWellFormed() &&
+    Buffer.byteLength(subject) <= SUBJECT_BYTES &&
+    harmlessLine(subject) === subject
+  );
+}
+
+function isScopes(scopes: unknown): scopes is readonly string[] {
+  return (
+    Array.isArray(scopes) &&
+    scopes.length <= MOST_SCOPES &&
+    scopes.every((scope) => typeof scope === "string")
+  );
+}
+
+function refuse(why: string): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_token",
+    `The token ${why}. Make a new one with helmdeck-memory token --subject NAME.`,
+  );
+}
