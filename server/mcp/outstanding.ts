@@ -1,0 +1,60 @@
+/** Which requests of a client still wait for their answer, seen at the transport: what was accepted is finished before it closes. */
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type RequestId,
+} from "@modelcontextprotocol/sdk/types.js";
+
+export class Outstanding {
+  readonly #ids = new Set<RequestId>();
+  #waiting: (() => void)[] = [];
+
+  /** Before the transport is handed to a server, which keeps what is set here. */
+  constructor(transport: Transport, onCancelled: (id: RequestId) => void = () => {}) {
+    const send = transport.send.bind(transport);
+    transport.send = async (message, options) => {
+      await send(message, options).finally(() => this.#sent(message));
+    };
+    transport.onmessage = (message) => {
+      if (isJSONRPCRequest(message)) this.#ids.add(message.id);
+      const cancelled = cancelledId(message);
+      if (cancelled === undefined || !this.#ids.has(cancelled)) return;
+      // A cancelled request gets no answer.
+      this.#settle(cancelled);
+      onCancelled(cancelled);
+    };
+  }
+
+  get count(): number {
+    return this.#ids.size;
+  }
+
+  /** Resolves when every request that came has its answer, or was cancelled. */
+  settled(): Promise<void> {
+    if (this.#ids.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #sent(message: JSONRPCMessage): void {
+    if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return;
+    if (message.id !== undefined) this.#settle(message.id);
+  }
+
+  #settle(id: RequestId): void {
+    this.#ids.delete(id);
+    if (this.#ids.size > 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+function cancelledId(message: JSONRPCMessage): RequestId | undefined {
+  if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return undefined;
+  const id: unknown = message.params?.requestId;
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
+}

@@ -1,0 +1,63 @@
+/** Packs as MCP tools. */
+import type { Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import { HelmdeckError, type PackEffects, type PackEngine, type PackInfo } from "../../app/index.ts";
+import { resultOfRun } from "./results.ts";
+import { type McpTool, toolNameOf } from "./tools.ts";
+
+export function packTools(packs: PackEngine): readonly McpTool[] {
+  return packs.list().map((pack) => toolFor(pack, packs));
+}
+
+function toolFor(pack: PackInfo, packs: PackEngine): McpTool {
+  return {
+    dottedName: pack.name,
+    definition: definitionOf(pack),
+    call: async ({ caller, input, signal, onProgress }) => {
+      const { subject, authenticated } = caller;
+      return resultOfRun(
+        await packs.run({ pack: pack.name, input, caller: subject, authenticated, signal, onProgress }),
+      );
+    },
+  };
+}
+
+function definitionOf({ name, description, inputSchema, outputSchema, effects }: PackInfo): Tool {
+  return {
+    name: toolNameOf(name),
+    description,
+    inputSchema: requireObjectSchema(name, inputSchema),
+    ...(isObjectSchema(outputSchema) ? { outputSchema: asObjectSchema(outputSchema) } : {}),
+    annotations: annotationsFor(effects),
+  };
+}
+
+/** MCP's hints; what a pack does not say is taken for the worse, which is the protocol's default too. */
+export function annotationsFor(effects: PackEffects = {}): ToolAnnotations {
+  const { readOnly = false, destructive = !readOnly, idempotent = readOnly, openWorld = true } = effects;
+  return {
+    readOnlyHint: readOnly,
+    destructiveHint: destructive,
+    idempotentHint: idempotent,
+    openWorldHint: openWorld,
+  };
+}
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+function requireObjectSchema(name: string, schema: JsonSchema): Tool["inputSchema"] {
+  if (isObjectSchema(schema)) return asObjectSchema(schema);
+  throw new HelmdeckError(
+    "invalid_input",
+    `The pack "${name}" cannot be an MCP tool: its input must be an object with named fields.`,
+  );
+}
+
+function isObjectSchema({ type, anyOf, oneOf, allOf }: JsonSchema): boolean {
+  if (type !== undefined) return type === "object";
+  return [anyOf, oneOf, allOf].some((parts) => Array.isArray(parts) && parts.every(isObjectSchema));
+}
+
+/** MCP wants the word "object" at the root, and takes schemas without a dialect for 2020-12, which ours are. */
+export function asObjectSchema({ $schema: _, ...schema }: JsonSchema): Tool["inputSchema"] {
+  return { ...schema, type: "object" };
+}

@@ -1,0 +1,94 @@
+/** Pipelines as MCP tools: `pipeline__<id>` starts one and answers when it has ended. */
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import * as z from "zod";
+import {
+  type PackEffects,
+  type PackInfo,
+  type Pipeline,
+  type PipelineInput,
+  type PipelineRunner,
+  pipelineRunReply,
+  pipelineRunReplySchema,
+} from "../../app/index.ts";
+import { annotationsFor, asObjectSchema } from "./pack-tools.ts";
+import { textOf } from "./results.ts";
+import { type McpTool, type ToolCall, toolNameOf } from "./tools.ts";
+
+export function pipelineTools(runner: PipelineRunner, packs: readonly PackInfo[]): readonly McpTool[] {
+  return runner.list().map((pipeline) => {
+    const dottedName = `pipeline.${pipeline.id}`;
+    return {
+      dottedName,
+      definition: definitionOf(toolNameOf(dottedName), pipeline, packs),
+      call: (call: ToolCall) => runPipeline(runner, pipeline.id, call),
+    };
+  });
+}
+
+/** A cancelled call cancels the run, and waits until it has ended and is recorded. */
+async function runPipeline(
+  runner: PipelineRunner,
+  pipeline: string,
+  call: ToolCall,
+): Promise<CallToolResult> {
+  const { caller, input, signal } = call;
+  const { subject, authenticated } = caller;
+  const { runId } = await runner.start({ pipeline, inputs: input, caller: subject, authenticated });
+  const cancel = () => void runner.cancel(subject, runId).catch(() => {}); // it has ended by itself
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    return resultOf(pipelineRunReply(await runner.ended(subject, runId)));
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+function resultOf(run: z.infer<typeof pipelineRunReplySchema>): CallToolResult {
+  if (run.state === "succeeded") return { content: [textOf(run)], structuredContent: run };
+  const { code, message } = run.error ?? { code: run.state, message: `The pipeline was ${run.state}.` };
+  return { isError: true, content: [{ type: "text", text: `${code}: ${message}` }, textOf(run)] };
+}
+
+function definitionOf(name: string, pipeline: Pipeline, packs: readonly PackInfo[]): Tool {
+  const steps = pipeline.steps.map(({ pack }) => packs.find((known) => known.name === pack)?.effects);
+  return {
+    name,
+    description: pipeline.description,
+    inputSchema: inputSchemaFor(pipeline.inputs),
+    outputSchema: OUTPUT_SCHEMA,
+    annotations: annotationsFor(effectsOfAll(steps)),
+  };
+}
+
+const OUTPUT_SCHEMA = asObjectSchema(z.toJSONSchema(pipelineRunReplySchema, { io: "output" }));
+
+function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["inputSchema"] {
+  const named = Object.entries(inputs);
+  const properties = named.map(([name, { description, default: fallback }]) => [
+    name,
+    {
+      ...(description === undefined ? {} : { description }),
+      ...(fallback === undefined ? {} : { default: fallback }),
+    },
+  ]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required: named.filter(([, { required }]) => required).map(([name]) => name),
+    additionalProperties: false,
+  };
+}
+
+/** A chain does what any of its steps does; a step that is not known may do anything. */
+function effectsOfAll(steps: readonly (PackEffects | undefined)[]): PackEffects {
+  const every = (holds: (effects: PackEffects) => boolean | undefined) =>
+    steps.every((effects) => effects !== undefined && holds(effects) === true);
+  const harmless = every(({ readOnly, destructive }) => readOnly === true || destructive === false);
+  return {
+    readOnly: every(({ readOnly }) => readOnly),
+    destructive: !harmless,
+    idempotent: every(({ readOnly, idempotent = readOnly }) => idempotent),
+    openWorld: !every(({ openWorld }) => openWorld === false),
+  };
+}

@@ -1,0 +1,50 @@
+/** What a tool answers: the pack's output as data and as text, or one sentence on what went wrong and what to do. */
+import type { CallToolResult, ResourceLink } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type ArtifactRef,
+  asHelmdeckError,
+  errorReply,
+  type HelmdeckError,
+  harmlessLine,
+  type PackRun,
+  packRunReply,
+  remedyFor,
+} from "../../app/index.ts";
+import { artifactUri } from "./artifacts.ts";
+
+export function resultOfRun(run: PackRun): CallToolResult {
+  const { output, artifacts: _, ...about } = packRunReply(run);
+  return {
+    content: [textOf(output), ...run.artifacts.map(linkTo)],
+    ...(isRecord(output) ? { structuredContent: output } : {}),
+    _meta: { "helmdeck/run": about },
+  };
+}
+
+/** For a model to read and act on: `code: message`, then what to do. */
+export function resultOfFailure(error: unknown): CallToolResult {
+  const failure = asHelmdeckError(error);
+  return {
+    isError: true,
+    content: [{ type: "text", text: sentenceFor(failure) }],
+    // Not structuredContent: clients check that against the schema of the good answer.
+    _meta: { "helmdeck/error": { ...errorReply(failure), remedy: remedyFor(failure.code) } },
+  };
+}
+
+export function sentenceFor({ code, message }: HelmdeckError): string {
+  return `${code}: ${harmlessLine(message)} ${remedyFor(code)}`;
+}
+
+/** The same data for clients that do not read structured content. */
+export function textOf(value: unknown): { type: "text"; text: string } {
+  return { type: "text", text: JSON.stringify(value) ?? "null" };
+}
+
+function linkTo({ id, name, mediaType, sizeBytes }: ArtifactRef): ResourceLink {
+  return { type: "resource_link", uri: artifactUri(id), name, mimeType: mediaType, size: sizeBytes };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,34 @@
+/** What every MCP session of a process shares: the deck, the registry of tools, and one watch over memory. */
+import type { Deck } from "../../app/index.ts";
+import { packTools } from "./pack-tools.ts";
+import { pipelineTools } from "./pipeline-tools.ts";
+import { ToolRegistry } from "./tools.ts";
+import { MemoryWatch, processTicker, type Ticker } from "./watch.ts";
+
+export interface McpService {
+  readonly deck: Deck;
+  readonly tools: ToolRegistry;
+  readonly watch: MemoryWatch;
+  /** Told of every error that is no HelmdeckError. Its text may hold a value: log its name and place only. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+export interface McpServiceOptions {
+  readonly onDefect?: (error: unknown) => void;
+  /** How often a subscribed caller's memory is looked at for what other processes wrote. Default two seconds. */
+  readonly watchEveryMs?: number;
+  readonly ticker?: Ticker;
+}
+
+const WATCH_EVERY_MS = 2_000;
+
+/** Throws `invalid_input` when two packs or pipelines would be one tool. Close its watch at the end; the deck is the caller's. */
+export function makeMcpService(deck: Deck, options: McpServiceOptions = {}): McpService {
+  const { onDefect = () => {}, watchEveryMs = WATCH_EVERY_MS, ticker = processTicker } = options;
+  return {
+    deck,
+    tools: new ToolRegistry([...packTools(deck.packs), ...pipelineTools(deck.pipelines, deck.packs.list())]),
+    watch: new MemoryWatch({ memory: deck.memory, everyMs: watchEveryMs, ticker }),
+    onDefect,
+  };
+}
