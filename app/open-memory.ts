@@ -26,7 +26,7 @@ export interface OpenMemoryOptions extends MemoryPlace {
   readonly random?: () => number;
 }
 
-const SWEEP_EVERY_MS = 10 * 60 * 1_000;
+export const SWEEP_EVERY_MS = 10 * 60 * 1_000;
 
 /** Throws the HelmdeckError of whatever stands in the way: any `key_…` or `store_…` code. */
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {

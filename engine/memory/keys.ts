@@ -40,6 +40,11 @@ export interface LoadedKey {
  * @throws `key_malformed`, `key_missing`, `key_unreadable`; `store_readonly` or `store_full` when a key file cannot be made.
  */
 export async function loadOrMakeKey(places: KeyPlaces): Promise<LoadedKey> {
+  return (await findKey(places)) ?? { ...(await makeKeyFile(places.keyPath)), source: places.keyPath };
+}
+
+/** As {@link loadOrMakeKey}, but makes nothing: undefined when there is neither key nor data, so that one may be made. */
+export async function findKey(places: KeyPlaces): Promise<LoadedKey | undefined> {
   const { configuredKey, env } = places;
   if (configuredKey !== undefined) return fromText(configuredKey, "the configured key");
   const named = setting(env, "HELMDECK_MEMORY_KEY");
@@ -66,14 +71,11 @@ async function fromNamedFile(path: string): Promise<LoadedKey> {
   return { ...loaded, warning };
 }
 
-async function fromDefaultFile(keyPath: string, databasePath: string): Promise<LoadedKey> {
+async function fromDefaultFile(keyPath: string, databasePath: string): Promise<LoadedKey | undefined> {
   const existing = await readDefaultFile(keyPath);
-  if (existing !== undefined) return existing;
-  if (await hasData(databasePath)) {
-    // Another process may have made key and database between our two looks; the key always comes first.
-    return (await readDefaultFile(keyPath)) ?? refuseNewKey(keyPath, databasePath);
-  }
-  return { ...(await makeKeyFile(keyPath)), source: keyPath };
+  if (existing !== undefined || !(await hasData(databasePath))) return existing;
+  // Another process may have made key and database between our two looks; the key always comes first.
+  return (await readDefaultFile(keyPath)) ?? refuseNewKey(keyPath, databasePath);
 }
 
 async function readDefaultFile(keyPath: string): Promise<LoadedKey | undefined> {
