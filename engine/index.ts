@@ -99,6 +99,8 @@ export type {
   SessionProvider,
   SessionRequest,
 } from "./packs/contract.ts";
+export { definePack, PACK_LIMITS } from "./packs/define.ts";
+export { createPackEngine, type PackEngineOptions } from "./packs/engine.ts";
 export type {
   Pipeline,
   PipelineInput,
@@ -141,4 +143,4 @@ export {
   withoutLines,
 } from "./projections/paths.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
-export type { Timer } from "./timer.ts";
+export { processTimer, type Timer } from "./timer.ts";

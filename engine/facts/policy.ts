@@ -114,7 +114,7 @@ function checkValue(value: unknown): string {
   return text;
 }
 
-function checkTags(tags: unknown): readonly string[] {
+export function checkTags(tags: unknown): readonly string[] {
   if (tags === undefined || tags === null) return [];
   if (!Array.isArray(tags)) throw refuse("tags", "must be a list of texts");
   if (tags.length > FACT_LIMITS.tags) {
@@ -149,21 +149,21 @@ function isWholeNumber(value: unknown): value is number {
   return Number.isInteger(value);
 }
 
-function textOf(field: string, text: unknown): string {
+export function textOf(field: string, text: unknown): string {
   if (typeof text === "string") return text;
   throw refuse(field, text === undefined || text === null ? "is missing" : "must be text");
 }
 
-function refuseLong(field: string, text: string, mostBytes: number, remedy: string): void {
+export function refuseLong(field: string, text: string, mostBytes: number, remedy: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > mostBytes) throw refuse(field, `may have ${mostBytes} bytes, and has ${bytes}; ${remedy}`);
 }
 
-function refuseHostile(field: string, text: string): void {
+export function refuseHostile(field: string, text: string): void {
   const problem = problemOfName(text);
   if (problem !== undefined) throw refuse(field, `${problem}; leave it out`);
 }
 
-function refuse(field: string, rule: string): HelmdeckError {
+export function refuse(field: string, rule: string): HelmdeckError {
   return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -1,0 +1,86 @@
+/** What a handler is given for one run: the context, and a session that starts processes only where that was declared. */
+import { HelmdeckError } from "../errors.ts";
+import { harmlessLine } from "../facts/hostile-text.ts";
+import type { MemoryStore, UnixMs } from "../memory/contract.ts";
+import { namespaceOf, type Subject } from "../memory/namespace.ts";
+import type { ArtifactSink, Pack, PackContext, Session } from "./contract.ts";
+import type { Progress, Waiter } from "./flights.ts";
+import { openNotes } from "./notes.ts";
+
+const PROGRESS_CHARACTERS = 200;
+
+export interface ContextParts {
+  readonly pack: Pack;
+  readonly caller: Subject;
+  readonly waiter: Waiter;
+  readonly now: () => UnixMs;
+  readonly artifacts: ArtifactSink;
+  readonly session: Session | undefined;
+  /** Gate 1. */
+  readonly store: MemoryStore | undefined;
+}
+
+export function makeContext(parts: ContextParts): PackContext {
+  const { pack, caller, waiter, now, artifacts, session } = parts;
+  return Object.freeze({
+    caller,
+    signal: waiter.signal,
+    now,
+    artifacts,
+    ...(session && { session: guardSession(pack, session, waiter.signal) }),
+    ...openMemory(parts),
+    progress: waiter.progress,
+  });
+}
+
+/** A caller's listener, fed with numbers from 0 to 1 and harmless lines only; what it throws is its own affair. */
+export function progressTo(listener: Progress | undefined): Progress {
+  return (done, message) => {
+    if (listener === undefined || Number.isNaN(done)) return;
+    const line = message === undefined ? [] : [harmlessLine(message).slice(0, PROGRESS_CHARACTERS)];
+    try {
+      listener(Math.min(1, Math.max(0, done)), ...line);
+    } catch {
+      // A listener that fails must not fail the run.
+    }
+  };
+}
+
+/** Both gates: without a store, or without `memory` on the pack, there are no such fields. */
+function openMemory({
+  pack,
+  caller,
+  store,
+  session,
+  now,
+}: ContextParts): Pick<PackContext, "memory" | "callerMemory"> {
+  const policy = pack.memory;
+  if (store === undefined || policy === undefined) return {};
+  const callerMemory = openNotes({ store, namespace: namespaceOf(caller), policy, now });
+  if (session === undefined) return { memory: callerMemory, callerMemory };
+  return {
+    memory: openNotes({ store, namespace: namespaceOf(caller, session.id), policy, now }),
+    callerMemory,
+  };
+}
+
+/** Processes end with the run, and only packs that say so may start them: others run for callers without a token. */
+function guardSession(pack: Pack, session: Session, signal: AbortSignal): Session {
+  return {
+    id: session.id,
+    folder: session.folder,
+    run: async (program, args, options = {}) => {
+      if (pack.startsProcess !== true) throw undeclared(pack);
+      const signals = options.signal === undefined ? [signal] : [signal, options.signal];
+      return session.run(program, args, { ...options, signal: AbortSignal.any(signals) });
+    },
+  };
+}
+
+function undeclared(pack: Pack): HelmdeckError {
+  return new HelmdeckError(
+    "forbidden",
+    `${pack.name} may not start processes: it is not declared with startsProcess.`,
+    { details: { pack: pack.name } },
+  );
+}
