@@ -2,29 +2,26 @@
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { asHelmdeckError, type ErrorReply, errorReply, HelmdeckError } from "../app/index.ts";
+import { asHelmdeckError, errorReply, HelmdeckError } from "../app/index.ts";
 import type { ServerEnv } from "./caller.ts";
 import { statusOf } from "./status.ts";
 
 /** Hears of every failure that is answered. */
 export interface FailureListener {
-  failed(error: HelmdeckError): void;
+  failed(error: HelmdeckError, requestId: string): void;
   /** A defect of ours: `error` is what was thrown. Called before `failed`. */
-  unexpected(error: unknown): void;
+  unexpected(error: unknown, requestId: string): void;
 }
 
 /** Hono's handler for whatever a route, a guard or a mount throws. */
 export function answerFailures(listener: FailureListener) {
   return (thrown: unknown, c: Context<ServerEnv>): Response => {
     const error = knownError(thrown);
-    if (error.code === "internal") listener.unexpected(thrown);
-    listener.failed(error);
+    const requestId = c.get("requestId");
+    if (error.code === "internal") listener.unexpected(thrown, requestId);
+    listener.failed(error, requestId);
     return c.json(errorReply(error), statusFor(error), headersFor(error));
   };
-}
-
-export function failureReply(error: HelmdeckError): { status: number; headers: Headers; body: ErrorReply } {
-  return { status: statusFor(error), headers: new Headers(headersFor(error)), body: errorReply(error) };
 }
 
 /** The library's own refusals (a media type that a route does not take) are the client's affair, not defects of ours. */

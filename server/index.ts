@@ -1,2 +1,16 @@
 /** The server: REST and MCP over the app. */
-export {};
+export type { Caller } from "./caller.ts";
+export {
+  createServer,
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  DEFAULT_REQUESTS_PER_MINUTE,
+  GRACE_MS,
+  type HelmdeckServer,
+  type Listening,
+  type ListenOptions,
+  type ServerOptions,
+} from "./create-server.ts";
+export type { Mount, MountedRequest } from "./mount.ts";
+export { type LoadedSecret, loadSecret } from "./secret.ts";
+export { type MintedToken, mintToken, type TokenRequest } from "./tokens.ts";

@@ -7,19 +7,20 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
 
 /** A sentence, or undefined when there is none. Wants text that JSON.parse has taken. */
 export function problemOfJson(text: string): string | undefined {
-  const keysOfOpen: Set<string>[] = [];
+  const open: Set<unknown>[] = [];
   for (const [token, colon] of text.matchAll(TOKEN)) {
-    if (token === "{" || token === "[") {
-      keysOfOpen.push(new Set());
-      if (keysOfOpen.length > MOST_JSON_DEPTH) return `The body is nested more than ${MOST_JSON_DEPTH} deep.`;
-    } else if (token === "}" || token === "]") {
-      keysOfOpen.pop();
-    } else if (colon !== undefined) {
-      const keys = keysOfOpen.at(-1);
-      const key: unknown = JSON.parse(token.slice(0, -colon.length));
-      if (typeof key !== "string" || keys?.has(key)) return "The body gives a field twice; give each once.";
-      keys?.add(key);
+    if (token === "}" || token === "]") open.pop();
+    if (token === "{" || token === "[") open.push(new Set());
+    if (open.length > MOST_JSON_DEPTH) return `The body is nested more than ${MOST_JSON_DEPTH} deep.`;
+    if (colon !== undefined && isRepeated(open.at(-1), JSON.parse(token.slice(0, -colon.length)))) {
+      return "The body gives a field twice; give each once.";
     }
   }
   return undefined;
+}
+
+function isRepeated(keys: Set<unknown> | undefined, key: unknown): boolean {
+  if (keys?.has(key)) return true;
+  keys?.add(key);
+  return false;
 }

@@ -48,10 +48,15 @@ interface Checked {
 export function refuseInvalid({ success, data, error }: Checked): void {
   const issue = error?.issues[0];
   if (success || issue === undefined) return;
-  // The validator leaves out what was given; whether anything was tells "missing" from "wrong".
   const field = fieldOf(issue) || "The body";
-  const rule = ruleOf({ ...issue, input: valueAt(data, issue.path) });
+  const rule = ruleOf(withInput(issue, data));
   throw new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}
+
+/** The validator leaves out what was given; whether anything was tells "missing" from "wrong". */
+function withInput(issue: $ZodIssue, data: unknown): $ZodIssue {
+  // Each kind of issue types its input as what the schema wants, which it is not.
+  return { ...issue, input: valueAt(data, issue.path) } as $ZodIssue;
 }
 
 function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,0 +1,124 @@
+/**
+ * The server's request handling as one hono app: guards, authentication, routes, in the order in which a request meets them.
+ *
+ * Whatever a request is refused for, it is refused before anything that costs more is done: address and host first, then
+ * who it is and how often, then the size of its body, then its form, and only then a route.
+ */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { secureHeaders } from "hono/secure-headers";
+import type { Logger } from "pino";
+import { type Deck, errorReply, HelmdeckError } from "../app/index.ts";
+import { authenticate, hasScope } from "./authentication.ts";
+import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "./caller.ts";
+import { answerFailures } from "./failures.ts";
+import { guardAddress } from "./guards/address.ts";
+import { limitBody, parseBody } from "./guards/body.ts";
+import { guardHost, type HostRules } from "./guards/host.ts";
+import { makeRateLimits, type RateLimits } from "./guards/rate.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Mount } from "./mount.ts";
+import { observeRequests, watchFailures } from "./observing.ts";
+import { describeApi, OPENAPI_PATH } from "./openapi.ts";
+import { refuseInvalid } from "./rest/answers.ts";
+import { addMemoryRoutes } from "./rest/memory.ts";
+import { addOpenRoutes } from "./rest/operations.ts";
+import { addPackRoutes } from "./rest/packs.ts";
+import { addPipelineRoutes } from "./rest/pipelines.ts";
+
+export type ServerApp = OpenAPIHono<ServerEnv>;
+
+export interface AppParts extends HostRules {
+  readonly deck: Deck;
+  readonly version: string;
+  /** Raw bytes; absent: no authentication. */
+  readonly secret?: Uint8Array;
+  /** For each caller, and for each address without one; 0: no limit. */
+  readonly requestsPerMinute: number;
+  readonly mounts: readonly Mount[];
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly isStopping: () => boolean;
+  readonly onUnexpected?: (error: unknown) => void;
+}
+
+export function makeApp(parts: AppParts): ServerApp {
+  const app: ServerApp = new OpenAPIHono<ServerEnv>({ defaultHook: refuseInvalid });
+  const limits = makeRateLimits(parts.requestsPerMinute);
+  app.onError(answerFailures(watchFailures(parts)));
+  app.use(observeRequests(parts.metrics, parts.log), SECURITY_HEADERS, connectionHeaders(parts.isStopping));
+  app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
+  addOpenPart(app, parts, limits);
+  app.use(authenticate({ ...parts, limits }), limitBody, parseBody);
+  addCallersPart(app, parts);
+  app.notFound(async (c) => c.json(errorReply(noSuchRoute()), 404));
+  return app;
+}
+
+/** What answers to anybody; counted by address. */
+function addOpenPart(app: ServerApp, { deck, version }: AppParts, limits: RateLimits): void {
+  const counted: MiddlewareHandler<ServerEnv> = async (c, next) => {
+    await limits.countAddress(c);
+    await next();
+  };
+  for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
+  addOpenRoutes(app, deck, version);
+  app.get(OPENAPI_PATH, (c) => c.json(describeApi(app, version)));
+}
+
+/** What answers to callers. */
+function addCallersPart(app: ServerApp, { deck, mounts, metrics, secret }: AppParts): void {
+  addMemoryRoutes(app, deck);
+  addPackRoutes(app, deck);
+  addPipelineRoutes(app, deck);
+  app.get("/metrics", async (c) => {
+    if (secret !== undefined && !hasScope(c.get("caller"), METRICS_SCOPE, ADMIN_SCOPE))
+      throw metricsForbidden();
+    return c.body(await metrics.text(), 200, { "Content-Type": metrics.contentType });
+  });
+  for (const mount of mounts) {
+    app.on([...mount.methods], `/api/v1${mount.path}`, (c) =>
+      mount.handle(c.req.raw, { caller: c.get("caller"), body: c.get("body") }),
+    );
+  }
+}
+
+/** Nothing here is a page: no script, no frame, no guess at a type, nothing kept by a cache. */
+const SECURITY_HEADERS: MiddlewareHandler<ServerEnv> = secureHeaders({
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  referrerPolicy: "no-referrer",
+  // The server speaks plain HTTP; whoever puts TLS before it decides.
+  strictTransportSecurity: false,
+});
+
+/** Answers are for this caller and this moment; and a server that stops has its clients open their next connection elsewhere. */
+function connectionHeaders(isStopping: () => boolean): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    await next();
+    if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+    if (isStopping()) c.header("Connection", "close");
+  };
+}
+
+/** 405 with Allow on a route that has other methods; OPTIONS is answered with them. */
+function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
+  return methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) => {
+      const allow = [...methods, "OPTIONS"].join(", ");
+      if (c.req.method === "OPTIONS") return c.body(null, 204, { Allow: allow });
+      const refusal = new HelmdeckError("method_not_allowed", `This route takes ${allow}.`);
+      return c.json(errorReply(refusal), 405, { Allow: allow });
+    },
+  });
+}
+
+function noSuchRoute(): HelmdeckError {
+  return new HelmdeckError("not_found", `There is no such route; ${OPENAPI_PATH} lists those there are.`);
+}
+
+function metricsForbidden(): HelmdeckError {
+  return new HelmdeckError("forbidden", "Metrics need a token with the scope metrics or admin.");
+}

@@ -1,0 +1,96 @@
+/** A server over a deck: its request handling, and the same on a socket. */
+import pino, { type Logger } from "pino";
+import type { Deck } from "../app/index.ts";
+import manifest from "../package.json" with { type: "json" };
+import { makeApp, type ServerApp } from "./app.ts";
+import { listen, type Socketed, type SocketOptions } from "./listening.ts";
+import { makeMetrics } from "./metrics.ts";
+import type { Mount } from "./mount.ts";
+
+export const DEFAULT_PORT = 3_848;
+export const DEFAULT_HOST = "127.0.0.1";
+/** A hundred a second, for each caller. */
+export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
+/** For what was accepted to end, when the server stops. */
+export const GRACE_MS = 10_000;
+
+export interface ServerOptions {
+  /** Raw bytes, at least 32; absent: no authentication, every caller is `unknown`, and loopback only. */
+  readonly secret?: Uint8Array;
+  /** Host names that clients use, beside the loopback ones. */
+  readonly allowedHosts?: readonly string[];
+  /** Browser origins that may ask; none unless named. */
+  readonly allowedOrigins?: readonly string[];
+  /** For each caller, and for each address without one; 0: no limit. Default 6,000. */
+  readonly requestsPerMinute?: number;
+  readonly mounts?: readonly Mount[];
+  /** Default: nothing is logged. */
+  readonly log?: Logger;
+  readonly now?: () => number;
+  /** Hears of every defect, whatever status it became. */
+  readonly onUnexpected?: (error: unknown) => void;
+}
+
+export interface ListenOptions extends Pick<SocketOptions, "limits"> {
+  readonly host?: string;
+  readonly port?: number;
+  /** Default 10 s. */
+  readonly graceMs?: number;
+}
+
+export interface Listening extends Pick<Socketed, "address" | "port" | "url"> {
+  /** Finishes what was accepted, within the grace; the deck is its owner's to close. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface HelmdeckServer {
+  /** For tests without a socket: `app.request()`. */
+  readonly app: ServerApp;
+  listen(options?: ListenOptions): Promise<Listening>;
+}
+
+export function createServer(deck: Deck, options: ServerOptions = {}): HelmdeckServer {
+  const { secret, allowedHosts = [], allowedOrigins = [], mounts = [], onUnexpected } = options;
+  const metrics = makeMetrics(deck);
+  let stopping = false;
+  const app = makeApp({
+    deck,
+    version: manifest.version,
+    ...(secret && { secret }),
+    allowedHosts,
+    allowedOrigins,
+    requestsPerMinute: options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE,
+    mounts,
+    metrics,
+    log: options.log ?? pino({ enabled: false }),
+    now: options.now ?? Date.now,
+    isStopping: () => stopping,
+    ...(onUnexpected && { onUnexpected }),
+  });
+  return {
+    app,
+    listen: async ({ host = DEFAULT_HOST, port = DEFAULT_PORT, graceMs = GRACE_MS, limits } = {}) => {
+      const hasAuthentication = secret !== undefined;
+      const socketed = await listen(app, { host, port, hasAuthentication, ...(limits && { limits }) });
+      metrics.watchProcess();
+      let closing: Promise<void> | undefined;
+      return {
+        address: socketed.address,
+        port: socketed.port,
+        url: socketed.url,
+        close: () => {
+          stopping = true;
+          closing ??= closeAll(mounts, () => socketed.stop(graceMs));
+          return closing;
+        },
+      };
+    },
+  };
+}
+
+/** Event streams never end by themselves, so they are ended first. */
+async function closeAll(mounts: readonly Mount[], stop: () => Promise<void>): Promise<void> {
+  const stopped = stop();
+  await Promise.allSettled(mounts.map((mount) => mount.close?.()));
+  await stopped;
+}

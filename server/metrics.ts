@@ -1,0 +1,71 @@
+/**
+ * What Prometheus is told. Labels are route patterns, statuses, error codes and class names: closed sets, none of which
+ * holds a caller, a key or a value.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Deck } from "../app/index.ts";
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+  answered(request: {
+    readonly method: string;
+    readonly route: string;
+    readonly status: number;
+    readonly seconds: number;
+  }): void;
+  failed(code: string): void;
+  unexpected(kind: string): void;
+  /** Also memory, CPU and event loop of this process; once, when it serves for real. */
+  watchProcess(): void;
+}
+
+/** A registry of its own, so that two servers in one process do not count together. */
+export function makeMetrics({ memoryState }: Pick<Deck, "memoryState">): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: "helmdeck_http_requests_total",
+    help: "Requests answered.",
+    labelNames: ["method", "route", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "helmdeck_http_request_duration_seconds",
+    help: "Time from a request's headers to its answer.",
+    labelNames: ["method", "route"],
+    buckets: SECONDS,
+    registers,
+  });
+  const failures = new Counter({
+    name: "helmdeck_failures_total",
+    help: "Requests that were refused or failed, by error code.",
+    labelNames: ["code"],
+    registers,
+  });
+  const defects = new Counter({
+    name: "helmdeck_unexpected_errors_total",
+    help: "Defects: exceptions that nobody foresaw, by class.",
+    labelNames: ["kind"],
+    registers,
+  });
+  const available = new Gauge({
+    name: "helmdeck_memory_available",
+    help: "1 when memory was opened at start, else 0.",
+    registers,
+  });
+  available.set(memoryState.state === "unavailable" ? 0 : 1);
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    answered: ({ method, route, status, seconds }) => {
+      requests.inc({ method, route, status });
+      durations.observe({ method, route }, seconds);
+    },
+    failed: (code) => failures.inc({ code }),
+    unexpected: (kind) => defects.inc({ kind }),
+    watchProcess: () => collectDefaultMetrics({ register: registry }),
+  };
+}

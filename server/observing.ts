@@ -1,0 +1,60 @@
+/** What is written down of each request: an id, the route's pattern, the status and the time; never an address, a header or a body. */
+import { randomUUID } from "node:crypto";
+import type { Context, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
+import type { Logger } from "pino";
+import { asHelmdeckError, type HelmdeckError } from "../app/index.ts";
+import type { ServerEnv } from "./caller.ts";
+import type { FailureListener } from "./failures.ts";
+import type { Metrics } from "./metrics.ts";
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** The id is ours: one that a client sends could be anything. */
+export function observeRequests(metrics: Metrics, log: Logger): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    const started = performance.now();
+    const requestId = randomUUID();
+    c.set("requestId", requestId);
+    c.header("X-Request-Id", requestId);
+    await next();
+    const milliseconds = performance.now() - started;
+    const method = METHODS.has(c.req.method) ? c.req.method : "other";
+    const route = routeOf(c);
+    const { status } = c.res;
+    metrics.answered({ method, route, status, seconds: milliseconds / 1_000 });
+    log.info({ requestId, method, route, status, ms: Math.round(milliseconds * 10) / 10 }, "request");
+  };
+}
+
+/** The pattern, such as `/api/v1/packs/:name`; middleware is matched for every method. */
+function routeOf(c: Context<ServerEnv>): string {
+  return matchedRoutes(c).findLast(({ method }) => method !== "ALL")?.path ?? "unmatched";
+}
+
+export interface FailureWatch {
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** For tests that must fail on any defect, whatever status it became. */
+  readonly onUnexpected?: (error: unknown) => void;
+}
+
+export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): FailureListener {
+  return {
+    failed: ({ code }, requestId) => {
+      metrics.failed(code);
+      log.debug({ requestId, code }, "refused");
+    },
+    unexpected: (error, requestId) => {
+      metrics.unexpected(kindOf(error));
+      // Its own text could hold anything; this one holds the class and the place.
+      const { message }: HelmdeckError = asHelmdeckError(error);
+      log.error({ requestId, kind: kindOf(error), problem: message }, "unexpected error");
+      onUnexpected?.(error);
+    },
+  };
+}
+
+function kindOf(error: unknown): string {
+  return error instanceof Error ? error.constructor.name : typeof error;
+}

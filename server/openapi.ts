@@ -1,0 +1,37 @@
+/** The OpenAPI 3.1 description, made from the routes and the schemas that check them. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { ServerEnv } from "./caller.ts";
+
+export const OPENAPI_PATH = "/api/v1/openapi.json";
+
+const ABOUT =
+  "Memory, packs and pipelines of helmdeck for any client. Each caller sees its own memory: the caller is the `sub` of the" +
+  " bearer token. Every failure has the same envelope, and its codes are listed in docs/errors.md.";
+
+export function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
+  const description = app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "helmdeck memory",
+      version,
+      description: ABOUT,
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+    security: [{ bearer: [] }],
+    tags: [
+      { name: "memory", description: "Facts, the corpus, and what past runs teach." },
+      { name: "packs", description: "Packs and the files they make." },
+      { name: "pipelines", description: "Packs chained." },
+      { name: "operations", description: "For whoever runs the server." },
+    ],
+  });
+  return {
+    ...description,
+    components: {
+      ...description.components,
+      securitySchemes: {
+        bearer: { type: "http" as const, scheme: "bearer", bearerFormat: "JWT" },
+      },
+    },
+  };
+}

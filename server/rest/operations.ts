@@ -1,0 +1,72 @@
+/** The routes of whoever runs the server: is it up, can it work, which version, what does it count. */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type Deck, errorReplySchema } from "../../app/index.ts";
+import type { ServerEnv } from "../caller.ts";
+import { json } from "./answers.ts";
+
+const tags = ["operations"];
+
+const readinessSchema = z.object({
+  status: z.enum(["ready", "unavailable"]),
+  memory: z.enum(["ready", "ephemeral", "unavailable"]),
+  error: errorReplySchema.shape.error.optional(),
+  message: z.string().optional().openapi({ description: "Why memory does not work, or what to know of it." }),
+});
+
+const healthRoute = createRoute({
+  method: "get",
+  path: "/healthz",
+  tags,
+  operationId: "health",
+  summary: "The process is up.",
+  security: [],
+  responses: { 200: json("It is.", z.object({ status: z.literal("ok") })) },
+});
+
+const readyRoute = createRoute({
+  method: "get",
+  path: "/readyz",
+  tags,
+  operationId: "readiness",
+  summary: "Memory works.",
+  security: [],
+  responses: {
+    200: json("It does.", readinessSchema),
+    503: json("It does not, or the server is stopping.", readinessSchema),
+  },
+});
+
+const versionRoute = createRoute({
+  method: "get",
+  path: "/version",
+  tags,
+  operationId: "version",
+  summary: "Which version this is.",
+  security: [],
+  responses: { 200: json("The version.", z.object({ version: z.string() })) },
+});
+
+export function addOpenRoutes(app: OpenAPIHono<ServerEnv>, deck: Deck, version: string): void {
+  app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
+  app.openapi(versionRoute, (c) => c.json({ version }, 200));
+  app.openapi(readyRoute, async (c) => {
+    const readiness = await readinessOf(deck);
+    return c.json(readiness, readiness.status === "ready" ? 200 : 503);
+  });
+}
+
+/** What was found at start, and whether the store answers now. */
+async function readinessOf({ memory, memoryState }: Deck): Promise<z.infer<typeof readinessSchema>> {
+  if (memoryState.state === "unavailable") {
+    const { code, message } = memoryState.error;
+    return { status: "unavailable", memory: "unavailable", error: code, message };
+  }
+  const { error } = await memory.status();
+  if (error !== undefined) {
+    return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };
+  }
+  if (memoryState.state === "ephemeral") {
+    return { status: "ready", memory: "ephemeral", message: memoryState.warning };
+  }
+  return { status: "ready", memory: "ready" };
+}
