@@ -1,0 +1,206 @@
+/** The resources of an MCP caller: whose memory they show, and that a change is told whoever made it. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { unavailableMemory } from "../../app/deck/unavailable-memory.ts";
+import { HelmdeckError, type Memory } from "../../app/index.ts";
+import { createMcpServer } from "../../server/mcp/server.ts";
+import { type McpService, makeMcpService } from "../../server/mcp/service.ts";
+import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
+import { packThat, rememberPack, testDeck } from "./fixtures/mcp-deck.ts";
+
+const MEMORY = "helmdeck://my-memory";
+const DEFAULTS = "helmdeck://my-defaults";
+
+/** A ticker that ticks when the test says. */
+class Ticks {
+  readonly #callbacks = new Set<() => void>();
+  readonly ticker = (callback: () => void): (() => void) => {
+    this.#callbacks.add(callback);
+    return () => this.#callbacks.delete(callback);
+  };
+  get count(): number {
+    return this.#callbacks.size;
+  }
+  tick(): void {
+    for (const callback of this.#callbacks) callback();
+  }
+}
+
+/** A client that notes each update it is told of. */
+class Listener {
+  readonly client = new Client({ name: "test", version: "1.0.0" });
+  readonly told: string[] = [];
+
+  static async connect(service: McpService, subject: string): Promise<Listener> {
+    const listener = new Listener();
+    const { client, told } = listener;
+    const server = createMcpServer(service, { subject, authenticated: true, scopes: [] });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    client.setNotificationHandler(
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => void told.push(params.uri),
+    );
+    await Promise.all([server.connect(ours), client.connect(theirs)]);
+    onTestFinished(() => client.close());
+    return listener;
+  }
+
+  async read(uri: string) {
+    const { contents } = await this.client.readResource({ uri });
+    expect(contents).toMatchObject([{ uri, mimeType: "application/json" }]);
+    const [first] = contents;
+    return JSON.parse(first !== undefined && "text" in first ? first.text : "");
+  }
+}
+
+function serviceOver(memory: Memory, ticks = new Ticks()): McpService {
+  const service = makeMcpService(testDeck({ memory, packs: [rememberPack(memory)] }), {
+    ticker: ticks.ticker,
+  });
+  onTestFinished(() => service.watch.close());
+  return service;
+}
+
+describe("resources", () => {
+  test("of each caller show the caller's own memory, never that of `unknown` (fault 2)", async () => {
+    const memory = await openTestMemory();
+    const at_unix = 1_790_000_000;
+    for (const [subject, pack] of [
+      ["ada", "a.one"],
+      ["bob", "b.two"],
+      ["unknown", "u.three"],
+    ] as const) {
+      await memory.storeFact(subject, { key: `${subject}/tea`, value: "oolong" });
+      await memory.recordPackRun(subject, { pack, outcome: "ok", at_unix, learn_inputs: { theme: subject } });
+    }
+    const service = serviceOver(memory);
+    for (const [subject, pack] of [
+      ["ada", "a.one"],
+      ["bob", "b.two"],
+    ] as const) {
+      const listener = await Listener.connect(service, subject);
+      const mine = await listener.read(MEMORY);
+      expect(mine).toMatchObject({ scope: `caller=${subject}` });
+      expect(mine.categories).toContainEqual({
+        name: "user_facts",
+        count: 1,
+        recent_keys: [`${subject}/tea`],
+      });
+      const defaults = await listener.read(DEFAULTS);
+      expect(defaults).toMatchObject({ scope: `caller=${subject}`, packs: [{ id: pack, calls: 1 }] });
+      expect(defaults.recent).toHaveLength(1);
+    }
+  });
+
+  test("are listed, and no other name is answered", async () => {
+    const { client } = await Listener.connect(serviceOver(await openTestMemory()), "ada");
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual([MEMORY, DEFAULTS]);
+    for (const uri of ["helmdeck://my-memory/bob", "helmdeck://my-memory?caller=bob", "file:///etc/passwd"]) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_002 });
+      await expect(client.subscribeResource({ uri })).rejects.toMatchObject({ code: -32_002 });
+    }
+  });
+
+  test("say why there is nothing to read where memory is unavailable, and tools are listed all the same", async () => {
+    const reason = new HelmdeckError("key_wrong", "The memory key belongs to another database.");
+    const memory = unavailableMemory(reason, await tempPlace(), "better-sqlite3");
+    const service = makeMcpService(testDeck({ memory, packs: [packThat("odd.pack", async () => ({}))] }));
+    const { client } = await Listener.connect(service, "ada");
+    const refusal = {
+      code: -32_603,
+      message: expect.stringMatching(/memory_unavailable: .*belongs to another database/),
+      data: { error: "memory_unavailable", remedy: expect.any(String) },
+    };
+    await expect(client.readResource({ uri: MEMORY })).rejects.toMatchObject(refusal);
+    await expect(client.subscribeResource({ uri: DEFAULTS })).rejects.toMatchObject(refusal);
+    expect((await client.listTools()).tools).toHaveLength(1);
+  });
+});
+
+describe("a subscriber", () => {
+  test("is told at once of what its own call changed, and of nothing after it unsubscribed", async () => {
+    const listener = await Listener.connect(serviceOver(await openTestMemory()), "ada");
+    const store = (key: string) =>
+      listener.client.callTool({ name: "helmdeck__memory_store", arguments: { key, value: "v" } });
+    await store("before");
+    await listener.client.subscribeResource({ uri: MEMORY });
+    await store("during");
+    await expect.poll(() => listener.told).toEqual([MEMORY]);
+    await listener.client.unsubscribeResource({ uri: MEMORY });
+    await store("after");
+    await listener.client.ping();
+    expect(listener.told).toEqual([MEMORY]);
+  });
+
+  test("is told when another process wrote, of every resource it asked for, once", async () => {
+    const place = await tempPlace();
+    const [ours, theirs] = [await openTestMemory(place), await openTestMemory(place)];
+    const ticks = new Ticks();
+    const listener = await Listener.connect(serviceOver(ours, ticks), "ada");
+    await listener.client.subscribeResource({ uri: MEMORY });
+    await listener.client.subscribeResource({ uri: DEFAULTS });
+    ticks.tick();
+    await theirs.storeFact("ada", { key: "tea", value: "oolong" });
+    ticks.tick();
+    ticks.tick();
+    await expect.poll(() => listener.told).toEqual([MEMORY, DEFAULTS]);
+    await listener.client.ping();
+    expect(listener.told).toEqual([MEMORY, DEFAULTS]);
+    await theirs.forget("ada", { scope: "all" });
+    ticks.tick();
+    await expect.poll(() => listener.told).toHaveLength(4);
+  });
+
+  test("is not told of what others store", async () => {
+    const memory = await openTestMemory();
+    const ticks = new Ticks();
+    const service = serviceOver(memory, ticks);
+    const [ada, bob] = [await Listener.connect(service, "ada"), await Listener.connect(service, "bob")];
+    await ada.client.subscribeResource({ uri: MEMORY });
+    await bob.client.subscribeResource({ uri: MEMORY });
+    await memory.storeFact("bob", { key: "tea", value: "assam" });
+    ticks.tick();
+    await expect.poll(() => bob.told).toEqual([MEMORY]);
+    await ada.client.ping();
+    expect(ada.told).toEqual([]);
+  });
+
+  test("is told of what happened while memory could not be asked, when it can again", async () => {
+    const memory = await openTestMemory();
+    let locked = false;
+    const revision: Memory["revision"] = async (subject) => {
+      if (locked) throw new HelmdeckError("store_locked", "Another process holds the database.");
+      return memory.revision(subject);
+    };
+    const ticks = new Ticks();
+    const listener = await Listener.connect(serviceOver({ ...memory, revision }, ticks), "ada");
+    await listener.client.subscribeResource({ uri: MEMORY });
+    locked = true;
+    await memory.storeFact("ada", { key: "tea", value: "oolong" });
+    ticks.tick();
+    await listener.client.ping();
+    expect(listener.told).toEqual([]);
+    locked = false;
+    ticks.tick();
+    await expect.poll(() => listener.told).toEqual([MEMORY]);
+  });
+
+  test("is looked after by one ticker for each subject, and by none when everybody has gone", async () => {
+    const ticks = new Ticks();
+    const service = serviceOver(await openTestMemory(), ticks);
+    const listeners = [
+      await Listener.connect(service, "ada"),
+      await Listener.connect(service, "ada"),
+      await Listener.connect(service, "bob"),
+    ];
+    expect(ticks.count).toBe(0);
+    for (const { client } of listeners) await client.subscribeResource({ uri: MEMORY });
+    expect(ticks.count).toBe(2);
+    await listeners[2]?.client.unsubscribeResource({ uri: MEMORY });
+    expect(ticks.count).toBe(1);
+    for (const { client } of listeners) await client.close();
+    await expect.poll(() => ticks.count).toBe(0);
+  });
+});

@@ -1,0 +1,255 @@
+/** What an MCP client sees: tools, answers, refusals, progress and cancelling, through the SDK's own client in memory. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Deck, HelmdeckError } from "../../app/index.ts";
+import type { Pack } from "../../engine/index.ts";
+import { createMcpServer } from "../../server/mcp/server.ts";
+import { type McpServiceOptions, makeMcpService } from "../../server/mcp/service.ts";
+import { openTestMemory } from "../app/fixtures/memories.ts";
+import { packThat, rememberPack, SlowPack, SlowPipeline, testDeck } from "./fixtures/mcp-deck.ts";
+
+const ADA = { subject: "ada", authenticated: true, scopes: [] };
+const BOB = { subject: "bob", authenticated: true, scopes: [] };
+
+async function connect(deck: Deck, caller = ADA, options: McpServiceOptions = {}): Promise<Client> {
+  const service = makeMcpService(deck, options);
+  const server = createMcpServer(service, caller);
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await Promise.all([server.connect(ours), client.connect(theirs)]);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function deckWith(...packs: readonly Pack[]): Promise<Deck> {
+  return testDeck({ memory: await openTestMemory(), packs });
+}
+
+function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
+  return client.callTool({ name, arguments: args }) as Promise<CallToolResult>; // no task was asked for
+}
+
+function textIn({ content }: CallToolResult): string {
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+describe("tools", () => {
+  test("are every pack and pipeline, with schemas and hints, under names without dots", async () => {
+    const memory = await openTestMemory();
+    const packs = [rememberPack(memory), new SlowPack()];
+    const client = await connect(testDeck({ memory, packs, pipelines: new SlowPipeline() }));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      "helmdeck__memory_store",
+      "paint__slow_wall",
+      "pipeline__house",
+    ]);
+    expect(tools[0]).toMatchObject({
+      description: "Remember one fact.",
+      inputSchema: { type: "object", required: ["key", "value"], additionalProperties: false },
+      outputSchema: { type: "object", required: ["key"] },
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    });
+    expect(tools[1]?.annotations).toEqual({
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    });
+    expect(tools[2]?.inputSchema).toMatchObject({
+      required: ["theme"],
+      properties: { coats: { default: 2 } },
+    });
+  });
+
+  test("answer with the output as data and the same as text", async () => {
+    const memory = await openTestMemory();
+    const client = await connect(testDeck({ memory, packs: [rememberPack(memory)] }));
+    const result = await call(client, "helmdeck__memory_store", { key: "tea", value: "oolong" });
+    expect(result.structuredContent).toEqual({ key: "tea" });
+    expect(JSON.parse(textIn(result))).toEqual(result.structuredContent);
+    expect(result._meta).toMatchObject({ "helmdeck/run": { pack: "helmdeck.memory_store", cached: false } });
+    expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
+  });
+
+  test("are found by helmdeck's dotted names too, which are not listed", async () => {
+    const memory = await openTestMemory();
+    const client = await connect(testDeck({ memory, packs: [rememberPack(memory)] }));
+    await call(client, "helmdeck.memory_store", { key: "tea", value: "oolong" });
+    expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).not.toContain("helmdeck.memory_store");
+  });
+
+  test.each([
+    ["two packs would be one tool", ["a.b__c", "a.b.c"], /"a\.b__c" and "a\.b\.c" would both be/],
+    ["a pack would be a pipeline's tool", ["pipeline.house"], /would both be the MCP tool "pipeline__house"/],
+    ["a name is longer than clients accept", [`a.${"b".repeat(62)}`], /at most 64/],
+  ])("are refused at the start where %s", async (_, names, message) => {
+    const packs = names.map((name) => packThat(name, async () => ({})));
+    const deck = testDeck({ memory: await openTestMemory(), packs, pipelines: new SlowPipeline() });
+    expect(() => makeMcpService(deck)).toThrow(message);
+  });
+
+  test("refuse with a code, a message and a remedy, as an answer that a model can read", async () => {
+    const refuse = async () => {
+      throw new HelmdeckError("rate_limited", "GitHub allows no more requests until 14:00.\u001b[2J");
+    };
+    const client = await connect(await deckWith(packThat("github.list_issues", refuse)));
+    const result = await call(client, "github__list_issues");
+    expect(result.isError).toBe(true);
+    expect(textIn(result)).toMatch(
+      /^rate_limited: GitHub allows no more requests until 14:00\..*Wait, and try again\.$/,
+    );
+    expect(textIn(result)).not.toContain("\u001b");
+    expect(result._meta).toMatchObject({ "helmdeck/error": { error: "rate_limited" } });
+  });
+
+  test("show nothing of an error that was not foreseen, but report it", async () => {
+    const broken = new TypeError("cannot read SECRET-VALUE-4711");
+    const defects: unknown[] = [];
+    const fail = () => Promise.reject(broken);
+    const client = await connect(await deckWith(packThat("odd.pack", fail)), ADA, {
+      onDefect: (error) => defects.push(error),
+    });
+    const result = await call(client, "odd__pack");
+    expect(textIn(result)).toMatch(/^internal: /);
+    expect(JSON.stringify(result)).not.toContain("4711");
+    expect(defects).toEqual([broken]);
+  });
+
+  test("that are not there break the protocol, without an echo of the name", async () => {
+    const client = await connect(await deckWith());
+    await expect(call(client, "rm__-rf")).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.not.stringContaining("rm__"),
+    });
+  });
+
+  test("link what a pack made; its caller can read it, as text or bytes, and nobody else", async () => {
+    const make: Pack["run"] = async ({ artifacts }) => {
+      await artifacts.put({
+        name: "notes.md",
+        mediaType: "text/markdown",
+        content: Buffer.from("# Für Ada"),
+      });
+      await artifacts.put({ name: "dot.png", mediaType: "image/png", content: new Uint8Array([137, 80]) });
+      return {};
+    };
+    const deck = await deckWith(packThat("paint.draw", make));
+    const [ada, bob] = await Promise.all([connect(deck), connect(deck, BOB)]);
+    const links = (await call(ada, "paint__draw")).content.filter((part) => part.type === "resource_link");
+    expect(links.map(({ name, mimeType, size }) => ({ name, mimeType, size }))).toEqual([
+      { name: "notes.md", mimeType: "text/markdown", size: 10 },
+      { name: "dot.png", mimeType: "image/png", size: 2 },
+    ]);
+    const [notes = "", dot = ""] = links.map(({ uri }) => uri);
+    expect((await ada.readResource({ uri: notes })).contents).toMatchObject([{ text: "# Für Ada" }]);
+    expect((await ada.readResource({ uri: dot })).contents).toMatchObject([{ blob: "iVA=" }]);
+    await expect(bob.readResource({ uri: notes })).rejects.toMatchObject({ code: -32_002 });
+    await expect(ada.readResource({ uri: `${notes}%` })).rejects.toMatchObject({ code: -32_002 });
+  });
+});
+
+describe("a long run", () => {
+  test("reports growing progress to a client that asked for it", async () => {
+    const pack = new SlowPack();
+    const client = await connect(await deckWith(pack));
+    const seen: Progress[] = [];
+    const halfway = Promise.withResolvers<void>();
+    const running = client.callTool({ name: "paint__slow_wall", arguments: { theme: "blue" } }, undefined, {
+      onprogress: (progress) => {
+        seen.push(progress);
+        if (progress.progress === 0.5) halfway.resolve();
+      },
+    });
+    await halfway.promise;
+    pack.letGo();
+    expect(await running).toMatchObject({ structuredContent: { theme: "blue" } });
+    expect(seen).toEqual([
+      { progress: 0.25, total: 1, message: "primer" },
+      { progress: 0.5, total: 1, message: "first coat" },
+    ]);
+  });
+
+  test("reports none to a client that did not ask", async () => {
+    const pack = new SlowPack();
+    const client = await connect(await deckWith(pack));
+    const strays: unknown[] = [];
+    client.fallbackNotificationHandler = async (notification) => void strays.push(notification);
+    client.onerror = (error) => strays.push(error);
+    const running = call(client, "paint__slow_wall", { theme: "blue" });
+    await pack.begun;
+    pack.letGo();
+    await running;
+    expect(strays).toEqual([]);
+  });
+
+  test("is aborted when the client cancels, and leaves its audit row (fault 10)", async () => {
+    const pack = new SlowPack();
+    const deck = await deckWith(pack);
+    const client = await connect(deck);
+    const cancelling = new AbortController();
+    const running = client.callTool({ name: "paint__slow_wall", arguments: { theme: "blue" } }, undefined, {
+      signal: cancelling.signal,
+    });
+    await pack.begun;
+    cancelling.abort();
+    await expect(running).rejects.toThrow();
+    await expect
+      .poll(async () => (await deck.memory.defaults("ada")).recent)
+      .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
+  });
+
+  test("is aborted when the client goes away, and leaves its audit row (fault 10)", async () => {
+    const pack = new SlowPack();
+    const deck = await deckWith(pack);
+    const client = await connect(deck);
+    const running = call(client, "paint__slow_wall", { theme: "blue" });
+    await pack.begun;
+    await client.close();
+    await expect(running).rejects.toThrow();
+    await expect
+      .poll(async () => (await deck.memory.defaults("ada")).recent)
+      .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
+  });
+});
+
+describe("a pipeline", () => {
+  test("answers when it has ended", async () => {
+    const pipelines = new SlowPipeline();
+    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const running = call(client, "pipeline__house", { theme: "blue" });
+    await pipelines.begun;
+    pipelines.letGo({ rooms: 3 });
+    expect(await running).toMatchObject({
+      structuredContent: { run_id: "run_1", state: "succeeded", output: { rooms: 3 } },
+    });
+  });
+
+  test("is cancelled with the call", async () => {
+    const pipelines = new SlowPipeline();
+    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const cancelling = new AbortController();
+    const params = { name: "pipeline__house", arguments: { theme: "blue" } };
+    const running = client.callTool(params, undefined, { signal: cancelling.signal });
+    await pipelines.begun;
+    cancelling.abort();
+    await expect(running).rejects.toThrow();
+    expect(await pipelines.ended("ada", "run_1")).toMatchObject({ state: "cancelled" });
+  });
+
+  test("that fails is an error answer with the code of the step and the whole run", async () => {
+    const pipelines = new SlowPipeline();
+    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const running = call(client, "pipeline__house", { theme: "blue" });
+    await pipelines.begun;
+    await pipelines.cancel("ada", "run_1");
+    const result = await running;
+    expect(result.isError).toBe(true);
+    expect(textIn(result)).toMatch(/^cancelled: /);
+    expect(textIn(result)).toContain('"run_id":"run_1"');
+  });
+});
