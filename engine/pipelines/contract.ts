@@ -55,7 +55,10 @@ export interface PipelineRequest {
 export interface PipelineRunner {
   /** In order of id. */
   list(): readonly Pipeline[];
-  /** Checks the inputs, then runs in the background. Throws `not_found`, `invalid_input` or `forbidden`. */
+  /**
+   * Checks the inputs, then runs in the background. Throws `not_found`, `invalid_input`, `forbidden` when a step starts a
+   * process and the caller is not authenticated, `rate_limited` when too many runs are under way, `cancelled` when closed.
+   */
   start(request: PipelineRequest): Promise<PipelineRun>;
   /** Undefined when there is no such run of this caller (ended ones are kept for a while). */
   get(caller: Subject, runId: string): PipelineRun | undefined;
@@ -63,6 +66,6 @@ export interface PipelineRunner {
   ended(caller: Subject, runId: string): Promise<PipelineRun>;
   /** Resolves when the run has ended, however it ended; throws `not_found`. */
   cancel(caller: Subject, runId: string): Promise<PipelineRun>;
-  /** Takes no more runs, and waits for those under way and their audit rows. */
+  /** Takes no more runs, and waits for those under way and their audit rows. Idempotent. */
   close(): Promise<void>;
 }
