@@ -101,6 +101,12 @@ export type {
 } from "./packs/contract.ts";
 export { definePack, PACK_LIMITS } from "./packs/define.ts";
 export { createPackEngine, type PackEngineOptions } from "./packs/engine.ts";
+export {
+  type LocalArtifacts,
+  type LocalArtifactsOptions,
+  openLocalArtifacts,
+} from "./packs/local/artifacts.ts";
+export { type LocalSessionsOptions, openLocalSessions } from "./packs/local/sessions.ts";
 export type {
   Pipeline,
   PipelineInput,

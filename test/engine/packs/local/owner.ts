@@ -1,0 +1,16 @@
+/** A server of its own that opens a session, starts a program in it, says where, and waits to be killed. */
+import { watch } from "node:fs";
+import { openLocalSessions } from "../../../../engine/packs/local/sessions.ts";
+
+const [root = ""] = process.argv.slice(2);
+const sessions = await openLocalSessions({ root });
+const session = await sessions.acquire({
+  caller: "alice",
+  pack: "test.pack",
+  signal: new AbortController().signal,
+});
+const marker = "require('fs').writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000)";
+watch(session.folder, (_event, name) => {
+  if (name === "pid") process.stdout.write(`${session.folder}\n`);
+});
+void session.run(process.execPath, ["-e", marker]);
