@@ -1,0 +1,276 @@
+/** REST as a client sees it: helmdeck's routes and shapes, over a real memory and the real pack engine. */
+import { createHash } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SlowPipeline } from "./fixtures/mcp-deck.ts";
+import { packThat, SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
+
+let served: ServedDeck;
+let alice: ReturnType<ServedDeck["as"]>;
+let bob: ReturnType<ServedDeck["as"]>;
+let admin: ReturnType<ServedDeck["as"]>;
+let house: SlowPipeline;
+
+const paint = packThat(
+  async ({ artifacts }, input) => {
+    await artifacts.put({ name: "wall.txt", mediaType: "text/html", content: Buffer.from("<b>blue</b>") });
+    return { input };
+  },
+  { name: "paint.wall" },
+);
+
+beforeEach(async () => {
+  house = new SlowPipeline();
+  served = await ServedDeck.open({ secret: SECRET, packs: [paint], pipelines: house });
+  alice = served.as(await tokenFor("alice"));
+  bob = served.as(await tokenFor("bob"));
+  admin = served.as(await tokenFor("root", ["admin"]));
+});
+afterEach(() => served.close());
+
+describe("store", () => {
+  it("answers with key, category and expiry as helmdeck does", async () => {
+    const { status, body } = await alice.post("/api/v1/memory/store", {
+      key: " deploy/tool ",
+      value: "Konflux",
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      key: "deploy/tool",
+      category: "user_facts",
+      expires_at: "2027-02-18T12:00:00.000Z",
+      path: "helmdeck/user_facts/deploy/tool.md",
+    });
+  });
+
+  it("says when something was replaced, and when only its life was renewed", async () => {
+    await alice.post("/api/v1/memory/store", { key: "a", value: "one" });
+    const again = await alice.post("/api/v1/memory/store", { key: "a", value: "one" });
+    const other = await alice.post("/api/v1/memory/store", { key: "a", value: "two" });
+    expect(again.body.replaced).toEqual({ updated_at: "2026-11-20T12:00:00.000Z", refreshed: true });
+    expect(other.body.replaced).toMatchObject({ refreshed: false });
+  });
+
+  it.each([
+    ["no key", { value: "v" }, "key"],
+    ["no value", { key: "k" }, "value"],
+    ["a key of the wrong kind", { key: 7, value: "v" }, "key"],
+    ["a reserved category", { key: "k", value: "v", category: "pack_history" }, "category"],
+    ["a ttl below an hour", { key: "k", value: "v", ttl_seconds: 60 }, "ttl_seconds"],
+    ["a ttl above a year", { key: "k", value: "v", ttl_seconds: 31_536_001 }, "ttl_seconds"],
+    ["a misspelt field", { key: "k", value: "v", tll: 3_600 }, "tll"],
+    ["a list", [], "The body"],
+    ["a key beyond its limit", { key: "k".repeat(513), value: "v" }, "key"],
+    ["a value beyond its limit", { key: "k", value: "v".repeat(65_537) }, "value"],
+  ])("refuses %s, names the field and writes nothing", async (_what, request, field) => {
+    const { status, body } = await alice.post("/api/v1/memory/store", request);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: "invalid_input", details: { field } });
+    expect(body.message).toContain(field);
+    expect((await alice.get("/api/v1/memory/facts")).body.facts).toEqual([]);
+  });
+
+  it("takes the largest fact there may be, however its text is escaped", async () => {
+    const value = "\u0007".repeat(64 * 1_024); // six characters of JSON for each byte
+    const { status } = await alice.post("/api/v1/memory/store", { key: "bell", value });
+    expect(status).toBe(200);
+  });
+});
+
+describe("facts", () => {
+  it("are found again by key, whatever characters the key has", async () => {
+    for (const key of ["deploy/konflux", "100% sure", "a?b#c", "ключ/é", "%2F", "a+b c"]) {
+      await alice.post("/api/v1/memory/store", { key, value: `value of ${key}` });
+      const { status, body } = await alice.get(`/api/v1/memory/facts/${encodeURIComponent(key)}`);
+      expect(status, key).toBe(200);
+      expect(body).toMatchObject({ key, value: `value of ${key}`, category: "user_facts" });
+    }
+  });
+
+  it("carry times, tags, fingerprint and path", async () => {
+    await alice.post("/api/v1/memory/store", { key: "k", value: "React over Vue", tags: ["ui"] });
+    expect((await alice.get("/api/v1/memory/facts/k")).body).toEqual({
+      key: "k",
+      value: "React over Vue",
+      category: "user_facts",
+      tags: ["ui"],
+      created_at: "2026-11-20T12:00:00.000Z",
+      updated_at: "2026-11-20T12:00:00.000Z",
+      expires_at: "2027-02-18T12:00:00.000Z",
+      fingerprint: createHash("sha256").update("React over Vue").digest("hex").slice(0, 16),
+      path: "helmdeck/user_facts/k.md",
+    });
+  });
+
+  it("that are not there are not_found, and another's look the same", async () => {
+    await alice.post("/api/v1/memory/store", { key: "k", value: "hers" });
+    const missing = await bob.get("/api/v1/memory/facts/none");
+    const hers = await bob.get("/api/v1/memory/facts/k");
+    expect(missing.status).toBe(404);
+    expect(hers.body).toEqual(missing.body);
+  });
+
+  it("are listed by prefix and category, in pages", async () => {
+    for (const n of [1, 2, 3]) await alice.post("/api/v1/memory/store", { key: `a/${n}`, value: "v" });
+    await alice.post("/api/v1/memory/store", { key: "A/4", value: "v", category: "team" });
+    const first = await alice.get("/api/v1/memory/facts?prefix=a%2F&limit=2");
+    expect(first.body.facts).toHaveLength(2);
+    const next = encodeURIComponent(String(first.body.next_cursor));
+    const second = await alice.get(`/api/v1/memory/facts?prefix=a%2F&limit=2&cursor=${next}`);
+    expect(second.body.facts).toHaveLength(1);
+    expect(second.body.next_cursor).toBeUndefined();
+    expect((await alice.get("/api/v1/memory/facts?category=team")).body.facts).toMatchObject([
+      { key: "A/4" },
+    ]);
+  });
+
+  it.each(["limit=0", "limit=1001", "limit=ten", "limit=1.5", "limit=", "colour=blue", "cursor=nonsense"])(
+    "refuses the parameter %s",
+    async (query) => {
+      const { status, body } = await alice.get(`/api/v1/memory/facts?${query}`);
+      expect([status, body.error]).toEqual([400, "invalid_input"]);
+    },
+  );
+});
+
+describe("forget", () => {
+  beforeEach(async () => {
+    await alice.post("/api/v1/memory/store", { key: "k", value: "v" });
+  });
+
+  it("counts in a dry run, and deletes otherwise", async () => {
+    const dry = await alice.post("/api/v1/memory/forget", { scope: "key:k", dry_run: true });
+    expect(dry.body).toEqual({ scope: "key:k", deleted: 1, dry_run: true, erased: "complete" });
+    expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(200);
+    const real = await alice.post("/api/v1/memory/forget", { scope: "key:k" });
+    expect(real.body).toMatchObject({ scope: "key:k", deleted: 1, dry_run: false });
+    expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(404);
+  });
+
+  it("leaves other callers alone", async () => {
+    expect((await bob.post("/api/v1/memory/forget", { scope: "everything" })).body.deleted).toBe(0);
+    expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(200);
+  });
+});
+
+describe("corpus and my-memory", () => {
+  it("give chunks in pages, ranked ones with a query, and a summary without values", async () => {
+    await alice.post("/api/v1/memory/store", { key: "deploy/tool", value: "We deploy through Konflux" });
+    await alice.post("/api/v1/memory/store", { key: "lunch", value: "soup" });
+    const all = await alice.get("/api/v1/memory/corpus?limit=1");
+    expect(all.body.chunks).toHaveLength(1);
+    expect(all.body.next_cursor).toBeTypeOf("string");
+    const { body } = await alice.get("/api/v1/memory/corpus?query=konflux+deployment");
+    expect(body.chunks).toMatchObject([
+      { docid: "user_facts/deploy/tool", collection: "helmdeck-user_facts", score: expect.any(Number) },
+    ]);
+    const mine = await alice.get("/api/v1/memory");
+    expect(mine.body).toMatchObject({
+      scope: "caller=alice",
+      categories: [{ name: "user_facts", count: 2, recent_keys: expect.arrayContaining(["lunch"]) }],
+    });
+    expect(mine.text).not.toContain("soup");
+    expect((await bob.get("/api/v1/memory/corpus")).body.chunks).toEqual([]);
+    expect((await bob.get("/api/v1/memory")).body.categories).toEqual([]);
+  });
+});
+
+describe("defaults and callers", () => {
+  beforeEach(async () => {
+    await alice.post("/api/v1/packs/paint.wall", { theme: "blue" });
+  });
+
+  it("are learnt from runs, in helmdeck's shape", async () => {
+    const { body } = await alice.get("/api/v1/memory/defaults");
+    expect(body).toMatchObject({
+      scope: "caller=alice",
+      packs: [{ id: "paint.wall", calls: 1, common_inputs: { theme: "blue" } }],
+      pipelines: [],
+      recent: [{ kind: "pack", id: "paint.wall", outcome: "ok", learn_inputs: { theme: "blue" } }],
+    });
+  });
+
+  it("of another caller need the scope admin", async () => {
+    const refused = await bob.get("/api/v1/memory/defaults?caller=alice");
+    expect([refused.status, refused.body.error]).toEqual([403, "forbidden"]);
+    expect(refused.text).not.toContain("paint");
+    expect((await bob.get("/api/v1/memory/defaults?caller=bob")).body.packs).toEqual([]);
+    expect((await admin.get("/api/v1/memory/defaults?caller=alice")).body.packs).toHaveLength(1);
+  });
+
+  it("show everybody to an admin, and only oneself to others", async () => {
+    expect((await admin.get("/api/v1/memory/callers")).body).toEqual({
+      callers: [{ namespace: "alice", count: 1 }],
+    });
+    expect((await bob.get("/api/v1/memory/callers")).body).toEqual({ callers: [] });
+    expect((await alice.get("/api/v1/memory/callers")).body).toEqual({
+      callers: [{ namespace: "alice", count: 1 }],
+    });
+  });
+});
+
+describe("packs", () => {
+  it("are listed with their schemas", async () => {
+    expect((await alice.get("/api/v1/packs")).body).toMatchObject({
+      packs: [
+        { name: "paint.wall", version: "1.0.0", input_schema: { type: "object" }, starts_process: false },
+      ],
+    });
+  });
+
+  it("answer with output, version, milliseconds and artifacts", async () => {
+    const { status, body } = await alice.post("/api/v1/packs/paint.wall", { theme: "blue" });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      pack: "paint.wall",
+      version: "1.0.0",
+      output: { input: { theme: "blue" } },
+      artifacts: [{ id: "art_0", name: "wall.txt", media_type: "text/html", size_bytes: 11, sha256: "00" }],
+      duration_ms: expect.any(Number),
+      cached: false,
+    });
+  });
+
+  it("make files that only their caller gets, and no browser shows", async () => {
+    await alice.post("/api/v1/packs/paint.wall", {});
+    const file = await alice.get("/api/v1/artifacts/art_0");
+    expect([file.status, file.text]).toEqual([200, "<b>blue</b>"]);
+    expect(file.headers.get("content-type")).toBe("application/octet-stream");
+    expect(file.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''wall.txt");
+    expect(file.headers.get("x-content-type-options")).toBe("nosniff");
+    expect((await bob.get("/api/v1/artifacts/art_0")).status).toBe(404);
+  });
+
+  it("that are not there are not_found", async () => {
+    expect((await alice.post("/api/v1/packs/no.such", {})).status).toBe(404);
+  });
+});
+
+describe("pipelines", () => {
+  it("are listed", async () => {
+    expect((await alice.get("/api/v1/pipelines")).body).toMatchObject({
+      pipelines: [{ id: "house", steps: [{ id: "wall", pack: "paint.slow_wall" }] }],
+    });
+  });
+
+  it.each([
+    ["Prefer: respond-async", "", { Prefer: "respond-async" }],
+    ["?wait=false", "?wait=false", {}],
+  ])("answer at once when asked to by %s", async (_how, query, headers) => {
+    const {
+      status,
+      body,
+      headers: answered,
+    } = await alice.post(`/api/v1/pipelines/house/run${query}`, { theme: "blue" }, headers);
+    expect([status, body.run_id, body.state]).toEqual([202, "run_1", "running"]);
+    expect(answered.get("location")).toBe("/api/v1/pipelines/runs/run_1");
+    expect((await alice.get("/api/v1/pipelines/runs/run_1")).body.run_id).toBe("run_1");
+  });
+
+  it("are waited for by default, and can be cancelled meanwhile", async () => {
+    const waiting = alice.post("/api/v1/pipelines/house/run", { theme: "blue" });
+    await house.begun;
+    const cancelled = await alice.delete("/api/v1/pipelines/runs/run_1");
+    expect([cancelled.status, cancelled.body.state]).toEqual([200, "cancelled"]);
+    expect((await waiting).body).toMatchObject({ state: "cancelled" });
+  });
+});
