@@ -9,15 +9,20 @@ export interface Embedder {
    * never be compared, so a cache keeps this beside each.
    */
   readonly space: string;
-  /** Unknown until the model is known to us or has answered once; then fixed for the life of this embedder. */
+  /** Unknown until it is set or the model has answered once; then fixed for the life of this embedder. */
   readonly dimensions: number | undefined;
   /**
    * One vector for each text, in the order of the texts. Many texts become several requests. All or nothing: when one
    * request fails for good, the promise rejects, and the caller decides which texts to offer again.
    */
   embedDocuments(texts: readonly string[], options?: EmbedOptions): Promise<Embeddings>;
-  /** The vector of a question. Never waits behind documents that this embedder has not sent yet. */
+  /**
+   * The vector of a question; of the beginning of one that is longer than the model takes. Never waits behind documents
+   * that this embedder has not sent yet.
+   */
   embedQuery(text: string, options?: EmbedOptions): Promise<Float32Array>;
+  /** Ends what is under way; calls from then on are `cancelled`. */
+  close(): void;
 }
 
 /**

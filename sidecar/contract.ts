@@ -9,7 +9,7 @@ export interface CallOptions {
 
 /**
  * An Ollama server. Rejections are `HelmdeckError`s: `embeddings_unavailable`, `rate_limited`, `model_missing`,
- * `deadline_exceeded`, `cancelled`, `invalid_input`. No call is repeated but `embed` (see `EmbedderSettings`).
+ * `deadline_exceeded`, `cancelled`, `invalid_input`. No call is tried again by itself; embedders do that.
  */
 export interface OllamaSidecar {
   /** As it is asked, without a trailing slash: `http://helmdeck-embeddings:11434`. */
@@ -31,8 +31,11 @@ export interface OllamaSidecar {
   pull(model: string, onProgress: (progress: PullProgress) => void, options?: CallOptions): Promise<void>;
   /** Loads the model into memory and answers when it is there, so that the first question is not slow. */
   warm(model: string, options?: CallOptions): Promise<void>;
-  /** One request, no retry: the server's vectors as they are, one for each text. */
-  embed(request: OllamaEmbedRequest, options?: CallOptions): Promise<readonly (readonly number[])[]>;
+  /**
+   * One request, no retry: one vector of length 1 for each text. `too_large` when a text is longer than the model takes:
+   * nothing is cut unseen.
+   */
+  embed(request: OllamaEmbedRequest, options?: CallOptions): Promise<readonly Float32Array[]>;
 }
 
 export type SidecarHealth =
@@ -78,6 +81,7 @@ export interface SidecarEmbedder {
   embedQuery(text: string, options?: CallOptions): Promise<Float32Array>;
   /** What stands between us and the service now; asks nobody. */
   state(): EmbedderState;
+  close(): void;
 }
 
 export interface DocumentEmbeddings {
@@ -107,6 +111,15 @@ export interface EmbedderSettings {
   readonly concurrency?: number;
   /** The longest that one request may take, a cold model's start included. */
   readonly requestTimeoutMs?: number;
+}
+
+/** `createOpenAiCompatibleEmbedder(settings)`. */
+export interface OpenAiCompatibleSettings extends EmbedderSettings {
+  /** What `/embeddings` is put behind: `https://api.openai.com/v1`. */
+  readonly address: string;
+  /** Sent as `Authorization: Bearer …`; never shown. */
+  readonly apiKey?: string;
+  readonly fetch?: typeof fetch;
 }
 
 export interface Prefixes {

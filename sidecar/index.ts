@@ -9,8 +9,13 @@ export type {
   OllamaEmbedRequest,
   OllamaSidecar,
   OllamaSidecarOptions,
+  OpenAiCompatibleSettings,
   Prefixes,
   PullProgress,
   SidecarEmbedder,
   SidecarHealth,
 } from "./contract.ts";
+export { isSameOllamaModel, ollamaName } from "./models.ts";
+export { createOllamaSidecar } from "./ollama.ts";
+export { createOllamaEmbedder } from "./ollama-embedder.ts";
+export { createOpenAiCompatibleEmbedder } from "./openai-compatible.ts";

@@ -1,0 +1,286 @@
+/** An embedder over any service that turns a few texts into vectors: prefixes, batches, lanes, retries, circuit. */
+import PQueue from "p-queue";
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import type { Clock } from "./clock.ts";
+import type {
+  CallOptions,
+  DocumentEmbeddings,
+  EmbedderSettings,
+  EmbedderState,
+  Prefixes,
+  SidecarEmbedder,
+} from "./contract.ts";
+import { withDeadline } from "./deadline.ts";
+import { dimensionMismatch, unavailable } from "./failures.ts";
+import { profileOf } from "./models.ts";
+import { withRetry } from "./retry.ts";
+
+/** What differs from service to service. */
+export interface EmbeddingService {
+  /** Begins a sentence about it: "Ollama at http://…". */
+  readonly who: string;
+  /** The model as the service names it. */
+  readonly model: string;
+  /** One request, no retry: checked unit vectors, one for each text. Rejects with `too_large` when a text is too long. */
+  send(texts: readonly string[], options: Required<CallOptions>): Promise<readonly Float32Array[]>;
+  /** Asked for when a question was not answered in time: a model that is being loaded must not be given up each time. */
+  warm?(options: Required<CallOptions>): Promise<void>;
+}
+
+/** Passed in by tests. */
+export interface EmbedderParts {
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export interface EmbedderLimits {
+  readonly concurrency: number;
+  readonly requestTimeoutMs: number;
+}
+
+const BYTES_PER_TOKEN = 4;
+const MAX_TEXT_BYTES = 32 * 1024;
+const MAX_BATCH_TEXTS = 16;
+const MAX_BATCH_BYTES = 64 * 1024;
+/** Questions have lanes of their own, so that they never wait behind documents. */
+const QUERY_LANES = 4;
+
+export function createBatchedEmbedder(
+  service: EmbeddingService,
+  settings: EmbedderSettings,
+  defaults: EmbedderLimits,
+  parts: EmbedderParts,
+): SidecarEmbedder {
+  return new BatchedEmbedder(service, settings, defaults, parts);
+}
+
+class BatchedEmbedder implements SidecarEmbedder {
+  readonly model: string;
+  readonly space: string;
+  readonly #service: EmbeddingService;
+  readonly #parts: EmbedderParts;
+  readonly #prefixes: Prefixes;
+  readonly #maxTextBytes: number;
+  readonly #batch: { readonly maxTexts: number; readonly maxBytes: number };
+  readonly #requestTimeoutMs: number;
+  readonly #documents: PQueue;
+  readonly #queries = new PQueue({ concurrency: QUERY_LANES });
+  readonly #breaker: CircuitBreaker;
+  readonly #closing = new AbortController();
+  #dimensions: number | undefined;
+  #reason: string | undefined;
+  #warming = false;
+
+  constructor(
+    service: EmbeddingService,
+    settings: EmbedderSettings,
+    defaults: EmbedderLimits,
+    parts: EmbedderParts,
+  ) {
+    const limits = {
+      ...defaults,
+      maxBatchTexts: MAX_BATCH_TEXTS,
+      maxBatchBytes: MAX_BATCH_BYTES,
+      ...settings,
+    };
+    requirePositive(limits);
+    const profile = profileOf(service.model);
+    this.model = service.model;
+    this.#service = service;
+    this.#parts = parts;
+    this.#prefixes = settings.prefixes ?? profile.prefixes;
+    this.#dimensions = settings.dimensions;
+    this.space = spaceOf(this.model, settings.dimensions, this.#prefixes);
+    this.#maxTextBytes =
+      limits.maxTextBytes ?? Math.min(profile.contextTokens * BYTES_PER_TOKEN, MAX_TEXT_BYTES);
+    this.#batch = { maxTexts: limits.maxBatchTexts, maxBytes: limits.maxBatchBytes };
+    this.#requestTimeoutMs = limits.requestTimeoutMs;
+    this.#documents = new PQueue({ concurrency: limits.concurrency });
+    this.#breaker = new CircuitBreaker({
+      clock: parts.clock,
+      isFailure: speaksAgainstTheService,
+      refusal: () => this.#refusal(),
+    });
+  }
+
+  get dimensions(): number | undefined {
+    return this.#dimensions;
+  }
+
+  state(): EmbedderState {
+    return { circuit: this.#breaker.state, reason: this.#reason };
+  }
+
+  async embedDocuments(texts: readonly string[], options: CallOptions = {}): Promise<DocumentEmbeddings> {
+    requireTexts(texts);
+    const items = texts.map((text, index) =>
+      itemFor(index, this.#prefixes.document, text, this.#maxTextBytes),
+    );
+    const embedded = await this.#call(options, (signal) =>
+      allOrNothing(signal, planBatches(items, this.#batch), (batch, together) =>
+        this.#embedBatch(this.#documents, batch, together),
+      ),
+    );
+    return inOrder(embedded.flat());
+  }
+
+  async embedQuery(text: string, options: CallOptions = {}): Promise<Float32Array> {
+    requireTexts([text]);
+    const item = itemFor(0, this.#prefixes.query, text, this.#maxTextBytes);
+    try {
+      const [found] = await this.#call(options, (signal) => this.#embedBatch(this.#queries, [item], signal));
+      if (found === undefined) throw new HelmdeckError("internal", "A question got no vector.");
+      return found.vector;
+    } catch (error) {
+      if (isHelmdeckError(error, "deadline_exceeded")) this.#warmInBackground();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #call<T>(options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
+    const either = { ...options, signal: AbortSignal.any(signals) };
+    try {
+      const result = await withDeadline(either, this.#parts.clock, this.#service.who, work);
+      this.#reason = undefined;
+      return result;
+    } catch (error) {
+      if (speaksAgainstTheService(error) && !isRefusal(error)) this.#reason = error.message;
+      throw error;
+    }
+  }
+
+  /** A text that is too long holds nobody up: its batch is halved until it is alone, then the text itself. */
+  async #embedBatch(lane: PQueue, batch: readonly Item[], signal: AbortSignal): Promise<readonly Embedded[]> {
+    try {
+      const vectors = await this.#send(lane, batch.map(payloadOf), signal);
+      return batch.map((item, at) => ({ item, vector: requireVector(vectors, at) }));
+    } catch (error) {
+      if (!isHelmdeckError(error, "too_large")) throw error;
+      const parts = withinReach(batch);
+      if (parts === undefined) throw unavailable(`${this.#service.who} takes not even one character.`, {});
+      const done = await Promise.all(parts.map((part) => this.#embedBatch(lane, part, signal)));
+      return done.flat();
+    }
+  }
+
+  async #send(lane: PQueue, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+    const { clock, random } = this.#parts;
+    const limits = { signal, deadlineMs: this.#requestTimeoutMs };
+    const vectors = await withRetry({ clock, random, signal }, () =>
+      lane.add(() => this.#breaker.run(() => this.#service.send(texts, limits)), { signal }),
+    );
+    this.#keepDimensions(vectors);
+    return vectors;
+  }
+
+  /** The first answer fixes what all later ones must have. */
+  #keepDimensions(vectors: readonly Float32Array[]): void {
+    for (const { length } of vectors) {
+      this.#dimensions ??= length;
+      if (length !== this.#dimensions) throw dimensionMismatch(this.#service, this.#dimensions, length);
+    }
+  }
+
+  /** One at a time, and not for ever; its success closes the circuit. */
+  #warmInBackground(): void {
+    const { warm } = this.#service;
+    if (warm === undefined || this.#warming || this.#closing.signal.aborted) return;
+    this.#warming = true;
+    const limits = { signal: this.#closing.signal, deadlineMs: this.#requestTimeoutMs };
+    warm
+      .call(this.#service, limits)
+      .then(() => this.#breaker.close())
+      .catch(() => {})
+      .finally(() => {
+        this.#warming = false;
+      });
+  }
+
+  #refusal(): HelmdeckError {
+    const why = this.#reason ?? `${this.#service.who} failed several times.`;
+    return unavailable(`${why} It is left alone for a moment, then tried again.`, { circuit: "open" });
+  }
+}
+
+interface Embedded {
+  readonly item: Item;
+  readonly vector: Float32Array;
+}
+
+function inOrder(embedded: readonly Embedded[]): DocumentEmbeddings {
+  const sorted = embedded.toSorted((one, other) => one.item.index - other.item.index);
+  return {
+    vectors: sorted.map(({ vector }) => vector),
+    truncated: sorted
+      .filter(({ item }) => isTruncated(item))
+      .map(({ item: { index, usedLength } }) => ({ index, usedLength })),
+  };
+}
+
+/** The first failure ends the others: their vectors would be thrown away. */
+async function allOrNothing<T, R>(
+  signal: AbortSignal,
+  inputs: readonly T[],
+  work: (input: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const others = new AbortController();
+  const both = AbortSignal.any([signal, others.signal]);
+  try {
+    return await Promise.all(inputs.map((input) => work(input, both)));
+  } catch (error) {
+    others.abort(error);
+    throw error;
+  }
+}
+
+function withinReach(batch: readonly Item[]): readonly (readonly Item[])[] | undefined {
+  const [first] = batch;
+  const middle = Math.ceil(batch.length / 2);
+  if (batch.length > 1) return [batch.slice(0, middle), batch.slice(middle)];
+  const shorter = first && halved(first);
+  return shorter && [[shorter]];
+}
+
+/** The service failed, not the caller: what counts for the circuit, and as its reason. */
+function speaksAgainstTheService(error: unknown): error is HelmdeckError {
+  const codes = ["embeddings_unavailable", "deadline_exceeded", "rate_limited"] as const;
+  return codes.some((code) => isHelmdeckError(error, code));
+}
+
+function isRefusal(error: HelmdeckError): boolean {
+  return error.details.circuit === "open";
+}
+
+function spaceOf(model: string, dimensions: number | undefined, { query, document }: Prefixes): string {
+  return JSON.stringify([model, dimensions ?? "all", query, document]);
+}
+
+function requireVector(vectors: readonly Float32Array[], at: number): Float32Array {
+  const vector = vectors[at];
+  if (vector === undefined) throw new HelmdeckError("internal", "A text got no vector.");
+  return vector;
+}
+
+function requireTexts(texts: readonly string[]): void {
+  const blank = texts.findIndex((text) => text.trim() === "");
+  if (blank !== -1)
+    throw new HelmdeckError("invalid_input", `Text ${blank} is empty: it has no meaning to embed.`, {
+      details: { field: "texts", index: blank },
+    });
+}
+
+function requirePositive(settings: EmbedderSettings): void {
+  for (const [field, value] of Object.entries(settings)) {
+    if (typeof value !== "number" || (Number.isInteger(value) && value > 0)) continue;
+    throw new HelmdeckError("invalid_input", `${field} must be a whole number above 0.`, {
+      details: { field },
+    });
+  }
+}

@@ -1,0 +1,66 @@
+/** Texts cut to what a model reads, and put into requests of bounded size; pure. */
+
+/** A text on its way: where it belongs in the answer, and how much of it is sent. */
+export interface Item {
+  readonly index: number;
+  readonly prefix: string;
+  /** The whole text; `usedLength` says how much of it goes out. */
+  readonly text: string;
+  readonly usedLength: number;
+}
+
+export interface BatchLimits {
+  readonly maxTexts: number;
+  readonly maxBytes: number;
+}
+
+export function payloadOf({ prefix, text, usedLength }: Item): string {
+  return prefix + text.slice(0, usedLength);
+}
+
+/** The text as it is sent when no more than `maxBytes` of UTF-8, prefix included, may be. */
+export function itemFor(index: number, prefix: string, raw: string, maxBytes: number): Item {
+  const text = raw.toWellFormed();
+  return { index, prefix, text, usedLength: lengthWithin(text, maxBytes - Buffer.byteLength(prefix)) };
+}
+
+/** In their order, each batch within both limits; a text that is larger than a batch may be has one of its own. */
+export function planBatches(items: readonly Item[], limits: BatchLimits): readonly (readonly Item[])[] {
+  const batches: Item[][] = [];
+  let current: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const size = Buffer.byteLength(payloadOf(item));
+    const isFull = current.length >= limits.maxTexts || bytes + size > limits.maxBytes;
+    if (current.length > 0 && isFull) {
+      batches.push(current);
+      current = [];
+      bytes = 0;
+    }
+    current.push(item);
+    bytes += size;
+  }
+  return current.length > 0 ? [...batches, current] : batches;
+}
+
+/** Half as much of the text, at least one character; undefined when it cannot be shorter. */
+export function halved(item: Item): Item | undefined {
+  const usedLength = wholeCharacters(item.text, Math.floor(item.usedLength / 2));
+  return usedLength > 0 ? { ...item, usedLength } : undefined;
+}
+
+export function isTruncated({ text, usedLength }: Item): boolean {
+  return usedLength < text.length;
+}
+
+function lengthWithin(text: string, maxBytes: number): number {
+  if (Buffer.byteLength(text) <= maxBytes) return text.length;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(Math.max(maxBytes, 4)));
+  return read;
+}
+
+/** Never between the two halves of a surrogate pair. */
+function wholeCharacters(text: string, length: number): number {
+  const isLow = (at: number) => text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff;
+  return isLow(length) ? length - 1 : length;
+}

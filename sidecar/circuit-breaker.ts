@@ -1,0 +1,71 @@
+/**
+ * Stops asking a service that keeps failing, and starts again by itself: after a pause one call goes through as a probe,
+ * and its success closes the circuit. No timer runs; the pause is looked at when somebody calls.
+ *
+ * Our own, because the libraries of the field bring retries, timeouts and events along into the plugin's bundle for what
+ * are these few lines (docs/decisions/0016-the-sidecar-client.md).
+ */
+import type { Clock } from "./clock.ts";
+
+export type CircuitState = "closed" | "open" | "half_open";
+
+export interface CircuitBreakerOptions {
+  readonly clock: Clock;
+  /** Says what a refused caller is told. */
+  readonly refusal: () => Error;
+  /** Whether an error speaks against the service; others count neither way. */
+  readonly isFailure: (error: unknown) => boolean;
+  readonly failuresToOpen?: number;
+  readonly firstPauseMs?: number;
+  readonly longestPauseMs?: number;
+}
+
+export class CircuitBreaker {
+  readonly #options: Required<CircuitBreakerOptions>;
+  #failures = 0;
+  #pauseMs: number;
+  #openUntil: number | undefined;
+  #probing = false;
+
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = { failuresToOpen: 5, firstPauseMs: 5_000, longestPauseMs: 60_000, ...options };
+    this.#pauseMs = this.#options.firstPauseMs;
+  }
+
+  get state(): CircuitState {
+    if (this.#openUntil === undefined) return "closed";
+    return this.#options.clock.now() < this.#openUntil ? "open" : "half_open";
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const state = this.state;
+    if (state === "open" || (state === "half_open" && this.#probing)) throw this.#options.refusal();
+    const isProbe = state === "half_open";
+    this.#probing ||= isProbe;
+    try {
+      const result = await work();
+      this.close();
+      return result;
+    } catch (error) {
+      if (this.#options.isFailure(error)) this.#failed(isProbe);
+      throw error;
+    } finally {
+      if (isProbe) this.#probing = false;
+    }
+  }
+
+  /** The service was seen to work. */
+  close(): void {
+    this.#failures = 0;
+    this.#openUntil = undefined;
+    this.#pauseMs = this.#options.firstPauseMs;
+  }
+
+  #failed(isProbe: boolean): void {
+    this.#failures++;
+    if (isProbe) this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.longestPauseMs);
+    // A call from before the circuit opened says nothing new.
+    const opens = this.#openUntil === undefined && this.#failures >= this.#options.failuresToOpen;
+    if (isProbe || opens) this.#openUntil = this.#options.clock.now() + this.#pauseMs;
+  }
+}

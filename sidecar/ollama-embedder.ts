@@ -1,0 +1,25 @@
+/** Embeds through an Ollama server. */
+import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
+import { systemClock } from "./clock.ts";
+import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./contract.ts";
+import { ollamaName } from "./models.ts";
+
+/** Ollama works on one request at a time unless told otherwise; the timeout covers loading a cold model. */
+const DEFAULTS = { concurrency: 1, requestTimeoutMs: 120_000 };
+
+export function createOllamaEmbedder(
+  sidecar: OllamaSidecar,
+  settings: EmbedderSettings,
+  parts: EmbedderParts = { clock: systemClock, random: Math.random },
+): SidecarEmbedder {
+  const model = ollamaName(settings.model);
+  const { dimensions } = settings;
+  const service = {
+    who: `Ollama at ${sidecar.address}`,
+    model,
+    send: (texts: readonly string[], options: CallOptions) =>
+      sidecar.embed({ model, texts, ...(dimensions !== undefined && { dimensions }) }, options),
+    warm: (options: CallOptions) => sidecar.warm(model, options),
+  };
+  return createBatchedEmbedder(service, settings, DEFAULTS, parts);
+}

@@ -1,0 +1,137 @@
+/**
+ * Downloading a model through Ollama, with its progress line by line.
+ *
+ * Not by the ollama package: it names the model in a field that Ollama's API description no longer has, and prints lines that
+ * it cannot read, whatever they hold, to the console.
+ */
+import { HelmdeckError } from "../engine/errors.ts";
+import { checkAnswer, pullLine } from "./answers.ts";
+import type { Clock } from "./clock.ts";
+import type { CallOptions, PullProgress } from "./contract.ts";
+import { withDeadline } from "./deadline.ts";
+import { type Asked, unavailable, unusable } from "./failures.ts";
+import { chunksOf, request } from "./http.ts";
+
+/** Long enough for a checksum over some gigabytes, during which the server is silent. */
+const SILENCE_MS = 60_000;
+const MAX_LINE_LENGTH = 64 * 1024;
+
+export interface PullRequest {
+  readonly url: string;
+  readonly model: string;
+  readonly asked: Asked;
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+}
+
+export function pullModel(
+  pull: PullRequest,
+  onProgress: (progress: PullProgress) => void,
+  options: CallOptions,
+): Promise<void> {
+  const { asked, clock } = pull;
+  return withDeadline(options, clock, asked.who, async (whole) => {
+    const silence = new SilenceAlarm(pull);
+    try {
+      await followPull(pull, onProgress, AbortSignal.any([whole, silence.signal]), silence);
+    } finally {
+      silence.off();
+    }
+  });
+}
+
+async function followPull(
+  { url, model, asked, fetch }: PullRequest,
+  onProgress: (progress: PullProgress) => void,
+  signal: AbortSignal,
+  silence: SilenceAlarm,
+): Promise<void> {
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/x-ndjson" },
+    body: JSON.stringify({ model, stream: true }),
+  };
+  const options = { fetch, signal, asked };
+  for await (const line of linesOf(await request(url, init, options), asked, signal)) {
+    silence.reset();
+    const { status, error, digest, total, completed } = checkAnswer(pullLine, parsed(line, asked), asked);
+    if (error !== undefined) throw pullFailure(asked, error);
+    onProgress({ status: status ?? "", digest, totalBytes: total, completedBytes: completed });
+    if (status === "success") return;
+  }
+  throw unavailable(`${asked.who} broke off the download of ${model}; what is there is kept.`, {});
+}
+
+async function* linesOf(response: Response, asked: Asked, signal: AbortSignal): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunksOf(response, { asked, signal })) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_LINE_LENGTH) throw unusable(asked, "a line without an end");
+    yield* lines.filter((line) => line.trim() !== "");
+  }
+  if (rest.trim() !== "") yield rest;
+}
+
+function parsed(line: string, asked: Asked): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw unusable(asked, "something that is not JSON");
+  }
+}
+
+/** The reasons people meet; the registry's own words stay out. */
+function pullFailure({ who, model = "" }: Asked, error: string): HelmdeckError {
+  if (/file does not exist|not found|invalid model name/i.test(error))
+    return new HelmdeckError("model_missing", `There is no model ${model} that ${who} could download.`, {
+      details: { model },
+    });
+  return unavailable(`${who} could not download ${model}: ${reasonFor(error)}.`, {});
+}
+
+function reasonFor(error: string): string {
+  if (/no space left/i.test(error)) return "its disk is full";
+  if (/no such host|dial tcp|lookup .* on|network is unreachable/i.test(error))
+    return "it cannot reach the registry";
+  if (/tls|certificate|x509/i.test(error)) return "it does not trust the registry's certificate";
+  if (/newer version of ollama/i.test(error)) return "this model needs a newer Ollama";
+  if (/permission denied|read-only file system/i.test(error)) return "it cannot write to its models folder";
+  if (/digest mismatch/i.test(error)) return "a file came in damaged; try again";
+  return "its log says why";
+}
+
+/** Fires when nothing was heard for a while. */
+class SilenceAlarm {
+  readonly #controller = new AbortController();
+  readonly #pull: PullRequest;
+  #callOff: () => void = () => {};
+
+  constructor(pull: PullRequest) {
+    this.#pull = pull;
+    this.reset();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  reset(): void {
+    this.off();
+    this.#callOff = this.#pull.clock.schedule(SILENCE_MS, () => this.#controller.abort(this.#silent()));
+  }
+
+  off(): void {
+    this.#callOff();
+  }
+
+  #silent(): HelmdeckError {
+    const { asked, model } = this.#pull;
+    return new HelmdeckError(
+      "deadline_exceeded",
+      `${asked.who} said nothing about the download of ${model} for ${SILENCE_MS / 1_000} s; what is there is kept.`,
+      { details: { model } },
+    );
+  }
+}

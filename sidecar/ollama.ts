@@ -1,0 +1,171 @@
+/** The client of an Ollama server. */
+import { Ollama } from "ollama/browser";
+import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { checkAddress } from "./address.ts";
+import { checkAnswer, embedAnswer, psAnswer, showAnswer, tagsAnswer, versionAnswer } from "./answers.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type {
+  CallOptions,
+  InstalledModel,
+  ModelDescription,
+  OllamaEmbedRequest,
+  OllamaSidecar,
+  OllamaSidecarOptions,
+  PullProgress,
+  SidecarHealth,
+} from "./contract.ts";
+import { withDeadline } from "./deadline.ts";
+import { type Asked, unusable } from "./failures.ts";
+import { boundedFetch } from "./http.ts";
+import { isSameOllamaModel, ollamaName } from "./models.ts";
+import { pullModel } from "./ollama-pull.ts";
+import { checkVectors } from "./vectors.ts";
+
+const CALL_TIMEOUT_MS = 10_000;
+const HEALTH_TIMEOUT_MS = 2_000;
+/** A cold model on a slow disk. */
+const WARM_TIMEOUT_MS = 120_000;
+/** Overnight, so that the first question of the day finds the model loaded. */
+const KEEP_ALIVE = "24h";
+
+export function createOllamaSidecar(
+  options: OllamaSidecarOptions,
+  clock: Clock = systemClock,
+): OllamaSidecar {
+  return new OllamaClient(options, clock);
+}
+
+class OllamaClient implements OllamaSidecar {
+  readonly address: string;
+  readonly #who: string;
+  readonly #clock: Clock;
+  readonly #fetch: typeof fetch;
+  readonly #callTimeoutMs: number;
+  readonly #keepAlive: string;
+
+  constructor(options: OllamaSidecarOptions, clock: Clock) {
+    this.address = checkAddress(options.address);
+    this.#who = `Ollama at ${this.address}`;
+    this.#clock = clock;
+    this.#fetch = options.fetch ?? fetch;
+    this.#callTimeoutMs = options.callTimeoutMs ?? CALL_TIMEOUT_MS;
+    this.#keepAlive = options.keepAlive ?? KEEP_ALIVE;
+  }
+
+  async health(options: CallOptions = {}): Promise<SidecarHealth> {
+    try {
+      return { ok: true, version: await this.version({ deadlineMs: HEALTH_TIMEOUT_MS, ...options }) };
+    } catch (error) {
+      if (isHelmdeckError(error)) return { ok: false, code: error.code, reason: error.message };
+      return { ok: false, code: "internal", reason: "A defect of ours: please report it." };
+    }
+  }
+
+  async version(options: CallOptions = {}): Promise<string> {
+    const answer = await this.#ask(options, {}, (ollama) => ollama.version());
+    return checkAnswer(versionAnswer, answer, this.#asked()).version;
+  }
+
+  async models(options: CallOptions = {}): Promise<readonly InstalledModel[]> {
+    const answer = await this.#ask(options, {}, (ollama) => ollama.list());
+    const { models } = checkAnswer(tagsAnswer, answer, this.#asked());
+    return models.map(({ name, size = 0, digest = "" }) => ({ name, sizeBytes: size, digest }));
+  }
+
+  async hasModel(model: string, options: CallOptions = {}): Promise<boolean> {
+    const wanted = requireModel(model);
+    return (await this.models(options)).some(({ name }) => isSameOllamaModel(name, wanted));
+  }
+
+  async describeModel(model: string, options: CallOptions = {}): Promise<ModelDescription> {
+    const name = requireModel(model);
+    const answer = await this.#ask(options, { model: name }, (ollama) => ollama.show({ model: name }));
+    const { model_info: info = {}, capabilities } = checkAnswer(showAnswer, answer, this.#asked(name));
+    return {
+      dimensions: numberUnder(info, ".embedding_length"),
+      contextTokens: numberUnder(info, ".context_length"),
+      embeds: capabilities?.includes("embedding"),
+    };
+  }
+
+  async loadedModels(options: CallOptions = {}): Promise<readonly string[]> {
+    const answer = await this.#ask(options, {}, (ollama) => ollama.ps());
+    return checkAnswer(psAnswer, answer, this.#asked()).models.map(({ name }) => name);
+  }
+
+  pull(
+    model: string,
+    onProgress: (progress: PullProgress) => void,
+    options: CallOptions = {},
+  ): Promise<void> {
+    const name = requireModel(model);
+    const pull = { url: `${this.address}/api/pull`, model: name, asked: this.#asked(name) };
+    return pullModel({ ...pull, fetch: this.#fetch, clock: this.#clock }, onProgress, options);
+  }
+
+  /** An embed request without texts loads the model and does no more. */
+  async warm(model: string, options: CallOptions = {}): Promise<void> {
+    const limits = { deadlineMs: WARM_TIMEOUT_MS, ...options };
+    await this.#requestEmbeddings({ model: requireModel(model), texts: [] }, limits);
+  }
+
+  async embed(request: OllamaEmbedRequest, options: CallOptions = {}): Promise<readonly Float32Array[]> {
+    const { texts, dimensions } = request;
+    const model = requireModel(request.model);
+    const answer = await this.#requestEmbeddings({ ...request, model }, options);
+    const { embeddings } = checkAnswer(embedAnswer, answer, this.#asked(model));
+    return checkVectors(this.#asked(model), embeddings, { count: texts.length, dimensions });
+  }
+
+  #requestEmbeddings(
+    { model, texts, dimensions }: OllamaEmbedRequest,
+    options: CallOptions,
+  ): Promise<unknown> {
+    const body = {
+      model,
+      input: [...texts],
+      // What the server cuts by itself it does not tell; we cut, and say so.
+      truncate: false,
+      keep_alive: this.#keepAlive,
+      ...(dimensions !== undefined && { dimensions }),
+    };
+    return this.#ask(options, { model }, (ollama) => ollama.embed(body));
+  }
+
+  /** The library takes no signal, so each call has a client of its own around a fetch that does. */
+  #ask(
+    options: CallOptions,
+    { model }: { readonly model?: string },
+    call: (ollama: Ollama) => Promise<unknown>,
+  ): Promise<unknown> {
+    const asked = this.#asked(model);
+    const limits = { deadlineMs: this.#callTimeoutMs, ...options };
+    return withDeadline(limits, this.#clock, this.#who, (signal) => {
+      const bounded = boundedFetch({ fetch: this.#fetch, signal, asked });
+      return call(new Ollama({ host: this.address, fetch: bounded })).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw isHelmdeckError(error) ? error : unusable(asked, "something that is not JSON");
+      });
+    });
+  }
+
+  #asked(model?: string): Asked {
+    return { who: this.#who, ...(model !== undefined && { model }) };
+  }
+}
+
+/** As Ollama lists it. Throws `invalid_input`. */
+function requireModel(model: string): string {
+  if (/^[\w.:/-]{1,200}$/.test(model.trim())) return ollamaName(model);
+  throw new HelmdeckError(
+    "invalid_input",
+    "A model's name has letters, digits and . _ - : / only, at most 200 of them.",
+    { details: { field: "model" } },
+  );
+}
+
+/** `nomic-bert.context_length`: the first part is the model's architecture. */
+function numberUnder(info: Readonly<Record<string, unknown>>, ending: string): number | undefined {
+  const found = Object.entries(info).find(([key]) => key.endsWith(ending))?.[1];
+  return typeof found === "number" ? found : undefined;
+}

@@ -1,0 +1,70 @@
+/**
+ * Embeds through any endpoint that speaks OpenAI's `POST /v1/embeddings`.
+ *
+ * The key is held by a closure, not by a property that a log might show, and leaves only in the Authorization header of a
+ * request to the configured address: redirects are not followed.
+ */
+import { HelmdeckError } from "../engine/errors.ts";
+import { checkAddress } from "./address.ts";
+import { checkAnswer, openAiAnswer } from "./answers.ts";
+import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
+import { systemClock } from "./clock.ts";
+import type { CallOptions, OpenAiCompatibleSettings, SidecarEmbedder } from "./contract.ts";
+import { withDeadline } from "./deadline.ts";
+import { type Asked, unusable } from "./failures.ts";
+import { jsonOf, request } from "./http.ts";
+import { checkVectors } from "./vectors.ts";
+
+const DEFAULTS = { concurrency: 4, requestTimeoutMs: 30_000 };
+
+/** Throws `invalid_input`. */
+export function createOpenAiCompatibleEmbedder(
+  settings: OpenAiCompatibleSettings,
+  parts: EmbedderParts = { clock: systemClock, random: Math.random },
+): SidecarEmbedder {
+  const { address, apiKey, fetch: fetchImpl = fetch, ...rest } = settings;
+  const { model, dimensions } = rest;
+  const base = checkAddress(address);
+  const headers = headersFor(apiKey);
+  const asked = { who: `The embedding service at ${base}`, model };
+  const post = async (texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> => {
+    const body = JSON.stringify({
+      model,
+      input: texts,
+      encoding_format: "float",
+      ...(dimensions !== undefined && { dimensions }),
+    });
+    const options = { fetch: fetchImpl, signal, asked };
+    const response = await request(`${base}/embeddings`, { method: "POST", headers, body }, options);
+    const { data } = checkAnswer(openAiAnswer, await jsonOf(response, options), asked);
+    return checkVectors(asked, byIndex(asked, data), { count: texts.length, dimensions });
+  };
+  const send = (texts: readonly string[], limits: CallOptions) =>
+    withDeadline(limits, parts.clock, asked.who, (signal) => post(texts, signal));
+  return createBatchedEmbedder({ ...asked, send }, rest, DEFAULTS, parts);
+}
+
+/** The position is in each item; the order of the items means nothing. */
+function byIndex(
+  asked: Asked,
+  data: readonly { readonly index: number; readonly embedding: readonly unknown[] }[],
+): readonly (readonly unknown[])[] {
+  const sorted = data.toSorted((one, other) => one.index - other.index);
+  if (sorted.some(({ index }, at) => index !== at))
+    throw unusable(asked, "vectors that are numbered wrongly");
+  return sorted.map(({ embedding }) => embedding);
+}
+
+/** The HTTP client would show a key that is no header value in its error. */
+function headersFor(apiKey: string | undefined): Record<string, string> {
+  if (apiKey === undefined) return { "content-type": "application/json" };
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
+    throw new HelmdeckError(
+      "invalid_input",
+      "The key of the embedding service has blanks or other odd characters.",
+      {
+        details: { field: "apiKey" },
+      },
+    );
+  return { "content-type": "application/json", authorization: `Bearer ${apiKey}` };
+}
