@@ -10,17 +10,20 @@ import { processTicker } from "./watch.ts";
 export interface McpMountOptions extends McpServiceOptions {
   readonly now?: () => number;
   readonly limits?: Partial<SessionLimits>;
+  /** How long `close` waits for runs before it cancels them. Default 5 s. */
+  readonly closeGraceMs?: number;
 }
 
 export const SESSION_LIMITS: SessionLimits = { idleMs: 30 * 60 * 1_000, perCaller: 64, total: 1_024 };
 
+const CLOSE_GRACE_MS = 5_000;
 const LOOK_FOR_IDLE_EVERY_MS = 60_000;
 const SESSION_NOT_FOUND = -32_001;
 const REFUSED = -32_000;
 
 /** Throws `invalid_input` when the deck's packs make no set of tools. */
 export function mcpMount(deck: Deck, options: McpMountOptions = {}): Mount {
-  const { now = Date.now, limits, ticker = processTicker } = options;
+  const { now = Date.now, limits, ticker = processTicker, closeGraceMs = CLOSE_GRACE_MS } = options;
   const service = makeMcpService(deck, options);
   const sessions = new McpSessions(service, { ...SESSION_LIMITS, ...limits }, now);
   const stopLooking = ticker(() => sessions.endIdle(), LOOK_FOR_IDLE_EVERY_MS);
@@ -35,7 +38,7 @@ export function mcpMount(deck: Deck, options: McpMountOptions = {}): Mount {
     close: async () => {
       isClosing = true;
       stopLooking();
-      await sessions.close();
+      await sessions.close(closeGraceMs);
       service.watch.close();
     },
   };
@@ -65,8 +68,11 @@ async function inSession(
   if (session === undefined) return refusal(404, SESSION_NOT_FOUND, "Session not found.");
   session.openResponses += 1;
   const response = await session.transport.handleRequest(request, { parsedBody: body });
+  const isStream = request.method === "GET" && response.ok;
+  if (isStream) await session.missed.streamOpened();
   return whenWritten(response, () => {
     session.openResponses -= 1;
+    if (isStream) session.missed.streamClosed();
   });
 }
 

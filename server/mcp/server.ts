@@ -16,7 +16,7 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { asHelmdeckError, isHelmdeckError, remedyFor } from "../../app/index.ts";
+import { asHelmdeckError, remedyFor } from "../../app/index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
 import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifacts.ts";
@@ -138,5 +138,5 @@ async function orProtocolError<Answer>(service: McpService, work: () => Promise<
 }
 
 function noteDefect(service: McpService, error: unknown): void {
-  if (!isHelmdeckError(error)) service.onDefect(error);
+  if (asHelmdeckError(error).code === "internal") service.onDefect(error);
 }

@@ -9,7 +9,7 @@ export interface McpService {
   readonly deck: Deck;
   readonly tools: ToolRegistry;
   readonly watch: MemoryWatch;
-  /** Told of every error that is no HelmdeckError. Its text may hold a value: log its name and place only. */
+  /** Told of every error that nobody foresaw. Its own text may hold a value: log what asHelmdeckError makes of it. */
   readonly onDefect: (error: unknown) => void;
 }
 

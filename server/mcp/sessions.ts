@@ -7,9 +7,11 @@
  * is authenticated anew, and an event stream cannot outlive its token for longer than a session may be idle.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { Caller } from "../caller.ts";
+import { MissedUpdates } from "./missed-updates.ts";
 import { Outstanding } from "./outstanding.ts";
 import { createMcpServer } from "./server.ts";
 import type { McpService } from "./service.ts";
@@ -26,6 +28,7 @@ export class McpSession {
   readonly caller: Caller;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly outstanding: Outstanding;
+  readonly missed: MissedUpdates;
   readonly server: Server;
   lastSeenAt: number;
   /** Responses that are still being written, event streams above all. */
@@ -39,6 +42,7 @@ export class McpSession {
       // Nothing more comes for it, so its stream would stay open for as long as the client; others may share the stream.
       void this.outstanding.settled().then(() => this.transport.closeSSEStream(id));
     });
+    this.missed = new MissedUpdates(this.transport);
     this.server = createMcpServer(service, caller);
   }
 
@@ -99,14 +103,14 @@ export class McpSessions {
     }
   }
 
-  /** Waits for the answers that callers wait for, then ends every session. */
-  async close(): Promise<void> {
-    await Promise.all(
-      this.#all().map(async (session) => {
-        await session.outstanding.settled();
-        await session.server.close();
-      }),
-    );
+  /** Waits for the answers that callers wait for, but no longer than the grace, then ends every session. */
+  async close(graceMs: number): Promise<void> {
+    const over = new AbortController();
+    const grace = setTimeout(graceMs, undefined, { signal: over.signal }).catch(() => {}); // all were settled before
+    const settled = Promise.all(this.#all().map(({ outstanding }) => outstanding.settled()));
+    await Promise.race([settled, grace]);
+    over.abort();
+    await Promise.all(this.#all().map(({ server }) => server.close()));
   }
 
   #makeRoomFor(caller: Caller): boolean {

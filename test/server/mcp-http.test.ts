@@ -1,0 +1,331 @@
+/** MCP over real HTTP: whose a session is, when it ends, and what becomes of a run whose client cancels or vanishes. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Deck } from "../../app/index.ts";
+import { createServer, type McpMountOptions, mcpMount, mintToken } from "../../server/index.ts";
+import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
+import { rememberPack, SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
+
+const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
+const MEMORY = "helmdeck://my-memory";
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+};
+
+interface Serving {
+  readonly url: URL;
+  readonly close: () => Promise<void>;
+}
+
+async function serve(deck: Deck, options: McpMountOptions = {}): Promise<Serving> {
+  const server = createServer(deck, { secret: SECRET, mounts: [mcpMount(deck, options)] });
+  const listening = await server.listen({ port: 0, graceMs: 1_000 });
+  onTestFinished(() => listening.close());
+  return { url: new URL(`${listening.url}/api/v1/mcp`), close: () => listening.close() };
+}
+
+async function tokenOf(subject: string): Promise<string> {
+  return (await mintToken(SECRET, { subject, ttlSeconds: 3_600 }, Date.now())).token;
+}
+
+async function connect(
+  url: URL,
+  subject: string,
+): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
+  const headers = { authorization: `Bearer ${await tokenOf(subject)}` };
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, transport };
+}
+
+interface Sending {
+  readonly token?: string;
+  readonly session?: string | undefined;
+  readonly method?: "GET" | "POST" | "DELETE";
+  readonly message?: object;
+  readonly signal?: AbortSignal;
+}
+
+/** A request as a client of one's own might write it. */
+function send(url: URL, { token, session, method = "POST", message, signal }: Sending): Promise<Response> {
+  return fetch(url, {
+    method,
+    headers: {
+      accept: method === "GET" ? "text/event-stream" : "application/json, text/event-stream",
+      "content-type": "application/json",
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(session !== undefined && { "mcp-session-id": session }),
+    },
+    ...(message && { body: JSON.stringify(message) }),
+    ...(signal && { signal }),
+  });
+}
+
+async function open(url: URL, token: string): Promise<string> {
+  const response = await send(url, { token, message: INITIALIZE });
+  await response.text();
+  expect(response.status).toBe(200);
+  return response.headers.get("mcp-session-id") ?? "";
+}
+
+const PING = { jsonrpc: "2.0", id: 2, method: "ping" };
+
+/** What a ping in this session is answered with; 200 when the session is there for this token. */
+async function ping(url: URL, token: string, session: string): Promise<number> {
+  const response = await send(url, { token, session, message: PING });
+  await response.text();
+  return response.status;
+}
+
+describe("a session", () => {
+  test("serves the memory of the token's subject", async () => {
+    const memory = await openTestMemory();
+    const { url } = await serve(testDeck({ memory, packs: [rememberPack(memory)] }));
+    const { client } = await connect(url, "ada");
+    await client.callTool({ name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } });
+    expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
+    const { contents } = await client.readResource({ uri: MEMORY });
+    expect(contents).toMatchObject([{ text: expect.stringContaining('"scope":"caller=ada"') }]);
+  });
+
+  test("is refused to another caller's token as if it were not there, and stays its owner's", async () => {
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const [ada, eve] = [await tokenOf("ada"), await tokenOf("eve")];
+    const session = await open(url, ada);
+    const stranger = { token: eve, session };
+    const refusals = [
+      await send(url, { ...stranger, message: PING }),
+      await send(url, {
+        ...stranger,
+        message: { ...PING, method: "resources/read", params: { uri: MEMORY } },
+      }),
+      await send(url, { ...stranger, method: "GET" }),
+      await send(url, { ...stranger, method: "DELETE" }),
+    ];
+    const missing = await send(url, { token: eve, session: crypto.randomUUID(), message: PING });
+    const answers = await Promise.all([...refusals, missing].map(async (r) => [r.status, await r.text()]));
+    expect(new Set(answers.map(String)).size).toBe(1);
+    expect(missing.status).toBe(404);
+    expect(await ping(url, ada, session)).toBe(200);
+  });
+
+  test("is nothing without a token, with or without its id", async () => {
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const session = await open(url, await tokenOf("ada"));
+    for (const sent of [
+      { message: INITIALIZE },
+      { session, message: PING },
+      { session, method: "GET" as const },
+    ]) {
+      const response = await send(url, sent);
+      expect([response.status, await response.json()]).toMatchObject([401, { error: "missing_bearer" }]);
+    }
+  });
+
+  test("begins with initialize and nothing else", async () => {
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const token = await tokenOf("ada");
+    for (const sent of [
+      { message: PING },
+      { message: [INITIALIZE] },
+      { method: "GET" },
+      { method: "DELETE" },
+    ] as const) {
+      const response = await send(url, { token, ...sent });
+      expect([response.status, (await response.text()).length > 0]).toEqual([400, true]);
+    }
+  });
+
+  test("ends with DELETE", async () => {
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const token = await tokenOf("ada");
+    const session = await open(url, token);
+    expect((await send(url, { token, session, method: "DELETE" })).status).toBe(200);
+    expect(await ping(url, token, session)).toBe(404);
+  });
+
+  test("ends when nothing was heard of it for half an hour, and not before", async () => {
+    const clock = new TestClock();
+    const { url, tick } = await serveWithTicks(clock);
+    const token = await tokenOf("ada");
+    const [idle, used] = [await open(url, token), await open(url, token)];
+    clock.pass(20 * 60_000);
+    expect(await ping(url, token, used)).toBe(200);
+    tick();
+    clock.pass(10 * 60_000);
+    tick();
+    expect([await ping(url, token, idle), await ping(url, token, used)]).toEqual([404, 200]);
+  });
+
+  test("with an open event stream loses the stream first, so that its client must show its token again", async () => {
+    const clock = new TestClock();
+    const { url, tick } = await serveWithTicks(clock);
+    const token = await tokenOf("ada");
+    const session = await open(url, token);
+    const stream = await send(url, { token, session, method: "GET" });
+    clock.pass(31 * 60_000);
+    tick();
+    expect(await stream.text()).toBe("");
+    const again = await send(url, { token, session, method: "GET" });
+    expect(again.status).toBe(200);
+    await again.body?.cancel();
+  });
+
+  test("beyond the caller's share takes the place of the caller's own longest-idle one", async () => {
+    const clock = new TestClock();
+    const limits = { perCaller: 2 };
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { now: clock.now, limits });
+    const [ada, bob] = [await tokenOf("ada"), await tokenOf("bob")];
+    const bobs = await open(url, bob);
+    const opened: string[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      clock.pass(1_000);
+      opened.push(await open(url, ada));
+    }
+    const answers = await Promise.all(opened.map((session) => ping(url, ada, session)));
+    expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200]);
+  });
+
+  test("is refused with 429 when the caller's others are all in use", async () => {
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { limits: { perCaller: 1 } });
+    const token = await tokenOf("ada");
+    const stream = await send(url, { token, session: await open(url, token), method: "GET" });
+    const refused = await send(url, { token, message: INITIALIZE });
+    expect([refused.status, await refused.json()]).toMatchObject([429, { error: { code: -32_000 } }]);
+    await stream.body?.cancel();
+    await expect.poll(async () => (await send(url, { token, message: INITIALIZE })).status).toBe(200);
+  });
+});
+
+describe("a run over HTTP", () => {
+  const CALL = {
+    jsonrpc: "2.0",
+    id: 7,
+    method: "tools/call",
+    params: { name: "paint__slow_wall", arguments: { theme: "blue" } },
+  };
+
+  test("ends when it is cancelled: its stream closes and its audit row is there", async () => {
+    const pack = new SlowPack();
+    const memory = await openTestMemory();
+    const { url } = await serve(testDeck({ memory, packs: [pack] }));
+    const token = await tokenOf("ada");
+    const session = await open(url, token);
+    const answer = await send(url, { token, session, message: CALL });
+    await pack.begun;
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } };
+    expect((await send(url, { token, session, message: cancel })).status).toBe(202);
+    expect(await answer.text()).toBe("");
+    await expect
+      .poll(async () => (await memory.defaults("ada")).recent)
+      .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
+  });
+
+  test("goes on to its end when the connection breaks, and leaves its audit row (fault 10)", async () => {
+    const pack = new SlowPack();
+    const memory = await openTestMemory();
+    const { url } = await serve(testDeck({ memory, packs: [pack] }));
+    const token = await tokenOf("ada");
+    const session = await open(url, token);
+    const leaving = new AbortController();
+    const answer = await send(url, { token, session, message: CALL, signal: leaving.signal });
+    await pack.begun;
+    leaving.abort();
+    await expect(answer.text()).rejects.toThrow();
+    pack.letGo();
+    await expect
+      .poll(async () => (await memory.defaults("ada")).recent)
+      .toMatchObject([{ id: "paint.slow_wall", outcome: "ok" }]);
+  });
+
+  test("is answered before the server stops", async () => {
+    const pack = new SlowPack();
+    const { url, close } = await serve(testDeck({ memory: await openTestMemory(), packs: [pack] }));
+    const token = await tokenOf("ada");
+    const answer = await send(url, { token, session: await open(url, token), message: CALL });
+    await pack.begun;
+    const closing = close();
+    pack.letGo();
+    expect(await answer.text()).toContain('"structuredContent":{"theme":"blue"}');
+    await closing;
+  });
+
+  test("is cancelled when the server has waited long enough, and leaves its audit row", async () => {
+    const pack = new SlowPack();
+    const memory = await openTestMemory();
+    const { url, close } = await serve(testDeck({ memory, packs: [pack] }), { closeGraceMs: 1 });
+    const token = await tokenOf("ada");
+    const answer = await send(url, { token, session: await open(url, token), message: CALL });
+    await pack.begun;
+    await close();
+    expect(await answer.text()).toBe("");
+    await expect
+      .poll(async () => (await memory.defaults("ada")).recent)
+      .toMatchObject([{ outcome: "cancelled" }]);
+  });
+});
+
+describe("a subscriber over HTTP", () => {
+  async function subscribed() {
+    const place = await tempPlace();
+    const [ours, theirs] = [await openTestMemory(place), await openTestMemory(place)];
+    const { url, tick } = await serveWithTicks(new TestClock(), testDeck({ memory: ours }));
+    const store = async (key: string) => {
+      await theirs.storeFact("ada", { key, value: "oolong" });
+      tick();
+    };
+    return { url, store };
+  }
+
+  test("hears over its event stream what another process stored", async () => {
+    const { url, store } = await subscribed();
+    const { client } = await connect(url, "ada");
+    const heard = Promise.withResolvers<string>();
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) =>
+      heard.resolve(params.uri),
+    );
+    await client.subscribeResource({ uri: MEMORY });
+    await store("tea");
+    expect(await heard.promise).toBe(MEMORY);
+  });
+
+  test("hears once it has a stream what changed while it had none", async () => {
+    const { url, store } = await subscribed();
+    const token = await tokenOf("ada");
+    const session = await open(url, token);
+    const subscribe = { jsonrpc: "2.0", id: 3, method: "resources/subscribe", params: { uri: MEMORY } };
+    await (await send(url, { token, session, message: subscribe })).text();
+    await store("tea");
+    await store("cake");
+    // Answered behind the look that the ticks began.
+    await (await send(url, { token, session, message: { ...subscribe, id: 4 } })).text();
+    const stream = await send(url, { token, session, method: "GET" });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = await reader?.read();
+    expect(first?.value?.match(/resources\/updated/g)).toHaveLength(1);
+    await reader?.cancel();
+  });
+});
+
+async function serveWithTicks(clock: TestClock, deck?: Deck) {
+  const callbacks = new Set<() => void>();
+  const ticker = (callback: () => void) => {
+    callbacks.add(callback);
+    return () => callbacks.delete(callback);
+  };
+  const { url } = await serve(deck ?? testDeck({ memory: await openTestMemory() }), {
+    now: clock.now,
+    ticker,
+  });
+  const tick = () => {
+    for (const callback of callbacks) callback();
+  };
+  return { url, tick };
+}
