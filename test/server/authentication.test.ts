@@ -1,0 +1,239 @@
+/** Who gets in: tokens as helmdeck's, each way of forging one refused, and what a server without a secret does not do. */
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadSecret, mintToken } from "../../server/index.ts";
+import { NOW, packThat, SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
+
+const SECONDS = NOW / 1_000;
+const ROUTE = "/api/v1/memory/facts";
+
+type Claims = Record<string, unknown>;
+
+const good: Claims = { iss: "helmdeck", sub: "alice", exp: SECONDS + 60 };
+
+/** Made by hand, so that it can be wrong in any way. */
+function forge(
+  claims: Claims,
+  header: Claims = { alg: "HS256", typ: "JWT" },
+  secret: Uint8Array = SECRET,
+): string {
+  const signed = `${part(header)}.${part(claims)}`;
+  const hash = { HS384: "sha384", HS512: "sha512" }[String(header.alg)] ?? "sha256";
+  return `${signed}.${createHmac(hash, secret).update(signed).digest("base64url")}`;
+}
+
+function part(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
+function without(claims: Claims, name: string): Claims {
+  return Object.fromEntries(Object.entries(claims).filter(([claim]) => claim !== name));
+}
+
+let served: ServedDeck;
+beforeEach(async () => {
+  served = await ServedDeck.open({ secret: SECRET });
+});
+afterEach(() => served.close());
+
+describe("a server with a secret", () => {
+  it("takes a token as helmdeck makes it, and knows its caller", async () => {
+    const caller = served.as(forge({ ...good, name: "Alice", client: "test", scopes: ["admin"] }));
+    expect((await caller.get("/api/v1/memory")).body.scope).toBe("caller=alice");
+  });
+
+  it("asks for a token where there is none", async () => {
+    const { status, headers, body } = await served.as().get(ROUTE);
+    expect([status, body.error]).toEqual([401, "missing_bearer"]);
+    expect(headers.get("www-authenticate")).toBe('Bearer realm="helmdeck"');
+  });
+
+  it.each(["Basic YTpi", "Bearer", "Bearer a b", "Bearer ü", "Token abc"])(
+    "refuses the header %s",
+    async (authorization) => {
+      const response = await served.request(ROUTE, {
+        headers: { Authorization: Buffer.from(authorization).toString("latin1") },
+      });
+      expect(response.status).toBe(401);
+      expect(await response.json()).toMatchObject({ error: "invalid_token" });
+    },
+  );
+
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+  const pem = Buffer.from(publicKey.export({ type: "spki", format: "pem" }));
+  const rs256 = `${part({ alg: "RS256" })}.${part(good)}`;
+  const [head, body, mac] = forge(good).split(".");
+
+  it.each([
+    ["without a signature, saying so", `${part({ alg: "none" })}.${part(good)}.`],
+    ["without a signature, saying so in capitals", `${part({ alg: "NONE" })}.${part(good)}.`],
+    ["whose signature was cut off", `${head}.${body}.`],
+    ["signed with HS384", forge(good, { alg: "HS384" })],
+    ["signed with HS512", forge(good, { alg: "HS512" })],
+    ["signed with RS256", `${rs256}.${sign("sha256", Buffer.from(rs256), privateKey).toString("base64url")}`],
+    ["signed with a public key as if it were the secret", forge(good, { alg: "HS256" }, pem)],
+    ["signed with another secret", forge(good, { alg: "HS256" }, Buffer.from("x".repeat(32)))],
+    ["whose claims were changed", `${head}.${part({ ...good, sub: "bob" })}.${mac}`],
+    ["with an extension that must be understood", forge(good, { alg: "HS256", crit: ["x"], x: 1 })],
+    ["without an issuer", forge(without(good, "iss"))],
+    ["of another issuer", forge({ ...good, iss: "elsewhere" })],
+    ["without an expiry", forge(without(good, "exp"))],
+    ["that has expired", forge({ ...good, exp: SECONDS - 31 })],
+    ["whose expiry is text", forge({ ...good, exp: "tomorrow" })],
+    ["that is not valid yet", forge({ ...good, nbf: SECONDS + 31 })],
+    ["without a subject", forge(without(good, "sub"))],
+    ["with an empty subject", forge({ ...good, sub: "" })],
+    ["with a blank subject", forge({ ...good, sub: "  " })],
+    ["with a subject that is a number", forge({ ...good, sub: 7 })],
+    ["with a subject with a line end", forge({ ...good, sub: "a\nb" })],
+    ["with a subject beyond its limit", forge({ ...good, sub: "x".repeat(513) })],
+    ["with scopes that are text", forge({ ...good, scopes: "admin" })],
+    ["of three dots", "..."],
+    ["that is no token at all", "abc"],
+    ["beyond its limit", "a".repeat(8_193)],
+  ])("refuses a token %s", async (_what, token) => {
+    const { status, headers, body: answer, text } = await served.as(token).get(ROUTE);
+    expect([status, answer.error]).toEqual([401, "invalid_token"]);
+    expect(headers.get("www-authenticate")).toMatch(/^Bearer realm="helmdeck"/);
+    if (token.length > 10) expect(text).not.toContain(token);
+  });
+
+  it("allows clocks to be thirty seconds apart", async () => {
+    const late = served.as(forge({ ...good, exp: SECONDS - 29 }));
+    const early = served.as(forge({ ...good, nbf: SECONDS + 29 }));
+    expect([(await late.get(ROUTE)).status, (await early.get(ROUTE)).status]).toEqual([200, 200]);
+  });
+
+  it("answers to nobody but on its open routes", async () => {
+    for (const route of served.server.app.routes.filter(({ method }) => method !== "ALL")) {
+      const isOpen = ["/healthz", "/readyz", "/version", "/api/v1/openapi.json"].includes(route.path);
+      const { status } = await served.answerTo(route.path, { method: route.method });
+      expect([route.path, status]).toEqual([route.path, isOpen ? 200 : 401]);
+    }
+    expect((await served.as().get("/api/v1/no/such/route")).status).toBe(401);
+  });
+});
+
+describe("a server without a secret", () => {
+  it("serves everybody as unknown", async () => {
+    const open = await ServedDeck.open();
+    expect((await open.as().get("/api/v1/memory")).body.scope).toBe("caller=unknown");
+    expect((await open.as(await tokenFor("root", ["admin"])).get("/api/v1/memory")).body.scope).toBe(
+      "caller=unknown",
+    );
+    expect((await open.as().get("/api/v1/memory/defaults?caller=alice")).status).toBe(403);
+    await open.close();
+  });
+
+  it("runs no pack that starts processes, whatever token is shown", async () => {
+    let runs = 0;
+    const shell = packThat(async () => ({ ran: ++runs }), { startsProcess: true });
+    const open = await ServedDeck.open({ packs: [shell] });
+    for (const caller of [open.as(), open.as(await tokenFor("root", ["admin"]))]) {
+      const { status, body } = await caller.post("/api/v1/packs/test.do", {});
+      expect([status, body.error]).toEqual([403, "forbidden"]);
+    }
+    expect(runs).toBe(0);
+    const closed = await ServedDeck.open({ packs: [shell], secret: SECRET });
+    expect((await closed.as(await tokenFor("alice")).post("/api/v1/packs/test.do", {})).status).toBe(200);
+    await Promise.all([open.close(), closed.close()]);
+  });
+
+  it.each(["0.0.0.0", "::", "[::]"])("refuses to listen on %s", async (host) => {
+    const open = await ServedDeck.open();
+    const refused = open.server.listen({ host, port: 0 });
+    await expect(refused.finally(() => open.close())).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
+describe("a minted token", () => {
+  it("carries what was asked for and nothing else", async () => {
+    const minted = await mintToken(
+      SECRET,
+      { subject: "alice", ttlSeconds: 60, scopes: ["admin"], name: "Alice", client: "curl" },
+      NOW,
+    );
+    const [header = "", claims = ""] = minted.token.split(".");
+    expect(JSON.parse(Buffer.from(header, "base64url").toString())).toEqual({ alg: "HS256", typ: "JWT" });
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toEqual({
+      iss: "helmdeck",
+      sub: "alice",
+      iat: SECONDS,
+      exp: SECONDS + 60,
+      scopes: ["admin"],
+      name: "Alice",
+      client: "curl",
+    });
+    expect(minted.expiresAt).toBe(NOW + 60_000);
+  });
+
+  it.each(["", " ", "a\u0000b", "x".repeat(513), "\ud800"])(
+    "is not made for the subject %j",
+    async (subject) => {
+      await expect(mintToken(SECRET, { subject, ttlSeconds: 60 }, NOW)).rejects.toMatchObject({
+        code: "invalid_input",
+      });
+    },
+  );
+});
+
+describe("the secret", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "helmdeck-secret-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function file(content: string, mode = 0o600): Promise<string> {
+    const path = join(folder, "secret");
+    await writeFile(path, content);
+    await chmod(path, mode);
+    return path;
+  }
+
+  it("is the raw bytes of the variable, or of the file but for its line end", async () => {
+    const text = "ü".repeat(16);
+    const path = await file(`${text}\n`);
+    const fromVariable = await loadSecret({ HELMDECK_JWT_SECRET: text });
+    const fromFile = await loadSecret({ HELMDECK_JWT_SECRET_FILE: path });
+    expect(Buffer.from(fromVariable?.bytes ?? []).toString()).toBe(text);
+    expect(Buffer.from(fromFile?.bytes ?? []).toString()).toBe(text);
+    expect([fromVariable?.source, fromFile?.source]).toEqual(["HELMDECK_JWT_SECRET", path]);
+    expect(await loadSecret({})).toBeUndefined();
+  });
+
+  it("is refused below 32 bytes, from an empty variable too, without being shown", async () => {
+    const short = "only-thirty-one-bytes-of-secret";
+    for (const env of [
+      { HELMDECK_JWT_SECRET: short },
+      { HELMDECK_JWT_SECRET: "" },
+      { HELMDECK_JWT_SECRET_FILE: await file(`${short}\n`) },
+    ]) {
+      const refusal = await loadSecret(env).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ code: "key_malformed" });
+      expect(String(refusal)).not.toContain(short);
+    }
+  });
+
+  it.each([0o640, 0o604, 0o644, 0o620])("is refused from a file of mode %o", async (mode) => {
+    const path = await file("x".repeat(32), mode);
+    await expect(loadSecret({ HELMDECK_JWT_SECRET_FILE: path })).rejects.toMatchObject({
+      code: "key_unreadable",
+      message: expect.stringContaining("chmod 600"),
+    });
+  });
+
+  it("is refused from a file that is not there, from a folder, and from two places at once", async () => {
+    const refused = (env: Record<string, string>) =>
+      expect(loadSecret(env)).rejects.toMatchObject({ name: "HelmdeckError" });
+    await refused({ HELMDECK_JWT_SECRET_FILE: join(folder, "none") });
+    await refused({ HELMDECK_JWT_SECRET_FILE: folder });
+    await refused({
+      HELMDECK_JWT_SECRET: "x".repeat(32),
+      HELMDECK_JWT_SECRET_FILE: await file("x".repeat(32)),
+    });
+  });
+});

@@ -1,0 +1,240 @@
+/** What is refused before anything is done: foreign hosts and origins, ambiguous addresses, bodies of the wrong kind, floods. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MOST_BODY_BYTES } from "../../server/guards/body.ts";
+import { problemOfJson } from "../../server/guards/json.ts";
+import { SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
+
+const STORE = "/api/v1/memory/store";
+
+let served: ServedDeck;
+let alice: ReturnType<ServedDeck["as"]>;
+beforeEach(async () => {
+  served = await ServedDeck.open({ allowedHosts: ["deck"], allowedOrigins: ["https://deck.example"] });
+  alice = served.as();
+});
+afterEach(() => served.close());
+
+async function factCount(): Promise<number> {
+  const { facts } = (await alice.get("/api/v1/memory/facts")).body;
+  return Array.isArray(facts) ? facts.length : Number.NaN;
+}
+
+function send(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
+  return served.answerTo(STORE, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body,
+  });
+}
+
+describe("the host guard", () => {
+  it.each(["localhost", "LOCALHOST:3848", "127.0.0.1:80", "[::1]:3848", "deck", "deck:3848"])(
+    "answers to %s",
+    async (Host) => {
+      expect((await alice.get("/healthz", { Host })).status).toBe(200);
+    },
+  );
+
+  it.each([
+    "evil.example",
+    "evil.example:3848",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "evil.example:localhost",
+    "localhost:80:80",
+    "0.0.0.0",
+    "192.168.1.2",
+    "",
+  ])("refuses a page that points %j here", async (Host) => {
+    const { status, body } = await alice.post(STORE, { key: "k", value: "v" }, { Host });
+    expect([status, body.error]).toEqual([403, "forbidden"]);
+    expect(await factCount()).toBe(0);
+  });
+
+  it.each(["http://localhost:5173", "https://evil.example", "null", "https://deck.example.evil.example"])(
+    "refuses a browser's request of origin %s",
+    async (Origin) => {
+      const { status, body } = await alice.post(STORE, { key: "k", value: "v" }, { Origin });
+      expect([status, body.error]).toEqual([403, "forbidden"]);
+      expect(await factCount()).toBe(0);
+    },
+  );
+
+  it("answers to an origin that the operator named, and never with a CORS header", async () => {
+    const { status, headers } = await alice.post(
+      STORE,
+      { key: "k", value: "v" },
+      { Origin: "https://deck.example" },
+    );
+    expect(status).toBe(200);
+    expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+describe("addresses", () => {
+  it.each([
+    "/api/v1/memory/facts/%FF",
+    "/api/v1/memory/facts/%C3%28",
+    "/api/v1/memory/facts?prefix=%E0%A4%A",
+    "/api/v1/memory/facts?limit=1&limit=2",
+    "/api/v1/memory/facts?limit=1&%6Cimit=2",
+  ])("are refused when they can be read in two ways: %s", async (path) => {
+    const { status, body } = await alice.get(path);
+    expect([status, body.error]).toEqual([400, "invalid_input"]);
+  });
+
+  it("without a route are not_found", async () => {
+    for (const path of [
+      "/",
+      "/api",
+      "/api/v2/memory",
+      "/api/v1/memory/facts/",
+      "/healthz/",
+      "/favicon.ico",
+    ]) {
+      const { status, body } = await alice.get(path);
+      expect([path, status, body.error]).toEqual([path, 404, "not_found"]);
+    }
+  });
+
+  it.each([
+    ["PUT", STORE, "POST, OPTIONS"],
+    ["GET", "/api/v1/memory/forget", "POST, OPTIONS"],
+    ["POST", "/healthz", "GET, HEAD, OPTIONS"],
+    ["DELETE", "/api/v1/memory/facts/k", "GET, HEAD, OPTIONS"],
+  ])("with other methods say which: %s %s", async (method, path, allow) => {
+    const body = method === "POST" ? "{}" : null;
+    const answer = await served.answerTo(path, {
+      method,
+      body,
+      headers: { "Content-Type": "application/json" },
+    });
+    expect([answer.status, answer.body.error]).toEqual([405, "method_not_allowed"]);
+    expect(answer.headers.get("allow")).toBe(allow);
+  });
+
+  it("answer HEAD without a body, and OPTIONS with the methods", async () => {
+    const head = await served.answerTo("/healthz", { method: "HEAD" });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    const options = await served.answerTo(STORE, { method: "OPTIONS" });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "POST, OPTIONS"]);
+  });
+});
+
+describe("bodies", () => {
+  it.each([
+    ["empty", ""],
+    ["blank", "  "],
+    ["cut off", '{"key":"k","value":"v"'],
+    ["not JSON", "key=k&value=v"],
+    ["with a comment", '{"key":"k","value":"v"} // so'],
+    ["with a byte order mark", '\ufeff{"key":"k","value":"v"}'],
+    ["with a field twice", '{"key":"k","value":"v","value":"w"}'],
+    ["with a field twice, once escaped", '{"key":"k","value":"v","\\u0076alue":"w"}'],
+    ["with a field twice, deep inside", '{"key":"k","value":"v","x":[{"a":1,"a":2}]}'],
+    ["nested without end", `{"key":"k","value":"v","x":${"[".repeat(65)}${"]".repeat(65)}}`],
+    ["with half a surrogate pair", '{"key":"\\ud800","value":"v"}'],
+    ["null", "null"],
+    ["a number", "7"],
+  ])("that are %s are refused", async (_what, body) => {
+    const answer = await send(body);
+    expect([answer.status, answer.body.error]).toEqual([400, "invalid_input"]);
+    expect(await factCount()).toBe(0);
+  });
+
+  it("that are not UTF-8 are refused", async () => {
+    const bytes = Uint8Array.from(Buffer.from('{"key":"k","value":"\xff"}', "latin1"));
+    expect((await send(bytes)).status).toBe(400);
+  });
+
+  it.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/jsonp",
+    "text/json",
+    "",
+    "application/json; charset=latin1",
+  ])("of type %j are refused, as a form of a web page would be", async (type) => {
+    const answer = await send('{"key":"k","value":"v"}', { "Content-Type": type });
+    expect([answer.status, answer.body.error]).toEqual([415, "unsupported_media_type"]);
+    expect(await factCount()).toBe(0);
+  });
+
+  it("that are compressed are refused", async () => {
+    expect((await send("{}", { "Content-Encoding": "gzip" })).status).toBe(415);
+  });
+
+  it("beyond the limit are refused, with and without a length, and nothing is written", async () => {
+    const large = JSON.stringify({ key: "k", value: "v".padEnd(MOST_BODY_BYTES) });
+    for (const headers of [{}, { "Content-Length": String(large.length) }]) {
+      const { status, body } = await send(large, headers);
+      expect([status, body.error]).toEqual([413, "too_large"]);
+    }
+    expect(await factCount()).toBe(0);
+  });
+
+  it("with the names of an object's own parts are only unknown fields", async () => {
+    for (const name of ["__proto__", "constructor", "prototype", "toString"]) {
+      const { status, body } = await send(`{"key":"k","value":"v","${name}":{"dry_run":true,"polluted":1}}`);
+      expect([name, status, body.error]).toEqual([name, 400, "invalid_input"]);
+    }
+    expect({}).not.toHaveProperty("polluted");
+  });
+});
+
+describe("JSON that two readers could take differently", () => {
+  it("is told from what only looks like it", () => {
+    for (const text of [
+      '{"a":{"a":1},"b":"a"}',
+      '["a","a"]',
+      '{"a":"\\"a\\":1,\\"a\\""}',
+      '[{"a":1},{"a":1}]',
+      '"{{{["',
+    ])
+      expect(problemOfJson(text), text).toBeUndefined();
+    for (const text of ['{"a":1,"a":1}', '[{"a" : 1, "a" : 2}]', '{"a":{},"b":[],"a":0}', '{"":1,"":2}'])
+      expect(problemOfJson(text), text).toContain("twice");
+  });
+
+  it("is looked for in time that grows with the text, however it is escaped", () => {
+    const text = JSON.stringify({ value: '\\"'.repeat(100_000) });
+    const started = performance.now();
+    expect(problemOfJson(text)).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe("rates", () => {
+  it("are bounded for each caller, who is told how long to wait", async () => {
+    const limited = await ServedDeck.open({ secret: SECRET, requestsPerMinute: 3 });
+    const [first, second] = [limited.as(await tokenFor("alice")), limited.as(await tokenFor("bob"))];
+    for (let n = 0; n < 3; n += 1) expect((await first.get("/api/v1/packs")).status).toBe(200);
+    const { status, body, headers } = await first.get("/api/v1/packs");
+    expect([status, body.error]).toEqual([429, "rate_limited"]);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await second.get("/api/v1/packs")).status).toBe(200);
+    await limited.close();
+  });
+
+  it("are bounded by address for whoever has no good token, without holding up those who have", async () => {
+    const limited = await ServedDeck.open({ secret: SECRET, requestsPerMinute: 3 });
+    const statuses: number[] = [];
+    for (let n = 0; n < 5; n += 1) statuses.push((await limited.as("guess").get("/api/v1/packs")).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect((await limited.as().get("/healthz")).status).toBe(429);
+    expect((await limited.as(await tokenFor("alice")).get("/api/v1/packs")).status).toBe(200);
+    await limited.close();
+  });
+});
+
+describe("every answer", () => {
+  it("forbids a browser to show, frame, guess or keep it", async () => {
+    for (const path of ["/healthz", "/api/v1/packs", "/no/such/route"]) {
+      const { headers } = await alice.get(path);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("x-powered-by")).toBeNull();
+    }
+  });
+});
