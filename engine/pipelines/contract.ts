@@ -66,6 +66,6 @@ export interface PipelineRunner {
   ended(caller: Subject, runId: string): Promise<PipelineRun>;
   /** Resolves when the run has ended, however it ended; throws `not_found`. */
   cancel(caller: Subject, runId: string): Promise<PipelineRun>;
-  /** Takes no more runs, and waits for those under way and their audit rows. Idempotent. */
+  /** Takes no more runs, waits a while for those under way, cancels those that take longer; all rows are written. */
   close(): Promise<void>;
 }

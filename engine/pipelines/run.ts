@@ -73,9 +73,14 @@ export class Run {
       this.#state = "succeeded";
     } catch (error) {
       this.#error = failureOf(error);
-      this.#state = this.#cancelling.signal.aborted ? "cancelled" : "failed";
+      this.#state = this.#stateAfter(this.#error);
     }
     this.#durationMs = Math.round(this.parts.clock() - this.#begun);
+  }
+
+  /** A pack is also cancelled when the engine closes before this run does. */
+  #stateAfter({ code }: Failure): "cancelled" | "failed" {
+    return this.#cancelling.signal.aborted || code === "cancelled" ? "cancelled" : "failed";
   }
 
   async #runSteps(): Promise<unknown> {
@@ -112,7 +117,8 @@ export class Run {
       note("succeeded");
       return output;
     } catch (error) {
-      note(signal.aborted ? "cancelled" : "failed", failureOf(error));
+      const failure = failureOf(error);
+      note(this.#stateAfter(failure), failure);
       throw error;
     }
   }

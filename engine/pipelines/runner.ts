@@ -12,6 +12,7 @@ import { harmlessLine } from "../facts/hostile-text.ts";
 import type { UnixMs } from "../memory/contract.ts";
 import { type Namespace, namespaceOf, type Subject } from "../memory/namespace.ts";
 import type { PackEngine } from "../packs/contract.ts";
+import { processTimer, type Timer } from "../timer.ts";
 import type { Pipeline, PipelineRequest, PipelineRun, PipelineRunner } from "./contract.ts";
 import { Run } from "./run.ts";
 
@@ -27,7 +28,12 @@ export interface PipelineRunnerOptions {
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
   readonly makeRunId?: () => string;
+  /** How long `close` waits for runs before it cancels them; default 5 s. */
+  readonly closeGraceMs?: number;
+  readonly timer?: Timer;
 }
+
+const CLOSE_GRACE_MS = 5_000;
 
 export const RUN_LIMITS = {
   underWayPerCaller: 8,
@@ -119,7 +125,13 @@ class Runner implements PipelineRunner {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#kept.values()].map(({ ended }) => ended));
+    const { closeGraceMs = CLOSE_GRACE_MS, timer = processTimer } = this.#options;
+    const runs = [...this.#kept.values()];
+    const hurry = timer(() => {
+      for (const { run } of runs) run.cancel();
+    }, closeGraceMs);
+    await Promise.all(runs.map(({ ended }) => ended));
+    hurry();
   }
 
   /** Never rejects. The row is written here and nowhere else, so that there is one, however the run ends. */
