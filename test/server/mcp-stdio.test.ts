@@ -1,0 +1,123 @@
+/** MCP over standard streams: nothing but the protocol on stdout, and an end that finishes what was accepted. */
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import type { Deck, Memory } from "../../app/index.ts";
+import { serveMcpOverStdio } from "../../server/index.ts";
+import { openTestMemory } from "../app/fixtures/memories.ts";
+import { rememberPack, SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
+
+const MAIN = { subject: "main", authenticated: true, scopes: [] };
+
+const HELLO = [
+  {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "pipe", version: "1" } },
+  },
+  { jsonrpc: "2.0", method: "notifications/initialized" },
+];
+
+/** One server on streams that the test holds. */
+class Piped {
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough();
+  readonly stop = new AbortController();
+  nonsense = 0;
+  readonly ended: Promise<void>;
+  readonly #out: Buffer[] = [];
+
+  constructor(deck: Deck) {
+    const { stdin, stdout, stop } = this;
+    stdout.on("data", (chunk: Buffer) => this.#out.push(chunk));
+    const onNonsense = () => {
+      this.nonsense += 1;
+    };
+    this.ended = serveMcpOverStdio(deck, MAIN, { stdin, stdout, signal: stop.signal, onNonsense });
+  }
+
+  send(...messages: readonly (object | string)[]): void {
+    for (const message of messages)
+      this.stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+  }
+
+  /** Every line of stdout; each must be a message of the protocol. */
+  messages(): readonly { readonly jsonrpc: string; readonly id?: number; readonly result?: unknown }[] {
+    const text = Buffer.concat(this.#out).toString("utf8");
+    return text
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  }
+}
+
+function callOf(id: number, name: string, args: object): object {
+  return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } };
+}
+
+function recentRuns(memory: Memory) {
+  return memory.defaults("main").then(({ recent }) => recent.map(({ id, outcome }) => [id, outcome]));
+}
+
+test("what was accepted is finished and answered when the input ends", async () => {
+  const memory = await openTestMemory();
+  const pack = new SlowPack();
+  const piped = new Piped(testDeck({ memory, packs: [rememberPack(memory), pack] }));
+  piped.send(...HELLO, callOf(2, "helmdeck__memory_store", { key: "tea", value: "oolong" }));
+  piped.send(callOf(3, "paint__slow_wall", { theme: "blue" }));
+  piped.stdin.end();
+  await pack.begun;
+  pack.letGo();
+  await piped.ended;
+  expect(piped.messages().map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
+    ["2.0", 1],
+    ["2.0", 2],
+    ["2.0", 3],
+  ]);
+  expect(piped.messages()[2]?.result).toMatchObject({ structuredContent: { theme: "blue" } });
+  expect((await memory.getFact("main", "tea"))?.value).toBe("oolong");
+});
+
+test("lines that are no messages are counted, not answered, and harm nothing", async () => {
+  const memory = await openTestMemory();
+  const piped = new Piped(testDeck({ memory, packs: [rememberPack(memory)] }));
+  piped.send(...HELLO, "SECRET: not json", '{"jsonrpc":"1.0"}', { jsonrpc: "2.0", id: 2, method: "ping" });
+  piped.stdin.end();
+  await piped.ended;
+  expect(piped.nonsense).toBe(2);
+  expect(piped.messages().map(({ id }) => id)).toEqual([1, 2]);
+});
+
+test("a line without an end is given up before it fills the memory of the machine", async () => {
+  const piped = new Piped(testDeck({ memory: await openTestMemory() }));
+  piped.stdin.write("x".repeat(11 * 1_024 * 1_024));
+  await piped.ended;
+  expect(piped.nonsense).toBe(1);
+});
+
+test("a signal cancels what runs, and its audit row is there", async () => {
+  const memory = await openTestMemory();
+  const pack = new SlowPack();
+  const deck = testDeck({ memory, packs: [pack] });
+  const piped = new Piped(deck);
+  piped.send(...HELLO, callOf(2, "paint__slow_wall", { theme: "blue" }));
+  await pack.begun;
+  piped.stop.abort();
+  await piped.ended;
+  await deck.packs.close();
+  expect(await recentRuns(memory)).toEqual([["paint.slow_wall", "cancelled"]]);
+  expect(piped.messages().map(({ id }) => id)).toEqual([1]);
+});
+
+test("a client that reads no more is not waited for, and its run is recorded", async () => {
+  const memory = await openTestMemory();
+  const pack = new SlowPack();
+  const deck = testDeck({ memory, packs: [pack] });
+  const piped = new Piped(deck);
+  piped.send(...HELLO, callOf(2, "paint__slow_wall", { theme: "blue" }));
+  await pack.begun;
+  piped.stdout.destroy();
+  await piped.ended;
+  await deck.packs.close();
+  expect(await recentRuns(memory)).toEqual([["paint.slow_wall", "cancelled"]]);
+});
