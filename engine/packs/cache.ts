@@ -5,7 +5,7 @@
  * namespace of the caller it was made for and under the origin `cache`, which no fact and no note can have, whatever its
  * key; the key is a hash over pack, version and the validated input; and what is read back must still fit the output schema
  * and have all its artifacts, or it counts as a miss. The hash is not keyed: who has the database file but no key can test
- * guesses of an input (docs/decisions/0017), never read an answer.
+ * guesses of an input (docs/decisions/0019), never read an answer.
  */
 import { hash } from "node:crypto";
 import * as z from "zod/mini";

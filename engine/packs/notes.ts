@@ -4,7 +4,7 @@
  * Who attacks: whoever can put words into a handler's input, and through it into a key, a tag or a value. What stops them:
  * the origin is always `pack` and the namespace is fixed here, so no key reaches a fact, an audit row, a cached answer or
  * another caller; sizes and characters have the bounds of facts. Notes of one caller are shared by all packs of this engine
- * (docs/decisions/0016): packs are the operator's own code in one process, and a wall between them would only be painted.
+ * (docs/decisions/0018): packs are the operator's own code in one process, and a wall between them would only be painted.
  */
 import type { Entry, MemoryStore, UnixMs } from "../memory/contract.ts";
 import type { Namespace } from "../memory/namespace.ts";
