@@ -1,7 +1,8 @@
 /** What the routes have in common: how their failures are described, and how a refused input is worded. */
 
 import type { $ZodIssue } from "zod/v4/core";
-import { errorReplySchema, fieldOf, HelmdeckError, ruleOf } from "../../app/index.ts";
+import { fieldOf, HelmdeckError, ruleOf } from "../../app/index.ts";
+import { failure } from "./components.ts";
 
 const WORDS = {
   400: "A field is missing, malformed or beyond its limit; nothing was written.",
@@ -25,7 +26,7 @@ export function failures(...statuses: readonly Failing[]) {
   return Object.fromEntries(
     all.map((status) => [
       String(status),
-      { description: WORDS[status], content: { "application/json": { schema: errorReplySchema } } },
+      { description: WORDS[status], content: { "application/json": { schema: failure } } },
     ]),
   );
 }

@@ -2,34 +2,25 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import {
   callersReply,
-  callersReplySchema,
   corpusQueryOfRequest,
   corpusReply,
-  corpusReplySchema,
   type Deck,
-  defaultsReplySchema,
   FORGET_DESCRIPTION,
   factOfRequest,
   factReply,
-  factSchema,
   factsQueryOfRequest,
   factsReply,
-  factsReplySchema,
   forgetOfRequest,
   forgetReply,
-  forgetReplySchema,
-  forgetRequestSchema,
   HelmdeckError,
   myMemoryReply,
-  myMemoryReplySchema,
   STORE_DESCRIPTION,
   storeReply,
-  storeReplySchema,
-  storeRequestSchema,
 } from "../../app/index.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, type Caller, type ServerEnv } from "../caller.ts";
 import { failures, json, jsonBody } from "./answers.ts";
+import * as schemas from "./components.ts";
 import { corpusQuerySchema, defaultsQuerySchema, factsQuerySchema } from "./query.ts";
 
 const tags = ["memory"];
@@ -41,8 +32,8 @@ const storeRoute = createRoute({
   operationId: "storeFact",
   summary: "Store a fact.",
   description: STORE_DESCRIPTION,
-  request: { body: jsonBody(storeRequestSchema) },
-  responses: { 200: json("Stored.", storeReplySchema), ...failures(413, 415) },
+  request: { body: jsonBody(schemas.storeRequest) },
+  responses: { 200: json("Stored.", schemas.storeReply), ...failures(413, 415) },
 });
 
 const forgetRoute = createRoute({
@@ -52,8 +43,8 @@ const forgetRoute = createRoute({
   operationId: "forget",
   summary: "Forget what a scope names.",
   description: FORGET_DESCRIPTION,
-  request: { body: jsonBody(forgetRequestSchema) },
-  responses: { 200: json("Forgotten, or counted.", forgetReplySchema), ...failures(413, 415) },
+  request: { body: jsonBody(schemas.forgetRequest) },
+  responses: { 200: json("Forgotten, or counted.", schemas.forgetReply), ...failures(413, 415) },
 });
 
 const factsRoute = createRoute({
@@ -63,7 +54,7 @@ const factsRoute = createRoute({
   operationId: "listFacts",
   summary: "List facts, newest first.",
   request: { query: factsQuerySchema },
-  responses: { 200: json("A page of facts.", factsReplySchema), ...failures() },
+  responses: { 200: json("A page of facts.", schemas.facts), ...failures() },
 });
 
 const factRoute = createRoute({
@@ -79,7 +70,7 @@ const factRoute = createRoute({
         .openapi({ description: "Percent-encoded, slashes as %2F.", example: "deploy/preference" }),
     }),
   },
-  responses: { 200: json("The fact.", factSchema), ...failures(404) },
+  responses: { 200: json("The fact.", schemas.fact), ...failures(404) },
 });
 
 const corpusRoute = createRoute({
@@ -89,7 +80,7 @@ const corpusRoute = createRoute({
   operationId: "readCorpus",
   summary: "Search memory, or page through all of it.",
   request: { query: corpusQuerySchema },
-  responses: { 200: json("Chunks.", corpusReplySchema), ...failures() },
+  responses: { 200: json("Chunks.", schemas.corpus), ...failures() },
 });
 
 const myMemoryRoute = createRoute({
@@ -98,7 +89,7 @@ const myMemoryRoute = createRoute({
   tags,
   operationId: "myMemory",
   summary: "What memory holds for the caller, without values.",
-  responses: { 200: json("Categories with counts and recent keys.", myMemoryReplySchema), ...failures() },
+  responses: { 200: json("Categories with counts and recent keys.", schemas.myMemory), ...failures() },
 });
 
 const defaultsRoute = createRoute({
@@ -108,7 +99,7 @@ const defaultsRoute = createRoute({
   operationId: "myDefaults",
   summary: "What past runs say about how a caller likes things.",
   request: { query: defaultsQuerySchema },
-  responses: { 200: json("Defaults learnt from runs.", defaultsReplySchema), ...failures() },
+  responses: { 200: json("Defaults learnt from runs.", schemas.defaults), ...failures() },
 });
 
 const callersRoute = createRoute({
@@ -117,7 +108,7 @@ const callersRoute = createRoute({
   tags,
   operationId: "listCallers",
   summary: "Who has entries: oneself, or with the scope admin everybody.",
-  responses: { 200: json("Callers with counts.", callersReplySchema), ...failures() },
+  responses: { 200: json("Callers with counts.", schemas.callers), ...failures() },
 });
 
 export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: Deck): void {
@@ -147,7 +138,7 @@ export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: Deck): 
   });
   app.openapi(defaultsRoute, async (c) => {
     const subject = requireOwnOrAdmin(c.get("caller"), c.req.valid("query").caller);
-    return c.json(defaultsReplySchema.parse(await memory.defaults(subject)), 200);
+    return c.json(schemas.defaults.parse(await memory.defaults(subject)), 200);
   });
   app.openapi(callersRoute, async (c) => {
     return c.json(callersReply(await visibleCallers(memory, c.get("caller"))), 200);

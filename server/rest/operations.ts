@@ -1,15 +1,16 @@
 /** The routes of whoever runs the server: is it up, can it work, which version, what does it count. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { type Deck, errorReplySchema } from "../../app/index.ts";
+import type { Deck } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import { json } from "./answers.ts";
+import * as schemas from "./components.ts";
 
 const tags = ["operations"];
 
 const readinessSchema = z.object({
   status: z.enum(["ready", "unavailable"]),
   memory: z.enum(["ready", "ephemeral", "unavailable"]),
-  error: errorReplySchema.shape.error.optional(),
+  error: schemas.failure.shape.error.optional(),
   message: z.string().optional().openapi({ description: "Why memory does not work, or what to know of it." }),
 });
 

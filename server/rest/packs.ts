@@ -1,15 +1,9 @@
 /** The routes of packs and of the files that they make. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import {
-  type Deck,
-  HelmdeckError,
-  packRunReply,
-  packRunReplySchema,
-  packsReply,
-  packsReplySchema,
-} from "../../app/index.ts";
+import { type Deck, HelmdeckError, packRunReply, packsReply } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import { failures, json, jsonBody } from "./answers.ts";
+import * as schemas from "./components.ts";
 import { packQuerySchema } from "./query.ts";
 
 const tags = ["packs"];
@@ -20,7 +14,7 @@ const listRoute = createRoute({
   tags,
   operationId: "listPacks",
   summary: "Which packs there are, with their schemas.",
-  responses: { 200: json("Packs.", packsReplySchema), ...failures() },
+  responses: { 200: json("Packs.", schemas.packs), ...failures() },
 });
 
 const runRoute = createRoute({
@@ -36,7 +30,7 @@ const runRoute = createRoute({
     query: packQuerySchema,
     body: jsonBody(z.unknown().openapi({ description: "The pack's input, as its input_schema says." })),
   },
-  responses: { 200: json("The run.", packRunReplySchema), ...failures(404, 413, 415, 422, 502, 504) },
+  responses: { 200: json("The run.", schemas.packRun), ...failures(404, 413, 415, 422, 502, 504) },
 });
 
 const artifactRoute = createRoute({

@@ -5,12 +5,11 @@ import {
   HelmdeckError,
   type PipelineRun,
   pipelineRunReply,
-  pipelineRunReplySchema,
   pipelinesReply,
-  pipelinesReplySchema,
 } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import { failures, json, jsonBody } from "./answers.ts";
+import * as schemas from "./components.ts";
 import { pipelineQuerySchema } from "./query.ts";
 
 const tags = ["pipelines"];
@@ -22,7 +21,7 @@ const listRoute = createRoute({
   tags,
   operationId: "listPipelines",
   summary: "Which pipelines there are.",
-  responses: { 200: json("Pipelines.", pipelinesReplySchema), ...failures() },
+  responses: { 200: json("Pipelines.", schemas.pipelines), ...failures() },
 });
 
 const startRoute = createRoute({
@@ -44,8 +43,8 @@ const startRoute = createRoute({
     ),
   },
   responses: {
-    200: json("The run as it ended, well or not: see state.", pipelineRunReplySchema),
-    202: json("The run has begun.", pipelineRunReplySchema),
+    200: json("The run as it ended, well or not: see state.", schemas.pipelineRun),
+    202: json("The run has begun.", schemas.pipelineRun),
     ...failures(404, 413, 415),
   },
 });
@@ -57,7 +56,7 @@ const getRoute = createRoute({
   operationId: "getPipelineRun",
   summary: "How a run of the caller's stands.",
   request: { params: runParams },
-  responses: { 200: json("The run.", pipelineRunReplySchema), ...failures(404) },
+  responses: { 200: json("The run.", schemas.pipelineRun), ...failures(404) },
 });
 
 const cancelRoute = createRoute({
@@ -67,7 +66,7 @@ const cancelRoute = createRoute({
   operationId: "cancelPipelineRun",
   summary: "Cancel a run of the caller's; answers when it has ended.",
   request: { params: runParams },
-  responses: { 200: json("The run as it ended.", pipelineRunReplySchema), ...failures(404) },
+  responses: { 200: json("The run as it ended.", schemas.pipelineRun), ...failures(404) },
 });
 
 export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: Deck): void {

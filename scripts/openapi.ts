@@ -1,0 +1,16 @@
+/** Puts the server's own OpenAPI description into docs/reference/openapi.json: `node scripts/openapi.ts`. */
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Deck } from "../app/index.ts";
+import { createServer } from "../server/index.ts";
+
+export const OPENAPI_FILE = fileURLToPath(new URL("../docs/reference/openapi.json", import.meta.url));
+
+/** As the server answers it. The description is made from the routes, and asks nothing of what is behind them. */
+export async function currentDescription(): Promise<string> {
+  const nothingBehind = { memoryState: { state: "ephemeral", warning: "" } } as Deck;
+  const answer = await createServer(nothingBehind).app.request("/api/v1/openapi.json");
+  return `${JSON.stringify(await answer.json(), null, 2)}\n`;
+}
+
+if (import.meta.main) writeFileSync(OPENAPI_FILE, await currentDescription());

@@ -1,0 +1,40 @@
+/** The wire's schemas under the names that the OpenAPI description gives them, each described once. */
+import type { z } from "@hono/zod-openapi";
+import {
+  callersReplySchema,
+  corpusReplySchema,
+  defaultsReplySchema,
+  errorReplySchema,
+  factSchema,
+  factsReplySchema,
+  forgetReplySchema,
+  forgetRequestSchema,
+  myMemoryReplySchema,
+  packRunReplySchema,
+  packsReplySchema,
+  pipelineRunReplySchema,
+  pipelinesReplySchema,
+  storeReplySchema,
+  storeRequestSchema,
+} from "../../app/index.ts";
+
+function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+  // Schemas made before the library added its method do not have it; a copy made now does.
+  return schema.clone().openapi(name);
+}
+
+export const failure = named("Failure", errorReplySchema);
+export const storeRequest = named("StoreRequest", storeRequestSchema);
+export const storeReply = named("StoreReply", storeReplySchema);
+export const forgetRequest = named("ForgetRequest", forgetRequestSchema);
+export const forgetReply = named("ForgetReply", forgetReplySchema);
+export const fact = named("Fact", factSchema);
+export const facts = named("Facts", factsReplySchema);
+export const corpus = named("Corpus", corpusReplySchema);
+export const myMemory = named("MyMemory", myMemoryReplySchema);
+export const defaults = named("Defaults", defaultsReplySchema);
+export const callers = named("Callers", callersReplySchema);
+export const packs = named("Packs", packsReplySchema);
+export const packRun = named("PackRun", packRunReplySchema);
+export const pipelines = named("Pipelines", pipelinesReplySchema);
+export const pipelineRun = named("PipelineRun", pipelineRunReplySchema);

@@ -1,0 +1,232 @@
+/** What helmdeck gets wrong on REST (facts/helmdeck.md, "What helmdeck gets wrong"), each as a case that this server passes. */
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Deck } from "../../app/index.ts";
+import { HelmdeckError } from "../../engine/index.ts";
+import { packThat, ServedDeck, type ServedDeckOptions } from "./fixtures/served-deck.ts";
+
+let served: ServedDeck | undefined;
+afterEach(async () => {
+  await served?.close();
+  served = undefined;
+});
+
+async function open(options: ServedDeckOptions = {}) {
+  served = await ServedDeck.open(options);
+  return { served, anyone: served.as() };
+}
+
+const STORE = "/api/v1/memory/store";
+const FORGET = "/api/v1/memory/forget";
+
+describe("fault 6: forgetting", () => {
+  it("by key: takes that key only, whatever begins like it or differs in case", async () => {
+    const { anyone } = await open();
+    for (const key of ["a", "ab", "A", "a/b"]) await anyone.post(STORE, { key, value: "v" });
+    expect((await anyone.post(FORGET, { scope: "key:a" })).body.deleted).toBe(1);
+    for (const [key, status] of [
+      ["a", 404],
+      ["ab", 200],
+      ["A", 200],
+      ["a/b", 200],
+    ] as const) {
+      const fact = await anyone.get(`/api/v1/memory/facts/${encodeURIComponent(key)}`);
+      expect([key, fact.status]).toEqual([key, status]);
+    }
+  });
+
+  it("all takes the facts too", async () => {
+    const { anyone } = await open({ packs: [packThat(async () => ({}))] });
+    await anyone.post(STORE, { key: "k", value: "v" });
+    await anyone.post("/api/v1/packs/test.do", {});
+    expect((await anyone.post(FORGET, { scope: "all" })).body.deleted).toBe(2);
+    expect((await anyone.get("/api/v1/memory/facts")).body.facts).toEqual([]);
+  });
+
+  it.each([
+    ["no body", undefined],
+    ["an empty object", "{}"],
+    ["an empty scope", '{"scope":""}'],
+    ["a blank scope", '{"scope":" "}'],
+    ["a scope that is null", '{"scope":null}'],
+    ["an unknown scope", '{"scope":"key"}'],
+    ["an empty key", '{"scope":"key:"}'],
+  ])("everything by %s is refused, and nothing is deleted", async (_what, body) => {
+    const { served, anyone } = await open();
+    await anyone.post(STORE, { key: "k", value: "v" });
+    const answer = await served.answerTo(FORGET, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body }),
+    });
+    expect([answer.status, answer.body.error]).toEqual([400, "invalid_input"]);
+    expect((await anyone.get("/api/v1/memory/facts/k")).status).toBe(200);
+  });
+});
+
+describe("fault 8: limits", () => {
+  it.each([
+    ["key", { key: "k".repeat(513), value: "v" }],
+    ["value", { key: "k", value: "v".repeat(65_537) }],
+    ["tags", { key: "k", value: "v", tags: Array.from({ length: 33 }, (_, n) => `t${n}`) }],
+    ["tags", { key: "k", value: "v", tags: ["t".repeat(65)] }],
+    ["ttl_seconds", { key: "k", value: "v", ttl_seconds: 2 ** 53 }],
+    ["ttl_seconds", { key: "k", value: "v", ttl_seconds: 1e308 }],
+    ["ttl_seconds", { key: "k", value: "v", ttl_seconds: 18_446_744_074 }],
+    ["ttl_seconds", { key: "k", value: "v", ttl_seconds: -1 }],
+  ])("bound the %s of a fact", async (field, fact) => {
+    const { anyone } = await open();
+    const { status, body } = await anyone.post(STORE, fact);
+    expect([status, body.error, body.details]).toMatchObject([400, "invalid_input", { field }]);
+    expect((await anyone.get("/api/v1/memory/facts")).body.facts).toEqual([]);
+  });
+
+  it("bound the body", async () => {
+    const { anyone } = await open();
+    expect((await anyone.post(STORE, { key: "k", value: "v".repeat(600_000) })).status).toBe(413);
+  });
+});
+
+describe("fault 10: a client that goes away", () => {
+  it("cancels the run, and the audit row is there all the same", async () => {
+    const begun = Promise.withResolvers<AbortSignal>();
+    const pack = packThat(async ({ signal }) => {
+      begun.resolve(signal);
+      await once(signal, "abort");
+      throw new HelmdeckError("cancelled", "The caller went away.");
+    });
+    const { served, anyone } = await open({ packs: [pack] });
+    const listening = await served.server.listen({ port: 0 });
+    const socket = connect(listening.port, listening.address);
+    const body = '{"theme":"blue"}';
+    socket.write(
+      `POST /api/v1/packs/test.do HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    const signal = await begun.promise;
+    socket.destroy();
+    if (!signal.aborted) await once(signal, "abort");
+    await listening.close();
+    await served.deck.packs.close(); // waits for audit rows
+    const { recent } = (await anyone.get("/api/v1/memory/defaults")).body;
+    expect(recent).toMatchObject([
+      { kind: "pack", id: "test.do", outcome: "cancelled", learn_inputs: { theme: "blue" } },
+    ]);
+  });
+});
+
+describe("fault 14: memory that does not open", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "helmdeck-broken-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function otherKeysStore(): Promise<string> {
+    const databasePath = join(folder, "memory.sqlite");
+    const other = await ServedDeck.open({ databasePath, env: { HELMDECK_MEMORY_KEY: "11".repeat(32) } });
+    await other.as().post(STORE, { key: "k", value: "v" });
+    await other.close();
+    return databasePath;
+  }
+
+  async function damagedStore(): Promise<string> {
+    const path = join(folder, "memory.sqlite");
+    await writeFile(path, Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(8_192, 7)]));
+    return path;
+  }
+
+  it.each<[string, string, () => Promise<ServedDeckOptions>]>([
+    ["a malformed key", "key_malformed", async () => ({ env: { HELMDECK_MEMORY_KEY: "abc" } })],
+    ["a wrong key", "key_wrong", async () => ({ databasePath: await otherKeysStore() })],
+    ["a damaged store", "store_", async () => ({ databasePath: await damagedStore() })],
+  ])(
+    "by %s is said on every memory route and by /readyz, and packs run all the same",
+    async (_what, reason, options) => {
+      const { served, anyone } = await open({
+        ...(await options()),
+        packs: [packThat(async () => ({ ran: true }))],
+      });
+      for (const ask of [
+        () => anyone.post(STORE, { key: "k", value: "v" }),
+        () => anyone.post(FORGET, { scope: "key:k" }),
+        () => anyone.get("/api/v1/memory"),
+        () => anyone.get("/api/v1/memory/facts"),
+        () => anyone.get("/api/v1/memory/facts/k"),
+        () => anyone.get("/api/v1/memory/corpus"),
+        () => anyone.get("/api/v1/memory/corpus?query=k"),
+        () => anyone.get("/api/v1/memory/defaults"),
+        () => anyone.get("/api/v1/memory/callers"),
+      ]) {
+        const { status, body } = await ask();
+        expect([status, body.error]).toEqual([503, "memory_unavailable"]);
+        expect(body.message).toContain(reason);
+      }
+      const ready = await anyone.get("/readyz");
+      expect(ready.status).toBe(503);
+      expect(ready.body).toMatchObject({ status: "unavailable", error: expect.stringContaining(reason) });
+      expect((await anyone.get("/healthz")).status).toBe(200);
+      expect((await anyone.post("/api/v1/packs/test.do", {})).body.output).toEqual({ ran: true });
+      expect(await metricOf(served, "helmdeck_memory_available")).toBe("0");
+    },
+  );
+});
+
+async function metricOf(served: ServedDeck, name: string): Promise<string | undefined> {
+  const { text } = await served.answerTo("/metrics");
+  return new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1];
+}
+
+describe("fault 16: times and failures are what they are called", () => {
+  it("duration_ms is milliseconds", async () => {
+    let clockMs = 0;
+    const pack = packThat(async () => {
+      clockMs += 1_500;
+      return {};
+    });
+    const { anyone } = await open({ packs: [pack], monotonicMs: () => clockMs });
+    expect((await anyone.post("/api/v1/packs/test.do", {})).body.duration_ms).toBe(1_500);
+    const { recent } = (await anyone.get("/api/v1/memory/defaults")).body;
+    expect(recent).toMatchObject([{ duration_ms: 1_500 }]);
+  });
+
+  it.each([
+    ["store_locked", 503],
+    ["store_full", 507],
+    ["store_readonly", 503],
+    ["store_corrupt", 503],
+    ["store_unavailable", 503],
+    ["entry_unreadable", 500],
+    ["deadline_exceeded", 504],
+  ] as const)("a failing store is %s with status %i, never the caller's fault", async (code, status) => {
+    const { anyone } = await open({ change: withStoreThat(new HelmdeckError(code, "It is so.")) });
+    for (const answer of [
+      await anyone.post(STORE, { key: "k", value: "v" }),
+      await anyone.get("/api/v1/memory/facts"),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([status, { error: code, message: "It is so." }]);
+    }
+  });
+
+  it("what nobody foresaw is internal with status 500, counted, reported and without its text", async () => {
+    const defect = new TypeError("the value hunter2 was not expected");
+    const { served, anyone } = await open({ change: withStoreThat(defect) });
+    const { status, body, text } = await anyone.post(STORE, { key: "k", value: "v" });
+    expect([status, body.error]).toEqual([500, "internal"]);
+    expect(text).not.toContain("hunter2");
+    expect(served.defects.splice(0)).toEqual([defect]);
+    const metrics = (await served.answerTo("/metrics")).text;
+    expect(metrics).toContain('helmdeck_unexpected_errors_total{kind="TypeError"} 1');
+    expect(metrics).not.toContain("hunter2");
+  });
+});
+
+function withStoreThat(error: Error): (deck: Deck) => Deck {
+  const fail = async (): Promise<never> => {
+    throw error;
+  };
+  return (deck) => ({ ...deck, memory: { ...deck.memory, storeFact: fail, listFacts: fail } });
+}

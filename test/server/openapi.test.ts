@@ -1,0 +1,55 @@
+/** The OpenAPI description: valid, the same as the copy in docs/, and complete. */
+import { readFile } from "node:fs/promises";
+import { validate } from "@readme/openapi-parser";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { currentDescription, OPENAPI_FILE } from "../../scripts/openapi.ts";
+import { ServedDeck } from "./fixtures/served-deck.ts";
+
+let served: ServedDeck;
+let description: Record<string, Record<string, Record<string, unknown>>>;
+beforeAll(async () => {
+  served = await ServedDeck.open();
+  description = JSON.parse(await currentDescription());
+});
+afterAll(() => served.close());
+
+describe("the OpenAPI description", () => {
+  it("is valid OpenAPI 3.1", async () => {
+    // The validator resolves references in place.
+    const result = await validate(structuredClone(description) as unknown as Parameters<typeof validate>[0]);
+    expect(result).toMatchObject({ valid: true, specification: "OpenAPI" });
+    expect(description.openapi).toBe("3.1.0");
+  });
+
+  it("is the one in docs/reference; node scripts/openapi.ts writes it anew", async () => {
+    expect(await readFile(OPENAPI_FILE, "utf8")).toBe(await currentDescription());
+  });
+
+  it("is served to anybody", async () => {
+    const { status, body } = await served.answerTo("/api/v1/openapi.json");
+    expect([status, body]).toEqual([200, description]);
+  });
+
+  it("describes every route but itself and the metrics, and no other", () => {
+    const routed = served.server.app.routes
+      .filter(({ method }) => method !== "ALL")
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:([^/]+)/g, "{$1}")}`);
+    const described = Object.entries(description.paths ?? {}).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const apart = ["GET /api/v1/openapi.json", "GET /metrics"];
+    expect(described.sort()).toEqual([...new Set(routed)].filter((route) => !apart.includes(route)).sort());
+  });
+
+  it("says of every operation of a caller that it may be refused, limited, or without memory", () => {
+    for (const [path, operations] of Object.entries(description.paths ?? {})) {
+      if (!path.startsWith("/api/")) continue;
+      for (const operation of Object.values(operations)) {
+        expect(operation, path).toMatchObject({
+          operationId: expect.any(String),
+          responses: { 400: {}, 401: {}, 403: {}, 429: {}, 503: {} },
+        });
+      }
+    }
+  });
+});
