@@ -123,7 +123,7 @@ class BatchedEmbedder implements SidecarEmbedder {
         this.#embedBatch(this.#documents, batch, together),
       ),
     );
-    return inOrder(embedded.flat());
+    return answerOf(embedded.flat());
   }
 
   async embedQuery(text: string, options: CallOptions = {}): Promise<Float32Array> {
@@ -214,11 +214,10 @@ interface Embedded {
   readonly vector: Float32Array;
 }
 
-function inOrder(embedded: readonly Embedded[]): DocumentEmbeddings {
-  const sorted = embedded.toSorted((one, other) => one.item.index - other.item.index);
+function answerOf(embedded: readonly Embedded[]): DocumentEmbeddings {
   return {
-    vectors: sorted.map(({ vector }) => vector),
-    truncated: sorted
+    vectors: embedded.map(({ vector }) => vector),
+    truncated: embedded
       .filter(({ item }) => isTruncated(item))
       .map(({ item: { index, usedLength } }) => ({ index, usedLength })),
   };

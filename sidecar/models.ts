@@ -55,8 +55,8 @@ export function profileOf(model: string): ModelProfile {
 export function ollamaName(model: string): string {
   const name = model
     .trim()
-    .replace(/^(https?:\/\/)?registry\.ollama\.ai\//, "")
-    .replace(/^library\//, "");
+    .replace(/^(https?:\/\/)?registry\.ollama\.ai\//i, "")
+    .replace(/^library\//i, "");
   return name.slice(name.lastIndexOf("/") + 1).includes(":") ? name : `${name}:latest`;
 }
 

@@ -1,0 +1,122 @@
+/** The circuit breaker by a clock that stands still. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { CircuitBreaker } from "../../sidecar/circuit-breaker.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+class Down extends Error {}
+class Refused extends Error {}
+
+let clock: FakeClock;
+let breaker: CircuitBreaker;
+let asked: number;
+
+const succeed = () => breaker.run(async () => asked++);
+const fail = () =>
+  breaker.run(async () => {
+    asked++;
+    throw new Down();
+  });
+
+async function failTimes(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await expect(fail()).rejects.toThrow(Down);
+}
+
+beforeEach(() => {
+  asked = 0;
+  clock = new FakeClock();
+  breaker = new CircuitBreaker({
+    clock,
+    isFailure: (error) => error instanceof Down,
+    refusal: () => new Refused(),
+    failuresToOpen: 3,
+    firstPauseMs: 1_000,
+    longestPauseMs: 3_000,
+  });
+});
+
+describe("a service that keeps failing", () => {
+  it("is asked until it failed three times in a row, then left alone", async () => {
+    await failTimes(3);
+    expect(breaker.state).toBe("open");
+    await expect(succeed()).rejects.toThrow(Refused);
+    expect(asked).toBe(3);
+  });
+
+  it("is not given up for failures with successes between", async () => {
+    await failTimes(2);
+    await succeed();
+    await failTimes(2);
+    expect(breaker.state).toBe("closed");
+  });
+
+  it("is not given up for what is not its fault", async () => {
+    for (let i = 0; i < 10; i++)
+      await expect(breaker.run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
+    expect(breaker.state).toBe("closed");
+  });
+});
+
+describe("an open circuit", () => {
+  beforeEach(() => failTimes(3));
+
+  it("closes by itself when the first call after the pause succeeds", async () => {
+    clock.advance(999);
+    await expect(succeed()).rejects.toThrow(Refused);
+    clock.advance(1);
+    expect(breaker.state).toBe("half_open");
+    await succeed();
+    expect(breaker.state).toBe("closed");
+    await succeed();
+  });
+
+  it("lets one probe through at a time", async () => {
+    clock.advance(1_000);
+    const probe = Promise.withResolvers<void>();
+    const probing = breaker.run(() => probe.promise);
+    await expect(succeed()).rejects.toThrow(Refused);
+    probe.resolve();
+    await probing;
+    await succeed();
+  });
+
+  it("waits twice as long after each probe that fails, up to a limit, and anew after a success", async () => {
+    for (const pauseMs of [1_000, 2_000, 3_000, 3_000]) {
+      clock.advance(pauseMs - 1);
+      await expect(fail()).rejects.toThrow(Refused);
+      clock.advance(1);
+      await expect(fail()).rejects.toThrow(Down);
+    }
+    clock.advance(3_000);
+    await succeed();
+    await failTimes(3);
+    clock.advance(1_000);
+    await succeed();
+  });
+
+  it("probes again at once when the probe was called off for reasons of its own", async () => {
+    clock.advance(1_000);
+    await expect(breaker.run(() => Promise.reject(new TypeError()))).rejects.toThrow(TypeError);
+    expect(breaker.state).toBe("half_open");
+    await succeed();
+    expect(breaker.state).toBe("closed");
+  });
+
+  it("closes when somebody else saw the service work", async () => {
+    breaker.close();
+    await succeed();
+    expect(breaker.state).toBe("closed");
+  });
+
+  it("does not stay open longer for a call from before", async () => {
+    clock.advance(1_000);
+    await succeed();
+    const late = Promise.withResolvers<void>();
+    const before = breaker.run(() => late.promise);
+    await failTimes(3);
+    clock.advance(500);
+    late.reject(new Down());
+    await expect(before).rejects.toThrow(Down);
+    clock.advance(500);
+    expect(breaker.state).toBe("half_open");
+  });
+});

@@ -1,0 +1,201 @@
+/** Both embedders, against the stand-in: what they send, what they give back, what they do with long texts. */
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
+import type { Embedder } from "../../recall/index.ts";
+import type { SidecarEmbedder } from "../../sidecar/index.ts";
+import { cosine, failureOf, inputsOf, KINDS, type Rig, startRig } from "./rig.ts";
+
+let rig: Rig;
+
+beforeEach(async () => {
+  rig = await startRig({ models: ["nomic-embed-text", "all-minilm", "mxbai-embed-large"] });
+});
+afterEach(() => rig.close());
+
+/** One token each, so that 8 KB of them are far more than the model reads. */
+const DENSE = "{}[]();:".repeat(1_000);
+
+it("fits what recall asks for", () => {
+  expectTypeOf<SidecarEmbedder>().toExtend<Embedder>();
+});
+
+describe.each(KINDS)("the embedder of kind %s", (kind) => {
+  it("finds a fact by a question that shares no word with it", async () => {
+    const embedder = rig.embedder(kind);
+    const facts = ["I always deploy via Konflux", "My dog is called Rex", "We drink espresso after lunch"];
+    const { vectors } = await embedder.embedDocuments(facts);
+    const question = await embedder.embedQuery("how do we ship to production");
+    const [best, ...others] = vectors.map((vector) => cosine(vector, question));
+    expect(best).toBeGreaterThan(0.5);
+    for (const other of others) expect(other).toBeLessThan(0.2);
+  });
+
+  it("gives unit vectors in the order of the texts, over many batches", async () => {
+    const texts = Array.from({ length: 50 }, (_, at) => `fact number ${at}`);
+    const { vectors, truncated } = await rig.embedder(kind, { concurrency: 4 }).embedDocuments(texts);
+    expect(inputsOf(rig).map((input) => input.length)).toEqual([16, 16, 16, 2]);
+    expect(truncated).toEqual([]);
+    const alone = rig.embedder(kind);
+    for (const at of [0, 15, 16, 17, 48, 49]) {
+      const { vectors: single } = await alone.embedDocuments([texts[at] ?? ""]);
+      expect(cosine(vectors[at], single[0])).toBeCloseTo(1, 5);
+      expect(cosine(vectors[at], vectors[at])).toBeCloseTo(1, 5);
+    }
+  });
+
+  it("keeps batches within their limits in bytes, prefixes included", async () => {
+    const texts = Array.from({ length: 10 }, () => "x".repeat(100));
+    await rig.embedder(kind, { maxBatchBytes: 250 }).embedDocuments(texts);
+    expect(inputsOf(rig).map((input) => input.length)).toEqual([2, 2, 2, 2, 2]);
+  });
+
+  it("asks nothing for no texts", async () => {
+    expect(await rig.embedder(kind).embedDocuments([])).toEqual({ vectors: [], truncated: [] });
+    expect(rig.standIn.requests).toEqual([]);
+  });
+
+  it("refuses a text without meaning before anything is sent", async () => {
+    const error = await failureOf(rig.embedder(kind).embedDocuments(["fine", " \n"]));
+    expect(error).toMatchObject({ code: "invalid_input", details: { index: 1 } });
+    expect(rig.standIn.requests).toEqual([]);
+  });
+
+  it("sends nomic's prefixes, which Ollama does not add by itself", async () => {
+    const embedder = rig.embedder(kind);
+    await embedder.embedDocuments(["a fact"]);
+    await embedder.embedQuery("a question");
+    expect(inputsOf(rig)).toEqual([["search_document: a fact"], ["search_query: a question"]]);
+  });
+
+  it.each([
+    ["all-minilm", "a question", "a fact"],
+    ["mxbai-embed-large", "Represent this sentence for searching relevant passages: a question", "a fact"],
+  ])("sends what the card of %s asks for", async (model, query, document) => {
+    const embedder = rig.embedder(kind, { model });
+    await embedder.embedQuery("a question");
+    await embedder.embedDocuments(["a fact"]);
+    expect(inputsOf(rig)).toEqual([[query], [document]]);
+  });
+
+  it("sends the prefixes of the settings instead, and keeps their vectors apart", async () => {
+    const own = rig.embedder(kind, { prefixes: { query: "q: ", document: "d: " } });
+    await own.embedQuery("a question");
+    expect(inputsOf(rig)).toEqual([["q: a question"]]);
+    expect(own.space).not.toBe(rig.embedder(kind).space);
+  });
+
+  it("learns the dimensions from the first answer", async () => {
+    const embedder = rig.embedder(kind);
+    expect(embedder.dimensions).toBeUndefined();
+    await embedder.embedQuery("a question");
+    expect(embedder.dimensions).toBe(768);
+  });
+
+  it("asks for shorter vectors when told to, and keeps them apart", async () => {
+    const short = rig.embedder(kind, { dimensions: 256 });
+    expect((await short.embedQuery("a question")).length).toBe(256);
+    expect(rig.standIn.requests.at(-1)?.body).toMatchObject({ dimensions: 256 });
+    expect(short.space).not.toBe(rig.embedder(kind).space);
+  });
+
+  it("lets one oversized text fail no batch: it is cut, reported, and the others are whole", async () => {
+    const texts = ["our dog is Rex", DENSE, "espresso after lunch", "flight to Lisbon"];
+    const embedder = rig.embedder(kind);
+    const { vectors, truncated } = await embedder.embedDocuments(texts);
+    expect(truncated.map(({ index }) => index)).toEqual([1]);
+    const used = truncated[0]?.usedLength ?? 0;
+    expect(used).toBeGreaterThan(500);
+    expect(used).toBeLessThanOrEqual(2_048);
+    expect(inputsOf(rig).flat()).toContain(`search_document: ${DENSE.slice(0, used)}`);
+    const { vectors: alone } = await embedder.embedDocuments(texts.filter((text) => text !== DENSE));
+    for (const [at, other] of [0, 2, 3].entries())
+      expect(cosine(vectors[other], alone[at])).toBeCloseTo(1, 5);
+    expect(vectors).toHaveLength(4);
+  });
+
+  it("cuts a long text before it is sent, and says how much of it counts", async () => {
+    const long = "word ".repeat(4_000);
+    const { truncated } = await rig.embedder(kind, { maxTextBytes: 1_017 }).embedDocuments(["short", long]);
+    expect(truncated).toEqual([{ index: 1, usedLength: 1_000 }]);
+    expect(inputsOf(rig)).toHaveLength(1);
+  });
+
+  it("answers a question while documents are under way", async () => {
+    rig.standIn.setFault({ kind: "hang", times: 1 });
+    const embedder = rig.embedder(kind, { concurrency: 1 });
+    const documents = failureOf(embedder.embedDocuments(["one", "two"]));
+    await rig.standIn.seen(1);
+    await embedder.embedQuery("a question");
+    embedder.close();
+    expect((await documents).code).toBe("cancelled");
+  });
+
+  it("has no more requests with documents under way than allowed", async () => {
+    rig.standIn.setFault({ kind: "hang" });
+    const embedder = rig.embedder(kind, { concurrency: 2, maxBatchTexts: 1 });
+    const documents = failureOf(embedder.embedDocuments(["one", "two", "three", "four"]));
+    await rig.standIn.seen(2);
+    rig.standIn.setFault(undefined);
+    await rig.sidecar.version();
+    expect(inputsOf(rig)).toHaveLength(2);
+    embedder.close();
+    await documents;
+  });
+
+  it("can be called off by the caller, also while it waits for its turn", async () => {
+    rig.standIn.setFault({ kind: "hang" });
+    const embedder = rig.embedder(kind, { concurrency: 1, maxBatchTexts: 1 });
+    const { signal, abort } = abortable();
+    const documents = failureOf(embedder.embedDocuments(["one", "two"], { signal }));
+    await rig.standIn.seen(1);
+    abort();
+    expect((await documents).code).toBe("cancelled");
+    expect((await failureOf(embedder.embedQuery("a question", { signal }))).code).toBe("cancelled");
+    rig.standIn.setFault(undefined);
+    await embedder.embedDocuments(["three"]);
+    expect(inputsOf(rig)).toEqual([["search_document: one"], ["search_document: three"]]);
+  });
+
+  it("is cancelled after it was closed", async () => {
+    const embedder = rig.embedder(kind);
+    embedder.close();
+    expect((await failureOf(embedder.embedQuery("a question"))).code).toBe("cancelled");
+  });
+
+  it.each([
+    "dimensions",
+    "concurrency",
+    "maxBatchTexts",
+    "maxBatchBytes",
+    "maxTextBytes",
+    "requestTimeoutMs",
+  ])("refuses a %s that is no positive whole number", async (field) => {
+    for (const value of [0, -1, 1.5, Number.NaN]) {
+      const make = async () => rig.embedder(kind, { [field]: value });
+      expect(await failureOf(make())).toMatchObject({ code: "invalid_input", details: { field } });
+    }
+  });
+});
+
+it("puts OpenAI's vectors in the order of the texts, whatever order they come in", async () => {
+  rig.standIn.setFault({ kind: "reversed" });
+  const embedder = rig.openAi();
+  const { vectors } = await embedder.embedDocuments(["our dog is Rex", "espresso after lunch"]);
+  rig.standIn.setFault(undefined);
+  const { vectors: expected } = await embedder.embedDocuments(["our dog is Rex", "espresso after lunch"]);
+  expect(vectors).toEqual(expected);
+});
+
+it("asks Ollama to keep the model loaded over night, and to cut nothing by itself", async () => {
+  await rig.ollama().embedQuery("a question");
+  expect(rig.standIn.requests[0]?.body).toEqual({
+    model: "nomic-embed-text:latest",
+    input: ["search_query: a question"],
+    truncate: false,
+    keep_alive: "24h",
+  });
+});
+
+function abortable(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}

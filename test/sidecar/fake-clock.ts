@@ -1,0 +1,54 @@
+/** A clock that stands still until a test moves it. */
+import type { Clock } from "../../sidecar/clock.ts";
+
+interface Alarm {
+  readonly at: number;
+  readonly action: () => void;
+}
+
+export class FakeClock implements Clock {
+  #now = 0;
+  #alarms: Alarm[] = [];
+  #waiting: (() => void)[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** How long until each alarm that is set, soonest first. */
+  get pending(): readonly number[] {
+    return this.#alarms.map(({ at }) => at - this.#now).sort((one, other) => one - other);
+  }
+
+  schedule(delayMs: number, action: () => void): () => void {
+    if (delayMs === 0) {
+      queueMicrotask(action);
+      return () => {};
+    }
+    const alarm = { at: this.#now + delayMs, action };
+    this.#alarms.push(alarm);
+    this.#wake();
+    return () => {
+      this.#alarms = this.#alarms.filter((other) => other !== alarm);
+    };
+  }
+
+  /** Moves on, and sets off what is due on the way. */
+  advance(ms: number): void {
+    this.#now += ms;
+    const due = this.#alarms.filter(({ at }) => at <= this.#now);
+    this.#alarms = this.#alarms.filter((alarm) => !due.includes(alarm));
+    for (const { action } of due.sort((one, other) => one.at - other.at)) action();
+  }
+
+  /** Resolves when an alarm is set that is due in exactly so many milliseconds. */
+  async alarmIn(ms: number): Promise<void> {
+    while (!this.pending.includes(ms)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,244 @@
+/** A service that is down, slow, broken or hostile: what the caller is told, that nothing leaks, and how it recovers. */
+import { createServer } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { failureOf, inputsOf, KEY, KINDS, MODEL, type Rig, SECRET_TEXT, startRig } from "./rig.ts";
+import type { Fault } from "./stand-in-ollama.ts";
+
+let rig: Rig;
+
+beforeEach(async () => {
+  rig = await startRig();
+});
+afterEach(() => rig.close());
+
+const TEXTS = [SECRET_TEXT, `${SECRET_TEXT} again`];
+
+/** Each with what people are told. None of them is worth a second try. */
+const REFUSED: readonly (readonly [Fault, string, RegExp])[] = [
+  [{ kind: "status", status: 500 }, "embeddings_unavailable", /failed \(HTTP 500\)/],
+  [{ kind: "status", status: 401 }, "embeddings_unavailable", /refuses the key/],
+  [
+    { kind: "status", status: 404, error: "page not found" },
+    "embeddings_unavailable",
+    /nothing at this path/,
+  ],
+  [
+    { kind: "status", status: 404, error: 'model "x" not found, try pulling it first' },
+    "model_missing",
+    /has no model nomic-embed-text/,
+  ],
+  [
+    { kind: "status", status: 500, error: "model requires more system memory (5.6 GiB) than is available" },
+    "embeddings_unavailable",
+    /too little memory for nomic-embed-text/,
+  ],
+  [
+    { kind: "status", status: 501, error: "this model does not support embeddings" },
+    "embeddings_unavailable",
+    /makes no embeddings/,
+  ],
+  [{ kind: "echo" }, "embeddings_unavailable", /HTTP 500/],
+  [{ kind: "echo", status: 401 }, "embeddings_unavailable", /refuses the key/],
+  [{ kind: "echo", status: 400 }, "embeddings_unavailable", /HTTP 400/],
+  [{ kind: "redirect" }, "embeddings_unavailable", /redirects to another address/],
+  [{ kind: "html" }, "embeddings_unavailable", /not JSON/],
+  [{ kind: "not_json" }, "embeddings_unavailable", /not JSON/],
+  [{ kind: "endless" }, "embeddings_unavailable", /more than \d+ bytes/],
+  [{ kind: "context_overflow" }, "embeddings_unavailable", /not even one character/],
+  [{ kind: "infinite" }, "embeddings_unavailable", /not finite/],
+  [{ kind: "null_number" }, "embeddings_unavailable", /no number/],
+  [{ kind: "zeros" }, "embeddings_unavailable", /vector of zeros/],
+  [{ kind: "one_too_few" }, "embeddings_unavailable", /1 vectors for 2 texts/],
+  [{ kind: "one_too_many" }, "embeddings_unavailable", /3 vectors for 2 texts/],
+  [{ kind: "mixed_dimensions" }, "dimension_mismatch", /767 dimensions, not 768/],
+];
+
+describe.each(KINDS)("the embedder of kind %s", (kind) => {
+  it.each(REFUSED)("tells people about %o", async (fault, code, message) => {
+    const embedder = rig.embedder(kind);
+    rig.standIn.setFault(fault);
+    const error = await failureOf(embedder.embedDocuments(TEXTS));
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(message);
+    rig.standIn.setFault(undefined);
+    expect((await embedder.embedDocuments(TEXTS)).vectors).toHaveLength(2);
+    expect(embedder.state()).toEqual({ circuit: "closed", reason: undefined });
+  });
+
+  it("does not ask again where it makes no sense", async () => {
+    rig.standIn.setFault({ kind: "status", status: 500 });
+    await failureOf(rig.embedder(kind).embedDocuments(TEXTS));
+    expect(inputsOf(rig)).toHaveLength(1);
+  });
+
+  it.each([
+    { kind: "reset" },
+    { kind: "status", status: 429 },
+    {
+      kind: "status",
+      status: 503,
+      error: "server busy, please try again.  maximum pending requests exceeded",
+    },
+  ] satisfies Fault[])("asks again after %o, three times at most", async (fault) => {
+    const embedder = rig.embedder(kind);
+    rig.standIn.setFault({ ...fault, times: 2 });
+    expect((await embedder.embedDocuments(TEXTS)).vectors).toHaveLength(2);
+    expect(inputsOf(rig)).toHaveLength(3);
+    rig.standIn.setFault(fault);
+    const code = "status" in fault && fault.status === 429 ? "rate_limited" : "embeddings_unavailable";
+    expect((await failureOf(embedder.embedDocuments(TEXTS))).code).toBe(code);
+    expect(inputsOf(rig)).toHaveLength(6);
+  });
+
+  it("waits as long as the service asks for", async () => {
+    rig.standIn.setFault({ kind: "status", status: 503, retryAfter: "2", times: 1 });
+    const embedding = rig.embedder(kind).embedDocuments(TEXTS);
+    await rig.clock.alarmIn(2_000);
+    rig.clock.advance(1_999);
+    expect(inputsOf(rig)).toHaveLength(1);
+    rig.clock.advance(1);
+    expect((await embedding).vectors).toHaveLength(2);
+  });
+
+  it.each(["hang", "drip"] as const)(
+    "gives up at the caller's deadline when the service does %s",
+    async (fault) => {
+      rig.standIn.setFault({ kind: fault, times: 1 });
+      const embedder = rig.embedder(kind);
+      const question = failureOf(embedder.embedQuery(SECRET_TEXT, { deadlineMs: 1_500 }));
+      await rig.standIn.seen(1);
+      rig.clock.advance(1_500);
+      expect(await question).toMatchObject({ code: "deadline_exceeded", details: { deadlineMs: 1_500 } });
+      expect(embedder.state().reason).toMatch(/did not answer within 1500 ms/);
+      await embedder.embedQuery(SECRET_TEXT);
+    },
+  );
+
+  it("gives up by itself when nobody set a deadline", async () => {
+    rig.standIn.setFault({ kind: "hang" });
+    const documents = failureOf(rig.embedder(kind, { requestTimeoutMs: 20_000 }).embedDocuments(TEXTS));
+    await rig.standIn.seen(1);
+    rig.clock.advance(20_000);
+    expect((await documents).code).toBe("deadline_exceeded");
+  });
+
+  it("counts the pauses between tries into the deadline", async () => {
+    rig.standIn.setFault({ kind: "status", status: 503, retryAfter: "7" });
+    const question = failureOf(rig.embedder(kind).embedQuery(SECRET_TEXT, { deadlineMs: 1_500 }));
+    await rig.clock.alarmIn(7_000);
+    rig.clock.advance(1_500);
+    expect((await question).code).toBe("deadline_exceeded");
+    expect(inputsOf(rig)).toHaveLength(1);
+  });
+
+  it("refuses vectors of other dimensions than before, and names both numbers", async () => {
+    const embedder = rig.embedder(kind);
+    await embedder.embedQuery(SECRET_TEXT);
+    rig.standIn.setFault({ kind: "wrong_dimensions" });
+    const error = await failureOf(embedder.embedQuery(SECRET_TEXT));
+    expect(error).toMatchObject({ code: "dimension_mismatch", details: { expected: 768, got: 767 } });
+    expect(error.message).toMatch(/767 dimensions, not 768/);
+    expect(embedder.dimensions).toBe(768);
+  });
+
+  it("refuses vectors of other dimensions than it was told to ask for", async () => {
+    const embedder = rig.embedder(kind, { dimensions: 1_024 });
+    const error = await failureOf(embedder.embedQuery(SECRET_TEXT));
+    expect(error).toMatchObject({ code: "dimension_mismatch", details: { expected: 1_024, got: 768 } });
+  });
+
+  it("stops asking a broken service, says why at once, and comes back by itself", async () => {
+    rig.standIn.setFault({ kind: "status", status: 500 });
+    const embedder = rig.embedder(kind);
+    for (let i = 0; i < 5; i++) await failureOf(embedder.embedQuery(SECRET_TEXT));
+    expect(embedder.state().circuit).toBe("open");
+    for (let i = 0; i < 3; i++) {
+      const error = await failureOf(embedder.embedQuery(SECRET_TEXT));
+      expect(error.code).toBe("embeddings_unavailable");
+      expect(error.message).toMatch(
+        /failed \(HTTP 500\)\. It is left alone for a moment, then tried again\.$/,
+      );
+    }
+    expect(inputsOf(rig)).toHaveLength(5);
+    rig.standIn.setFault(undefined);
+    rig.clock.advance(5_000);
+    expect(embedder.state().circuit).toBe("half_open");
+    await embedder.embedQuery(SECRET_TEXT);
+    expect(embedder.state()).toEqual({ circuit: "closed", reason: undefined });
+  });
+
+  it("says that a service is not running", async () => {
+    await rig.standIn.close();
+    const error = await failureOf(rig.embedder(kind).embedQuery(SECRET_TEXT));
+    expect(error.code).toBe("embeddings_unavailable");
+    expect(error.message).toMatch(/refuses connections: it is not running there/);
+  });
+});
+
+describe("a model that is still being loaded", () => {
+  it("is loaded in the background after a question that came too early, so that the next finds it", async () => {
+    rig.standIn.setFault({ kind: "hang", times: 1 });
+    const embedder = rig.ollama();
+    const question = failureOf(embedder.embedQuery("a question", { deadlineMs: 1_500 }));
+    await rig.standIn.seen(1);
+    rig.clock.advance(1_500);
+    expect((await question).code).toBe("deadline_exceeded");
+    await rig.standIn.seen(2);
+    expect(inputsOf(rig)[1]).toEqual([]);
+    expect(await rig.sidecar.loadedModels()).toEqual([`${MODEL}:latest`]);
+  });
+
+  it("is asked for once, however many questions are not answered", async () => {
+    rig.standIn.setFault({ kind: "hang" });
+    const embedder = rig.ollama();
+    const ask = () => failureOf(embedder.embedQuery("a question", { deadlineMs: 1_500 }));
+    for (let asked = 1; asked <= 4; asked++) {
+      const question = ask();
+      await rig.standIn.seen(asked === 1 ? 1 : asked + 1);
+      rig.clock.advance(1_500);
+      await question;
+    }
+    await rig.standIn.seen(5);
+    expect(inputsOf(rig).filter((input) => input.length === 0)).toHaveLength(1);
+  });
+});
+
+describe("an address", () => {
+  it.each([
+    ["ftp://example.test", /http/],
+    ["helmdeck-embeddings:11434", /http/],
+    ["", /http/],
+    [`http://user:${KEY}@127.0.0.1:1`, /password/],
+    [`http://127.0.0.1:1/?key=${KEY}`, /query/],
+  ])("is refused when it is %s, without being shown", async (address, message) => {
+    const error = await failureOf((async () => createOllamaSidecar({ address }))());
+    expect(error.code).toBe("invalid_input");
+    expect(error.message).toMatch(message);
+  });
+
+  it("that does not resolve is called so", async () => {
+    const error = await failureOf(
+      createOllamaSidecar({ address: "http://helmdeck-embeddings.invalid:11434" }).version(),
+    );
+    expect(error.message).toMatch(/cannot be found: the host name does not resolve/);
+  });
+
+  it("where something else than HTTP answers is no embedding service", async () => {
+    const server = createServer((socket) => socket.end(`${SECRET_TEXT}\r\n\r\n`));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const bound = server.address();
+    const port = typeof bound === "object" && bound ? bound.port : 0;
+    const error = await failureOf(createOllamaSidecar({ address: `http://127.0.0.1:${port}` }).version());
+    expect(error.code).toBe("embeddings_unavailable");
+    server.close();
+  });
+});
+
+it.each(["two words", "tab\tkey", "new\nline", "schlüssel", ""])(
+  "a key that is no header value (%j) is refused without being shown",
+  async (odd) => {
+    const make = async () => rig.openAi({ apiKey: `${odd && KEY}${odd}` } as object);
+    expect(await failureOf(make())).toMatchObject({ code: "invalid_input", details: { field: "apiKey" } });
+  },
+);

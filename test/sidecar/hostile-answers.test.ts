@@ -1,0 +1,91 @@
+/** Whatever an embedding service answers: vectors that are fit to keep, or an error of ours. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { isHelmdeckError } from "../../engine/errors.ts";
+import {
+  createOllamaEmbedder,
+  createOllamaSidecar,
+  createOpenAiCompatibleEmbedder,
+} from "../../sidecar/index.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+const TEXTS = ["one", "two"];
+
+const number = fc.oneof(
+  fc.double(),
+  fc.constantFrom(0, -0, 1e308, -1e308, 5e-324, 1e-200),
+  fc.constantFrom("RAW1e999", "RAW-1e999", null, "0.1", [], {}, true),
+);
+const vector = fc.oneof(
+  fc.array(number, { maxLength: 4 }),
+  fc.tuple(fc.double({ noNaN: true, min: -1, max: 1 }), fc.double({ noNaN: true, min: -1, max: 1 })),
+  fc.anything(),
+);
+const vectors = fc.oneof(fc.array(vector, { maxLength: 4 }), fc.tuple(vector, vector), fc.anything());
+const ollamaAnswer = fc.oneof(fc.record({ embeddings: vectors }), fc.anything());
+const openAiItem = fc.record({ index: fc.constantFrom(0, 1, 2, -1, 0.5, null), embedding: vector });
+const openAiAnswer = fc.oneof(
+  fc.record({ data: fc.array(openAiItem, { maxLength: 3 }) }),
+  fc.record({
+    data: fc.tuple(vector, vector).map((pair) => pair.map((embedding, index) => ({ index, embedding }))),
+  }),
+  fc.anything(),
+);
+const status = fc.constantFrom(200, 200, 200, 201, 204, 302, 400, 404, 413, 418, 500, 503);
+const contentType = fc.constantFrom("application/json", "text/html", "application/x-ndjson", "");
+
+interface Answer {
+  readonly body: unknown;
+  readonly status: number;
+  readonly contentType: string;
+}
+
+const answers = (body: fc.Arbitrary<unknown>) => fc.record({ body, status, contentType });
+
+async function check(embed: () => Promise<{ readonly vectors: readonly Float32Array[] }>): Promise<void> {
+  try {
+    const { vectors: kept } = await embed();
+    expect(kept).toHaveLength(TEXTS.length);
+    for (const one of kept) {
+      expect(one.length).toBe(kept[0]?.length);
+      expect(one.every(Number.isFinite)).toBe(true);
+      expect(Math.hypot(...one)).toBeCloseTo(1, 4);
+    }
+  } catch (error) {
+    if (!isHelmdeckError(error)) throw error;
+    expect(["embeddings_unavailable", "dimension_mismatch", "model_missing", "rate_limited"]).toContain(
+      error.code,
+    );
+  }
+}
+
+function fetchOf({ body, status: code, contentType: type }: Answer): typeof fetch {
+  return async () => {
+    const text = (JSON.stringify(body) ?? "undefined").replaceAll(/"RAW(-?1e999)"/g, "$1");
+    return new Response(code === 204 ? null : text, { status: code, headers: { "content-type": type } });
+  };
+}
+
+const parts = () => ({ clock: new FakeClock(), random: () => 0 });
+
+it("holds for what a server at Ollama's address says", async () => {
+  await fc.assert(
+    fc.asyncProperty(answers(ollamaAnswer), async (answer) => {
+      const sidecar = createOllamaSidecar({ address: "http://stand-in.test", fetch: fetchOf(answer) });
+      const embedder = createOllamaEmbedder(sidecar, { model: "nomic-embed-text" }, parts());
+      await check(() => embedder.embedDocuments(TEXTS));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+it("holds for what an OpenAI-compatible endpoint says", async () => {
+  await fc.assert(
+    fc.asyncProperty(answers(openAiAnswer), async (answer) => {
+      const settings = { address: "http://stand-in.test/v1", model: "m", fetch: fetchOf(answer) };
+      const embedder = createOpenAiCompatibleEmbedder(settings, parts());
+      await check(() => embedder.embedDocuments(TEXTS));
+    }),
+    { numRuns: 1_000 },
+  );
+});

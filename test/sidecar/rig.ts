@@ -1,0 +1,85 @@
+/** The stand-in, both clients and a clock that stands still, as the tests of this room use them. */
+import { inspect } from "node:util";
+import { HelmdeckError } from "../../engine/errors.ts";
+import {
+  createOllamaEmbedder,
+  createOllamaSidecar,
+  createOpenAiCompatibleEmbedder,
+  type EmbedderSettings,
+  type OllamaSidecar,
+  type SidecarEmbedder,
+} from "../../sidecar/index.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { type StandInOllama, type StandInOptions, startStandInOllama } from "./stand-in-ollama.ts";
+
+export const MODEL = "nomic-embed-text";
+/** Must never be seen outside a request. */
+export const KEY = "sk-canary-6b1f0c9ad2";
+export const SECRET_TEXT = "the canary sings at midnight";
+
+export interface Rig {
+  readonly standIn: StandInOllama;
+  readonly clock: FakeClock;
+  readonly sidecar: OllamaSidecar;
+  ollama(settings?: Partial<EmbedderSettings>): SidecarEmbedder;
+  openAi(settings?: Partial<EmbedderSettings>): SidecarEmbedder;
+  embedder(kind: Kind, settings?: Partial<EmbedderSettings>): SidecarEmbedder;
+  close(): Promise<void>;
+}
+
+export const KINDS = ["ollama", "openAi"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export async function startRig(options: StandInOptions = { models: [MODEL] }): Promise<Rig> {
+  const standIn = await startStandInOllama(options);
+  const clock = new FakeClock();
+  const parts = { clock, random: () => 0 };
+  const sidecar = createOllamaSidecar({ address: standIn.address }, clock);
+  const made: SidecarEmbedder[] = [];
+  const keep = (embedder: SidecarEmbedder) => {
+    made.push(embedder);
+    return embedder;
+  };
+  const ollama: Rig["ollama"] = (settings) =>
+    keep(createOllamaEmbedder(sidecar, { model: MODEL, ...settings }, parts));
+  const openAi: Rig["openAi"] = (settings) => {
+    const address = `${standIn.address}/v1`;
+    return keep(createOpenAiCompatibleEmbedder({ model: MODEL, address, apiKey: KEY, ...settings }, parts));
+  };
+  return {
+    standIn,
+    clock,
+    sidecar,
+    ollama,
+    openAi,
+    embedder: (kind, settings) => (kind === "ollama" ? ollama(settings) : openAi(settings)),
+    close: async () => {
+      for (const embedder of made) embedder.close();
+      await standIn.close();
+    },
+  };
+}
+
+/** The error, seen to be one of ours and to tell nothing that it must not. */
+export async function failureOf(promise: Promise<unknown>): Promise<HelmdeckError> {
+  const error: unknown = await promise.then(
+    () => new Error("It did not fail."),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof HelmdeckError)) throw error;
+  const shown = `${inspect(error, { depth: 20, showHidden: true })} ${JSON.stringify(error)} ${error.stack}`;
+  for (const secret of [KEY, SECRET_TEXT, "canary"])
+    if (shown.includes(secret)) throw new Error(`The error tells a secret: ${shown}`);
+  return error;
+}
+
+/** The texts of each request for embeddings so far. */
+export function inputsOf({ standIn }: Rig): readonly (readonly string[])[] {
+  const bodies = standIn.requests.map(({ body }) => body);
+  // What our clients send; api-description.test.ts checks its shape.
+  return bodies.filter((body) => body !== undefined).map((body) => (body as { input: string[] }).input);
+}
+
+export function cosine(one: Float32Array | undefined, other: Float32Array | undefined): number {
+  return (one ?? new Float32Array()).reduce((sum, value, at) => sum + value * (other?.[at] ?? 0), 0);
+}
