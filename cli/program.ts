@@ -11,6 +11,7 @@ import { declareList } from "./declarations/list.ts";
 import { declareSearch } from "./declarations/search.ts";
 import { nonEmpty, type Runs, withExamples } from "./declarations/shared.ts";
 import { declareStore } from "./declarations/store.ts";
+import { declareToken } from "./declarations/token.ts";
 import { EXIT_DONE } from "./failure.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
@@ -45,6 +46,7 @@ const COMMANDS: readonly ((program: Command, runs: Runs) => void)[] = [
   declareForget,
   declareImport,
   declareExport,
+  declareToken,
   declareDoctor,
 ];
 

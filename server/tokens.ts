@@ -18,6 +18,7 @@ export const LEAST_SECRET_BYTES = 32;
 /** As the memory bounds subjects. */
 const SUBJECT_BYTES = 512;
 const MOST_SCOPES = 32;
+const TTL_SECONDS = { least: 60, most: 366 * 86_400 } as const;
 /** A token of ours has a few hundred bytes. */
 const MOST_TOKEN_CHARACTERS = 8_192;
 
@@ -38,7 +39,7 @@ export interface MintedToken {
   readonly expiresAt: number;
 }
 
-/** Throws `invalid_input` for a subject that no memory can have. */
+/** Throws `invalid_input` for a subject that no memory can have, and for a life that is too short or too long. */
 export async function mintToken(
   secret: Uint8Array,
   request: TokenRequest,
@@ -46,12 +47,12 @@ export async function mintToken(
 ): Promise<MintedToken> {
   const { subject, ttlSeconds, scopes = [], name, client } = request;
   if (!isSubject(subject)) {
-    throw new HelmdeckError(
-      "invalid_input",
-      `subject must be 1 to ${SUBJECT_BYTES} bytes of text without control characters.`,
-      { details: { field: "subject" } },
-    );
+    throw misuse("subject", `must be 1 to ${SUBJECT_BYTES} bytes of text without control characters`);
   }
+  if (!(ttlSeconds >= TTL_SECONDS.least && ttlSeconds <= TTL_SECONDS.most)) {
+    throw misuse("ttl", "must be from one minute to 366 days");
+  }
+  if (!isScopes(scopes)) throw misuse("scope", `may be given ${MOST_SCOPES} times`);
   const issued = Math.floor(now / 1_000);
   const token = await new SignJWT({
     ...(scopes.length > 0 && { scopes }),
@@ -123,4 +124,8 @@ function refuse(why: string): HelmdeckError {
     "invalid_token",
     `The token ${why}. Make a new one with helmdeck-memory token --subject NAME.`,
   );
+}
+
+function misuse(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -180,6 +180,17 @@ describe("a minted token", () => {
   );
 });
 
+describe("a minted token's life", () => {
+  it.each([0, -1, 59, 366 * 86_400 + 1, Number.NaN, Number.POSITIVE_INFINITY])(
+    "is not %d seconds",
+    async (ttlSeconds) => {
+      await expect(mintToken(SECRET, { subject: "alice", ttlSeconds }, NOW)).rejects.toMatchObject({
+        code: "invalid_input",
+      });
+    },
+  );
+});
+
 describe("the secret", () => {
   let folder: string;
   beforeEach(async () => {

@@ -1,0 +1,21 @@
+/** `token`: a bearer token for a client of the server. The token is the answer; the secret is never shown. */
+import { HelmdeckError } from "../../app/index.ts";
+import { loadSecret, mintToken, type TokenRequest } from "../../server/index.ts";
+import type { CommandContext } from "../context.ts";
+import { EXIT_DONE } from "../failure.ts";
+import { rfc3339 } from "../times.ts";
+
+export async function tokenCommand(context: CommandContext, request: TokenRequest): Promise<number> {
+  const { shell, output, options } = context;
+  const secret = await loadSecret(shell.env);
+  if (secret === undefined) {
+    throw new HelmdeckError(
+      "key_missing",
+      "There is no secret to sign with. Set HELMDECK_JWT_SECRET to the server's (openssl rand -hex 32 makes one), or HELMDECK_JWT_SECRET_FILE to the file that holds it.",
+    );
+  }
+  const { token, subject, scopes, expiresAt } = await mintToken(secret.bytes, request, shell.now());
+  if (options.json) await output.json({ token, subject, scopes, expires_at: rfc3339(expiresAt) });
+  else await output.line(token);
+  return EXIT_DONE;
+}

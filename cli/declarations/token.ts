@@ -1,0 +1,45 @@
+/** How `helmdeck-memory token` is called. */
+import type { Command } from "commander";
+import { collect, nonEmpty, type Runs, seconds, withExamples } from "./shared.ts";
+
+const DEFAULT_TTL_SECONDS = 30 * 86_400;
+
+export function declareToken(program: Command, runs: Runs): void {
+  const token = program
+    .command("token")
+    .summary("Make a token for a client of the server.")
+    .description(
+      "Make a bearer token that a server with the same secret takes. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names.",
+    )
+    .requiredOption("--subject <name>", "Whose memory the token opens.", nonEmpty)
+    .option("--ttl <span>", "How long it is good: 12h, 30d; at most 366d. (default: 30d)", seconds)
+    .option("--scope <name>", "What more it may do: admin, metrics; once for each.", collect)
+    .option("--name <text>", "For people who look into it: whose it is.", nonEmpty)
+    .option("--client <text>", "For people who look into it: which program has it.", nonEmpty)
+    .action((_options: unknown, command: Command) => {
+      const { ttl = DEFAULT_TTL_SECONDS, scope = [], subject, name, client } = command.opts<TokenOptions>();
+      return runs(command, async (context) => {
+        const { tokenCommand } = await import("../commands/token.ts");
+        return tokenCommand(context, {
+          subject,
+          ttlSeconds: ttl,
+          scopes: scope,
+          ...(name === undefined ? {} : { name }),
+          ...(client === undefined ? {} : { client }),
+        });
+      });
+    });
+  withExamples(token, [
+    "export HELMDECK_JWT_SECRET=$(openssl rand -hex 32)",
+    "helmdeck-memory token --subject main",
+    "helmdeck-memory token --subject prometheus --scope metrics --ttl 365d",
+  ]);
+}
+
+interface TokenOptions {
+  readonly subject: string;
+  readonly ttl?: number;
+  readonly scope?: readonly string[];
+  readonly name?: string;
+  readonly client?: string;
+}
