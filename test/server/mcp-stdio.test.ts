@@ -1,5 +1,7 @@
 /** MCP over standard streams: nothing but the protocol on stdout, and an end that finishes what was accepted. */
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Deck, Memory } from "../../app/index.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
@@ -65,8 +67,11 @@ test("what was accepted is finished and answered when the input ends", async () 
   const piped = new Piped(testDeck({ memory, packs: [rememberPack(memory), pack] }));
   piped.send(...HELLO, callOf(2, "helmdeck__memory_store", { key: "tea", value: "oolong" }));
   piped.send(callOf(3, "paint__slow_wall", { theme: "blue" }));
-  piped.stdin.end();
   await pack.begun;
+  const ended = once(piped.stdin, "end");
+  piped.stdin.end();
+  await ended;
+  await setImmediate(); // whatever follows from the end of the input has begun
   pack.letGo();
   await piped.ended;
   expect(piped.messages().map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
