@@ -117,6 +117,8 @@ export type {
   PipelineStep,
   PipelineStepRun,
 } from "./pipelines/contract.ts";
+export { checkDefinition, type DefinitionProblem, PIPELINE_LIMITS } from "./pipelines/definition.ts";
+export { createPipelineRunner, type PipelineRunnerOptions } from "./pipelines/runner.ts";
 export { type Projection, projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";
 export {

@@ -14,6 +14,7 @@ export function fieldOf(issue: $ZodIssue): string {
 export function ruleOf(issue: $ZodIssue | undefined): string {
   if (issue?.code === "unrecognized_keys") return "is not a field of it; leave it out";
   if (issue?.code === "invalid_type" && issue.input === undefined) return "is missing";
-  const isUnnamed = issue?.code === "invalid_type" && issue.message === "Invalid input";
+  // The library's own words differ with the language that it was loaded with.
+  const isUnnamed = issue?.code === "invalid_type" && issue.message.startsWith("Invalid input");
   return isUnnamed ? `must be of type ${issue.expected}` : (issue?.message ?? "is malformed");
 }

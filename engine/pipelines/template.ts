@@ -115,10 +115,10 @@ function follow(start: unknown, reference: Reference): unknown {
   });
 }
 
-/** Never what an object inherits, such as `constructor`, nor a list's length. */
+/** Never what an object inherits, such as `constructor`; of a list, its items and its length. */
 function ownMember(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-  if (Array.isArray(value) && !/^\d+$/.test(name)) return undefined;
+  if (Array.isArray(value) && !/^(?:\d+|length)$/.test(name)) return undefined;
   return Reflect.get(value, name);
 }
 
