@@ -1,8 +1,8 @@
-/** Deletes what has expired, again and again, for as long as memory is open. */
-import type { Erasure, Timer } from "../engine/index.ts";
+/** Deletes what has expired, again and again, for as long as it is kept open. */
+import type { Timer } from "../engine/index.ts";
 
 export interface SweeperOptions {
-  readonly sweep: () => Promise<Erasure>;
+  readonly sweep: () => Promise<unknown>;
   /** 0: never. */
   readonly everyMs: number;
   readonly timer?: Timer;
