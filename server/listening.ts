@@ -14,24 +14,35 @@ import { errorReply, HelmdeckError } from "../app/index.ts";
 import type { ServerApp } from "./app.ts";
 import { statusOf } from "./status.ts";
 
-export const SOCKET_LIMITS = {
+export interface SocketLimits {
+  readonly headerBytes: number;
+  readonly headers: number;
+  readonly connections: number;
+  readonly headersTimeoutMs: number;
+  /** For all of a request to arrive, not for its answer. */
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly requestsPerConnection: number;
+  readonly checkTimeoutsEveryMs: number;
+}
+
+export const SOCKET_LIMITS: SocketLimits = {
   headerBytes: 16 * 1_024,
   headers: 100,
   connections: 1_024,
   headersTimeoutMs: 10_000,
-  /** For all of a request to arrive, not for its answer. */
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
   requestsPerConnection: 10_000,
   checkTimeoutsEveryMs: 1_000,
-} as const;
+};
 
 export interface SocketOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
   readonly hasAuthentication: boolean;
-  readonly limits?: Partial<typeof SOCKET_LIMITS>;
+  readonly limits?: Partial<SocketLimits>;
 }
 
 export interface Socketed {
@@ -48,6 +59,7 @@ export async function listen(app: ServerApp, options: SocketOptions): Promise<So
   const address = await addressOf(options.host);
   if (!options.hasAuthentication && !isLoopback(address)) throw openWithoutAuthentication(options.host);
   const server = makeServer(app, { ...SOCKET_LIMITS, ...options.limits });
+  const connections = new Connections(server);
   try {
     server.listen({ host: address, port: options.port, exclusive: true });
     await once(server, "listening");
@@ -57,7 +69,12 @@ export async function listen(app: ServerApp, options: SocketOptions): Promise<So
   const bound = server.address();
   const port = typeof bound === "object" && bound !== null ? bound.port : options.port;
   const name = address.includes(":") ? `[${address}]` : address;
-  return { address, port, url: `http://${name}:${port}`, stop: (graceMs) => stop(server, graceMs) };
+  return {
+    address,
+    port,
+    url: `http://${name}:${port}`,
+    stop: (graceMs) => stop(server, connections, graceMs),
+  };
 }
 
 const LOOPBACK = new BlockList();
@@ -81,9 +98,7 @@ async function addressOf(host: string): Promise<string> {
   }
 }
 
-type Limits = { readonly [Name in keyof typeof SOCKET_LIMITS]: number };
-
-function makeServer(app: ServerApp, limits: Limits): Server {
+function makeServer(app: ServerApp, limits: SocketLimits): Server {
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
@@ -137,12 +152,43 @@ function refusalOf(code: "invalid_input", message: string): Response {
   return Response.json(errorReply(new HelmdeckError(code, message)), { status: statusOf(code) });
 }
 
-async function stop(server: Server, graceMs: number): Promise<void> {
+async function stop(server: Server, connections: Connections, graceMs: number): Promise<void> {
   const closed = once(server, "close");
   server.close();
+  connections.endThoseWithoutRequest();
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearTimeout(cut);
+}
+
+/** Node's own count takes a connection that has not said anything yet for a busy one. */
+class Connections {
+  readonly #requests = new Map<Socket, number>();
+  #ending = false;
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#requests.set(socket, 0);
+      socket.once("close", () => this.#requests.delete(socket));
+    });
+    server.on("request", ({ socket }, response) => {
+      this.#count(socket, 1);
+      response.once("close", () => this.#count(socket, -1));
+    });
+  }
+
+  /** Now, and each other one once its last request has been answered. */
+  endThoseWithoutRequest(): void {
+    this.#ending = true;
+    for (const [socket, requests] of this.#requests) if (requests === 0) socket.destroySoon();
+  }
+
+  #count(socket: Socket, change: 1 | -1): void {
+    const before = this.#requests.get(socket);
+    if (before === undefined) return;
+    this.#requests.set(socket, before + change);
+    if (this.#ending && before + change === 0) socket.destroySoon();
+  }
 }
 
 function openWithoutAuthentication(host: string): HelmdeckError {

@@ -1,0 +1,189 @@
+/** What only a real socket shows: slow and broken clients, limits of headers, a port in use, and how the server stops. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Listening } from "../../server/index.ts";
+import { packThat, ServedDeck } from "./fixtures/served-deck.ts";
+
+let served: ServedDeck;
+let listening: Listening;
+let begun: PromiseWithResolvers<void>;
+let held: PromiseWithResolvers<void>;
+
+beforeEach(async () => {
+  begun = Promise.withResolvers();
+  held = Promise.withResolvers();
+  const slow = packThat(async () => {
+    begun.resolve();
+    await held.promise;
+    return { done: true };
+  });
+  served = await ServedDeck.open({ packs: [slow] });
+  listening = await served.server.listen({
+    port: 0,
+    limits: { headersTimeoutMs: 300, requestTimeoutMs: 600, checkTimeoutsEveryMs: 50 },
+  });
+});
+afterEach(async () => {
+  held.resolve();
+  await listening.close();
+  await served.close();
+});
+
+async function open(): Promise<Socket> {
+  const socket = connect(listening.port, listening.address);
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Everything that comes back until the server closes the connection. */
+async function conversation(sent: string): Promise<string> {
+  const socket = await open();
+  socket.write(sent);
+  return text(socket);
+}
+
+const post = (path: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+describe("a client that is slow or broken", () => {
+  it("with its headers is sent away", async () => {
+    const answer = await conversation("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('"error":"deadline_exceeded"');
+  });
+
+  it("with its body is sent away, and nothing is written", async () => {
+    const answer = await conversation(
+      "POST /api/v1/memory/store HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 30\r\n\r\n{",
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect((await served.as().get("/api/v1/memory/facts")).body.facts).toEqual([]);
+  });
+
+  it("that leaves in the middle of its body is no defect of ours", async () => {
+    const socket = await open();
+    socket.write(post("/api/v1/memory/store", "{}").replace("Length: 2", "Length: 99"));
+    const response = await fetch(`${listening.url}/healthz`); // by now the request has been read
+    expect(response.status).toBe(200);
+    socket.destroy();
+    await listening.close();
+    expect(served.defects).toEqual([]);
+  });
+
+  it.each([
+    ["what is no HTTP", "hello\r\n\r\n", 400, "invalid_input"],
+    [
+      "headers beyond the limit",
+      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
+      431,
+      "too_large",
+    ],
+    [
+      "an address beyond the limit",
+      `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      431,
+      "too_large",
+    ],
+    ["no host", "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", 400, undefined],
+    [
+      "two lengths",
+      "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+      400,
+      "invalid_input",
+    ],
+    [
+      "a length and chunks",
+      "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      400,
+      "invalid_input",
+    ],
+    [
+      "a host that is none",
+      "GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
+      400,
+      "invalid_input",
+    ],
+    [
+      "another host in its address than in its header",
+      "GET http://localhost/healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+      403,
+      "forbidden",
+    ],
+  ])("that sends %s is refused", async (_what, request, status, error) => {
+    const answer = await conversation(request);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    if (error !== undefined) expect(answer).toContain(`"error":"${error}"`);
+  });
+});
+
+describe("listening", () => {
+  it("is on loopback unless told otherwise", () => {
+    expect(listening.address).toBe("127.0.0.1");
+    expect(listening.url).toBe(`http://127.0.0.1:${listening.port}`);
+  });
+
+  it("says in one sentence that a port is in use", async () => {
+    const other = createTcpServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    await expect(served.server.listen({ port })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(
+        /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use by another process/,
+      ),
+    });
+    other.close();
+  });
+
+  it("is refused on a name that nobody knows", async () => {
+    await expect(served.server.listen({ host: "no-such-host.invalid", port: 0 })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+  });
+});
+
+describe("stopping", () => {
+  it("finishes what was accepted, and takes nothing more", async () => {
+    const answer = fetch(`${listening.url}/api/v1/packs/test.do`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: "{}",
+    });
+    await begun.promise;
+    const closing = listening.close();
+    await expect(fetch(`${listening.url}/healthz`)).rejects.toThrow();
+    held.resolve();
+    const response = await answer;
+    expect([response.status, await response.json()]).toMatchObject([200, { output: { done: true } }]);
+    expect(response.headers.get("connection")).toBe("close");
+    await closing;
+  });
+
+  it("cuts what does not end within the grace, and cancels its run", async () => {
+    const signalled = Promise.withResolvers<void>();
+    const endless = packThat(async ({ signal }) => {
+      signal.addEventListener("abort", () => signalled.resolve());
+      begun.resolve();
+      return held.promise.then(() => ({}));
+    });
+    const other = await ServedDeck.open({ packs: [endless] });
+    const short = await other.server.listen({ port: 0, graceMs: 20 });
+    const socket = connect(short.port, short.address);
+    socket.write(post("/api/v1/packs/test.do", "{}"));
+    await begun.promise;
+    const ended = once(socket, "close");
+    await short.close();
+    await Promise.all([ended, signalled.promise]);
+    held.resolve();
+    await other.close();
+  });
+
+  it("ends connections that only wait", async () => {
+    const socket = await open();
+    const ended = text(socket);
+    await listening.close();
+    expect(await ended).toBe("");
+  });
+});
