@@ -1,6 +1,6 @@
 /** A service that is down, slow, broken or hostile: what the caller is told, that nothing leaks, and how it recovers. */
 import { createServer } from "node:net";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createOllamaSidecar } from "../../sidecar/index.ts";
 import { failureOf, inputsOf, KEY, KINDS, MODEL, type Rig, SECRET_TEXT, startRig } from "./rig.ts";
 import type { Fault } from "./stand-in-ollama.ts";
@@ -233,6 +233,27 @@ describe("an address", () => {
     expect(error.code).toBe("embeddings_unavailable");
     server.close();
   });
+});
+
+it("nothing that a service says is printed: standard output may belong to a protocol", async () => {
+  const printed = [
+    vi.spyOn(console, "log"),
+    vi.spyOn(console, "warn"),
+    vi.spyOn(console, "error"),
+    vi.spyOn(process.stdout, "write"),
+  ];
+  for (const spy of printed) spy.mockClear();
+  for (const kind of ["html", "not_json", "echo", "reset"] as const) {
+    rig.standIn.setFault({ kind });
+    await failureOf(rig.ollama().embedQuery(SECRET_TEXT));
+    await failureOf(rig.sidecar.pull(MODEL, () => {}));
+  }
+  rig.standIn.setFault(undefined);
+  await failureOf(createOllamaSidecar({ address: `${rig.standIn.address}/no/such/path` }).version());
+  for (const spy of printed) {
+    expect(spy).not.toHaveBeenCalled();
+    spy.mockRestore();
+  }
 });
 
 it.each(["two words", "tab\tkey", "new\nline", "schlüssel", ""])(

@@ -82,6 +82,32 @@ describe("models", () => {
   });
 });
 
+describe("one request for embeddings", () => {
+  beforeEach(() => rig.sidecar.pull(MODEL, () => {}));
+
+  it("gives unit vectors as the model makes them, without prefixes", async () => {
+    const vectors = await rig.sidecar.embed({ model: MODEL, texts: ["one", "two"] });
+    expect(vectors.map((vector) => vector.length)).toEqual([768, 768]);
+    expect(rig.standIn.requests.at(-1)?.body).toMatchObject({ input: ["one", "two"] });
+  });
+
+  it("refuses vectors of several lengths, or of another than was asked for", async () => {
+    const mismatch = { code: "dimension_mismatch", details: { expected: 768, got: 767 } };
+    rig.standIn.setFault({ kind: "mixed_dimensions" });
+    expect(await failureOf(rig.sidecar.embed({ model: MODEL, texts: ["one", "two"] }))).toMatchObject(
+      mismatch,
+    );
+    rig.standIn.setFault({ kind: "wrong_dimensions" });
+    const request = { model: MODEL, texts: ["one"], dimensions: 768 };
+    expect(await failureOf(rig.sidecar.embed(request))).toMatchObject(mismatch);
+  });
+
+  it("says that a text is too long, and cuts nothing unseen", async () => {
+    const error = await failureOf(rig.sidecar.embed({ model: MODEL, texts: ["{};".repeat(3_000)] }));
+    expect(error.code).toBe("too_large");
+  });
+});
+
 describe("a download", () => {
   it("tells its progress in bytes, and ends when the model is there", async () => {
     const lines: PullProgress[] = [];

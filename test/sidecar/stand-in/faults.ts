@@ -48,7 +48,7 @@ export function failWhole(
       request.socket.resetAndDestroy();
       return true;
     case "redirect":
-      response.writeHead(307, { location: "http://192.0.2.1/api/embed" }).end();
+      response.writeHead(307, { location: "/stand-in/requests" }).end();
       return true;
     case "html":
       response.writeHead(200, { "content-type": "text/html" }).end("<html>Please sign in</html>");
