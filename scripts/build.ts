@@ -10,6 +10,7 @@ import { chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile } from "esbuild";
+import { shippedPipelineFiles } from "../app/pipelines/shipped.ts";
 import { pluginPackage, readManifest } from "./build/plugin-package.ts";
 import { noticesFor } from "./build/third-party.ts";
 
@@ -98,6 +99,7 @@ export async function buildCommandLine(outFolder: string): Promise<void> {
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     external: ["better-sqlite3"],
+    define: { __HELMDECK_PIPELINES__: JSON.stringify(shippedPipelineFiles()) },
     // Bundled CommonJS libraries ask for Node's own modules by require.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
