@@ -35,6 +35,7 @@ export const ERROR_CODES = [
   "model_missing",
   "dimension_mismatch",
   "cancelled",
+  "active_plan_corrupt",
   "runtime_unsupported",
   "internal",
 ] as const;

@@ -40,6 +40,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   model_missing: "the embedding model is not there",
   dimension_mismatch: "the embedding model changed",
   cancelled: "it was cancelled",
+  active_plan_corrupt: "the marker of the active plan is corrupt",
   runtime_unsupported: "this Node is too old",
   internal: "it failed",
 };

@@ -30,6 +30,7 @@ export function statusOf(code: ErrorCode) {
       return 499;
     case "entry_unreadable":
     case "invalid_output":
+    case "active_plan_corrupt":
     case "runtime_unsupported":
     case "internal":
       return 500;

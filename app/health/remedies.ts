@@ -37,6 +37,7 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   model_missing: "Pull the model on the embedding service, or correct its name and tag.",
   dimension_mismatch: "Put the former model back, or let memory be embedded anew with this one.",
   cancelled: "Run it again.",
+  active_plan_corrupt: "Write the name of a plan that is there into the marker, or delete it.",
   runtime_unsupported: "Use Node 24.16 or later.",
   internal: "Report the message and what you did.",
 };

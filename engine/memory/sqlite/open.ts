@@ -127,7 +127,7 @@ function requireCurrentSchema(session: SqliteSession): void {
     "store_unavailable",
     `The memory database ${session.path} ${version === 0 ? "is empty" : `has the older schema ${version}`}; ` +
       "open it once to write, and it will be set up.",
-    { details: { path: session.path, schema: version } },
+    { details: { path: session.path, schema: version, ...(version === 0 && { nothingStored: true }) } },
   );
 }
 

@@ -34,7 +34,7 @@ export async function placeDatabase(path: string): Promise<string> {
 export async function findDatabase(path: string): Promise<string> {
   const wanted = resolve(path);
   return explained(wanted, async () => {
-    if (!(await isThere(wanted))) throw unavailable(wanted, "is not there; nothing has been stored yet");
+    if (!(await isThere(wanted))) throw nothingStored(wanted);
     const file = await realpath(wanted);
     await refuseEmptied(file);
     return file;
@@ -124,6 +124,15 @@ function notOurs(path: string): HelmdeckError {
     "store_not_ours",
     `${path} holds one byte and is no database. It was left as it is; check the path.`,
     { details: { path } },
+  );
+}
+
+/** `nothingStored` tells a memory that was never used from one that cannot be reached. */
+function nothingStored(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_unavailable",
+    `The memory database ${path} is not there; nothing has been stored yet.`,
+    { details: { path, nothingStored: true } },
   );
 }
 
