@@ -6,7 +6,7 @@ const rooms = {
   app: ["engine", "recall", "sidecar"],
   server: ["app", "seam"],
   plugin: ["app"],
-  seam: ["engine"],
+  seam: ["engine/reader.ts"],
   cli: ["app", "server", "seam"],
 };
 

@@ -1,0 +1,29 @@
+/** Ranking a handful of given facts as a search would rank them, without an open memory: for consumers of the process seam. */
+import { createInMemoryStore, namespaceOf } from "../engine/index.ts";
+import { createRecall } from "../recall/index.ts";
+import { recallOverStore } from "./corpus-source.ts";
+import type { FactView } from "./memory.ts";
+import { requireQuery } from "./searching.ts";
+
+export type RankableFact = Pick<FactView, "key" | "value" | "category" | "tags" | "createdAt" | "updatedAt">;
+
+/** Recall answers no more hits than this. */
+const MOST_RANKED = 50;
+
+/** The keys of the facts that answer the query, best first; facts that do not are left out, and those beyond the 50 best. */
+export async function rankFacts(query: string, facts: readonly RankableFact[]): Promise<readonly string[]> {
+  const namespace = namespaceOf("ranking");
+  const store = createInMemoryStore();
+  await store.putMany(
+    facts.map(({ value, ...fact }) => ({ ...fact, namespace, origin: "fact", value: Buffer.from(value) })),
+  );
+  const recall = createRecall({ source: recallOverStore(store), now: Date.now });
+  try {
+    await recall.warm(namespace);
+    const { results } = await recall.search(namespace, requireQuery({ query, limit: MOST_RANKED }));
+    return results.map(({ key }) => key);
+  } finally {
+    recall.close();
+    await store.close();
+  }
+}
