@@ -2,6 +2,7 @@
 import {
   betterSqliteDriver,
   findPlace,
+  type OpenDeckOptions,
   type OpenMemory,
   type OpenMemoryOptions,
   openMemory,
@@ -61,4 +62,10 @@ export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOpt
   });
   // A command is over before a timer would sweep.
   return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0 };
+}
+
+/** For commands that serve until they are stopped: they sweep, and finish what was begun. */
+export function deckOptions(context: CommandContext): OpenDeckOptions {
+  const { sweepEveryMs: _, ...memory } = memoryOptions(context);
+  return { ...memory, withoutKey: "make" };
 }

@@ -8,7 +8,9 @@ import { declareForget } from "./declarations/forget.ts";
 import { declareGet } from "./declarations/get.ts";
 import { declareImport } from "./declarations/import.ts";
 import { declareList } from "./declarations/list.ts";
+import { declareMcp } from "./declarations/mcp.ts";
 import { declareSearch } from "./declarations/search.ts";
+import { declareServe } from "./declarations/serve.ts";
 import { nonEmpty, type Runs, withExamples } from "./declarations/shared.ts";
 import { declareStore } from "./declarations/store.ts";
 import { declareToken } from "./declarations/token.ts";
@@ -46,6 +48,8 @@ const COMMANDS: readonly ((program: Command, runs: Runs) => void)[] = [
   declareForget,
   declareImport,
   declareExport,
+  declareMcp,
+  declareServe,
   declareToken,
   declareDoctor,
 ];

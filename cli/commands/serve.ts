@@ -1,0 +1,129 @@
+/** `serve`: REST and MCP on a socket until a signal, with one line that says where, of what, and for whom. */
+import pino, { type Logger } from "pino";
+import { type Deck, HelmdeckError, harmlessLine, openDeck, remedyFor } from "../../app/index.ts";
+import { createServer, type Listening, loadSecret, mcpMount } from "../../server/index.ts";
+import { type CommandContext, deckOptions } from "../context.ts";
+import { EXIT_DONE } from "../failure.ts";
+import type { Shell } from "../shell.ts";
+
+export interface ServeRequest {
+  readonly host: string;
+  readonly port: number;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  /** 0: no limit. */
+  readonly requestsPerMinute: number;
+  /** Refuse to start without memory that is kept. */
+  readonly requiresMemory: boolean;
+  readonly pipelinesFolder?: string;
+  readonly logLevel: string;
+}
+
+export async function serveCommand(context: CommandContext, request: ServeRequest): Promise<number> {
+  const stopped = stopSignal();
+  const log = logger(context.shell, request.logLevel);
+  const secret = await loadSecret(context.shell.env);
+  const deck = await openDeck({
+    ...deckOptions(context),
+    withoutKey: "ephemeral",
+    ...(request.pipelinesFolder !== undefined && { pipelinesFolder: request.pipelinesFolder }),
+    onTrouble: ({ what, error, pack }) =>
+      log.error({ what, code: error.code, problem: error.message, pack }, "trouble behind a run"),
+  });
+  try {
+    if (request.requiresMemory) requireKept(deck);
+    const listening = await listen(deck, request, { log, ...(secret && { secret: secret.bytes }) });
+    await sayWhatIsServed(context, deck, { url: listening.url, authentication: secret?.source });
+    const signal = await stopped;
+    log.info({ signal }, "stopping: finishing what was accepted; another signal ends at once");
+    await listening.close();
+  } finally {
+    await deck.close();
+  }
+  log.info("stopped");
+  return EXIT_DONE;
+}
+
+/** A process that is killed a second time dies of it: only the first signal is caught. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  return new Promise((resolve) => {
+    const onSignal = (signal: NodeJS.Signals) => {
+      for (const name of signals) process.off(name, onSignal);
+      resolve(signal);
+    };
+    for (const name of signals) process.on(name, onSignal);
+  });
+}
+
+function logger(shell: Shell, level: string): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, shell.stderr);
+}
+
+function listen(
+  deck: Deck,
+  request: ServeRequest,
+  security: { readonly log: Logger; readonly secret?: Uint8Array },
+): Promise<Listening> {
+  const { allowedHosts, allowedOrigins, requestsPerMinute, host, port } = request;
+  const server = createServer(deck, {
+    ...security,
+    // A server that listens on an address of its own answers to that address.
+    allowedHosts: [...allowedHosts, ...(host === "0.0.0.0" || host === "::" ? [] : [host])],
+    allowedOrigins,
+    requestsPerMinute,
+    mounts: [mcpMount(deck)],
+  });
+  return server.listen({ host, port });
+}
+
+function requireKept({ memoryState }: Deck): void {
+  if (memoryState.state === "ready") return;
+  const why = memoryState.state === "ephemeral" ? memoryState.warning : memoryState.error.message;
+  throw new HelmdeckError(
+    "memory_unavailable",
+    `Not started, since --require-memory was given: ${why}`,
+    memoryState.state === "unavailable"
+      ? { cause: memoryState.error, details: { reason: memoryState.error.code } }
+      : {},
+  );
+}
+
+interface Served {
+  readonly url: string;
+  /** Where the secret came from. */
+  readonly authentication: string | undefined;
+}
+
+async function sayWhatIsServed(
+  { output, options }: CommandContext,
+  { memoryState }: Deck,
+  { url, authentication }: Served,
+): Promise<void> {
+  const { state } = memoryState;
+  const kept = state === "ready" ? memoryState : undefined;
+  if (options.json) {
+    await output.json({
+      url,
+      memory: state,
+      database: kept?.databasePath ?? null,
+      key_source: kept?.keySource ?? null,
+      authentication: authentication ?? null,
+    });
+  } else {
+    const memory =
+      kept === undefined
+        ? `memory ${state === "ephemeral" ? "EPHEMERAL" : "OFF"}`
+        : `memory on, database ${harmlessLine(kept.databasePath)}, key from ${harmlessLine(kept.keySource)}`;
+    const callers =
+      authentication === undefined
+        ? 'no authentication, everybody is "unknown"'
+        : `authentication by ${harmlessLine(authentication)}`;
+    await output.line(`helmdeck-memory serves ${url} · ${memory} · ${callers}`);
+  }
+  if (memoryState.state === "ephemeral") await output.note(`warning: ${memoryState.warning}`);
+  if (memoryState.state === "unavailable") {
+    const { code, message } = memoryState.error;
+    await output.note(`${output.styledNote("red", `${code}:`)} ${harmlessLine(message)} ${remedyFor(code)}`);
+  }
+}

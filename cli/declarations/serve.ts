@@ -1,0 +1,71 @@
+/** How `helmdeck-memory serve` is called. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { collect, nonEmpty, type Runs, withExamples } from "./shared.ts";
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 3_848;
+const DEFAULT_RATE = 6_000;
+const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
+
+export function declareServe(program: Command, runs: Runs): void {
+  const serve = program
+    .command("serve")
+    .summary("Serve memory, packs and pipelines over REST and MCP.")
+    .description(
+      'Serve memory, packs and pipelines over REST and, at /api/v1/mcp, over MCP, until SIGTERM or Ctrl-C. With HELMDECK_JWT_SECRET (or HELMDECK_JWT_SECRET_FILE) every caller needs a token; without, everybody is "unknown" and only this machine is answered.',
+    )
+    .option("--host <address>", "Where to listen.", nonEmpty, DEFAULT_HOST)
+    .option("--port <number>", "At which port; 0: any free one.", port, DEFAULT_PORT)
+    .option("--allow-host <name>", "A host name that clients use, beside localhost; once for each.", collect)
+    .option("--allow-origin <origin>", "A browser origin that may ask; once for each.", collect)
+    .option("--rate-limit <count>", "Requests a minute for each caller; 0: no limit.", rate, DEFAULT_RATE)
+    .option("--require-memory", "Do not start unless memory is kept on disk and works.")
+    .option("--pipelines <folder>", "Your own pipelines, beside those that ship.", nonEmpty)
+    .addOption(
+      new Option("--log-level <level>", "How much is logged, on stderr.").choices(LOG_LEVELS).default("info"),
+    )
+    .action((_options: unknown, command: Command) => {
+      const { host, port, allowHost, allowOrigin, rateLimit, requireMemory, pipelines, logLevel } =
+        command.opts<ServeOptions>();
+      return runs(command, async (context) => {
+        const { serveCommand } = await import("../commands/serve.ts");
+        return serveCommand(context, {
+          host,
+          port,
+          allowedHosts: allowHost ?? [],
+          allowedOrigins: allowOrigin ?? [],
+          requestsPerMinute: rateLimit,
+          requiresMemory: requireMemory === true,
+          ...(pipelines === undefined ? {} : { pipelinesFolder: pipelines }),
+          logLevel,
+        });
+      });
+    });
+  withExamples(serve, [
+    "helmdeck-memory serve",
+    "HELMDECK_JWT_SECRET_FILE=~/.helmdeck-jwt helmdeck-memory serve --host 0.0.0.0 --allow-host deck",
+    "helmdeck-memory serve --require-memory --pipelines ./pipelines",
+  ]);
+}
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly allowHost?: readonly string[];
+  readonly allowOrigin?: readonly string[];
+  readonly rateLimit: number;
+  readonly requireMemory?: boolean;
+  readonly pipelines?: string;
+  readonly logLevel: string;
+}
+
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError("It must be a number from 0 to 65535.");
+  return Number(text);
+}
+
+function rate(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 0.");
+  return Number(text);
+}
