@@ -154,10 +154,10 @@ class Engine implements PackEngine {
         try {
           const made = await this.#handle(run, waiter, session, artifacts, input);
           const output = await requireOutput(run.pack, made);
-          const answer = { output, artifacts: await artifacts.collect(), cached: false };
+          const fresh = { output, artifacts: await artifacts.collect(), cached: false };
           waiter.signal.throwIfAborted(); // an answer that nobody awaits may be half of one
-          await slot?.write(answer);
-          return answer;
+          await slot?.write(fresh);
+          return fresh;
         } catch (error) {
           await artifacts.takeBack();
           throw error;
@@ -168,6 +168,7 @@ class Engine implements PackEngine {
       if (session !== undefined) await this.#options.sessions.release(session);
     }
   }
+
   async #acquireSession({ pack, request, signal }: Run): Promise<Session | undefined> {
     if (pack.session !== true) return undefined;
     const { caller, sessionId } = request;

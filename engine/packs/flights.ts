@@ -31,7 +31,7 @@ export class Flights<Answer> {
   ): Promise<Answer> {
     const flight = this.#open.get(id) ?? this.#begin(id, openLimits(), work);
     flight.aboard.add(waiter);
-    const stopListening = onAbort(waiter.signal, () => this.#leave(id, flight, waiter));
+    const stopListening = onAbort(waiter.signal, () => this.#leave(flight, waiter));
     try {
       return await orAborted(orAborted(flight.answer, flight.limits.signal), waiter.signal);
     } finally {
@@ -64,11 +64,9 @@ export class Flights<Answer> {
     return flight;
   }
 
-  #leave(id: string, flight: Flight<Answer>, waiter: Waiter): void {
+  #leave(flight: Flight<Answer>, waiter: Waiter): void {
     flight.aboard.delete(waiter);
-    if (flight.aboard.size > 0) return;
-    this.#close(id, flight);
-    flight.limits.abort(waiter.signal.reason);
+    if (flight.aboard.size === 0) flight.limits.abort(waiter.signal.reason);
   }
 
   /** Nobody boards it any more. */
