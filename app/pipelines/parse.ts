@@ -42,9 +42,10 @@ export function parsePipeline(yaml: string, file: string, packs: ReadonlySet<str
       prettyErrors: false,
       lineCounter: lines,
     });
-    const troubles = [...document.errors, ...document.warnings].map((trouble) => problemOf(trouble, lines));
-    const problems = [...troubles, ...aliasesIn(document, lines)];
-    if (problems.length > 0) throw refuse(file, problems);
+    const [trouble] = [...document.errors, ...document.warnings]; // those after the first mostly follow from it
+    if (trouble !== undefined) throw refuse(file, [problemOf(trouble, yaml, lines)]);
+    const aliases = aliasesIn(document, lines);
+    if (aliases.length > 0) throw refuse(file, aliases);
     const checked = checkDefinition(document.toJS(), packs);
     if (checked.ok) return checked.pipeline;
     throw refuse(
@@ -58,9 +59,13 @@ export function parsePipeline(yaml: string, file: string, packs: ReadonlySet<str
 }
 
 /** The parser's own words quote the file, which is the operator's and no secret; the first line of them is enough. */
-function problemOf(trouble: YAMLError, lines: LineCounter): Problem {
+function problemOf(trouble: YAMLError, yaml: string, lines: LineCounter): Problem {
   const [text = ""] = trouble.message.split("\n");
-  return { line: lines.linePos(trouble.pos[0]).line, text: `is no such YAML: ${text}` };
+  const { line } = lines.linePos(trouble.pos[0]);
+  const hint = yaml.split("\n")[line - 1]?.includes("{{")
+    ? "; inside { } or [ ] a template needs quotes"
+    : "";
+  return { line, text: `is no such YAML: ${text}${hint}` };
 }
 
 /** An alias may stand within what it names, or within many others, and so grow without end. */

@@ -71,6 +71,12 @@ steps:
     ],
     ["a bad indentation", `${HEAD}steps:\n - id: a\n   pack: x\n  bad: y\n`, 6, "is no such YAML"],
     ["an open bracket", `${GOOD}output: [a\n`, 7, "is no such YAML"],
+    [
+      "a template in braces",
+      `${GOOD}output: { x: \${{ inputs.a }} }\n`,
+      6,
+      "inside { } or [ ] a template needs quotes",
+    ],
     ["a tab for indentation", `${HEAD}steps:\n\t- id: a\n`, 4, "is no such YAML"],
     ["a list for a key", `${GOOD}output:\n  ? [a]\n  : b\n`, 7, "is no such YAML"],
     ["a number that is none", `${GOOD}output: .nan\n`, 6, "mine.yaml:6: output must be a finite number"],
