@@ -3,7 +3,7 @@
  * and its success closes the circuit. No timer runs; the pause is looked at when somebody calls.
  *
  * Our own, because the libraries of the field bring retries, timeouts and events along into the plugin's bundle for what
- * are these few lines (docs/decisions/0016-the-sidecar-client.md).
+ * are these few lines (docs/decisions/0020-the-sidecar-client.md).
  */
 import type { Clock } from "./clock.ts";
 

@@ -3,7 +3,7 @@ import type { Prefixes } from "./contract.ts";
 
 export interface ModelProfile {
   readonly prefixes: Prefixes;
-  /** As Ollama runs it by default, which may be less than the model can. */
+  /** How much it reads: from its card, or less where Ollama runs it with less. */
   readonly contextTokens: number;
 }
 
@@ -16,10 +16,9 @@ const SENTENCE: Prefixes = {
 const E5: Prefixes = { query: "query: ", document: "passage: " };
 const ARCTIC_2: Prefixes = { query: "query: ", document: "" };
 const GEMMA: Prefixes = { query: "task: search result | query: ", document: "title: none | text: " };
-const INSTRUCT: Prefixes = {
-  query: "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
-  document: "",
-};
+const TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\n";
+const INSTRUCT: Prefixes = { query: `${TASK}Query: `, document: "" };
+const QWEN_3: Prefixes = { query: `${TASK}Query:`, document: "" };
 
 /** From the models' own cards; the first that matches the name without namespace and tag. */
 const PROFILES: readonly (readonly [RegExp, Prefixes, number])[] = [
@@ -34,7 +33,7 @@ const PROFILES: readonly (readonly [RegExp, Prefixes, number])[] = [
   [/e5-.*(instruct|mistral)/, INSTRUCT, 512],
   [/^(multilingual-)?e5-/, E5, 512],
   [/^embeddinggemma/, GEMMA, 2_048],
-  [/^qwen3-embedding/, INSTRUCT, 8_192],
+  [/^qwen3-embedding/, QWEN_3, 8_192],
   [/^gte-qwen/, INSTRUCT, 8_192],
   [/^gte-/, NONE, 512],
   [/^all-minilm/, NONE, 256],

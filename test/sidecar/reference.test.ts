@@ -1,0 +1,42 @@
+/** docs/reference/embeddings.md says of each model what the code does. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { profileOf } from "../../sidecar/models.ts";
+
+const rows = readFileSync(new URL("../../docs/reference/embeddings.md", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => /^\| (`.*|any other) \|.*\| \d+ \|$/.test(line))
+  .map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, 5)
+      .map(plain),
+  );
+
+/** What stands in a cell, its code marks and escapes undone. */
+function plain(cell: string): string {
+  return cell.trim().replace(/^`|`$/g, "").replaceAll("\\|", "|").replaceAll("↵", "\n");
+}
+
+describe("the table of models", () => {
+  it("is there", () => {
+    expect(rows.length).toBeGreaterThan(15);
+  });
+
+  it.each(rows)("is right about %s", (model, query, document, tokens) => {
+    expect(profileOf(model ?? "")).toEqual({ prefixes: { query, document }, contextTokens: Number(tokens) });
+  });
+});
+
+it.each([
+  ["nomic-embed-text:v1.5", "search_query: "],
+  ["hf.co/nomic-ai/nomic-embed-text-v1.5-GGUF:Q8_0", "search_query: "],
+  ["intfloat/e5-mistral-7b-instruct", "Instruct: "],
+  ["Snowflake/snowflake-arctic-embed-l-v2.0", "query: "],
+  ["Snowflake/snowflake-arctic-embed-m-v1.5", "Represent this sentence"],
+  ["BAAI/bge-m3", ""],
+  ["my-own-nomic-embed-text", ""],
+])("knows %s without registry, namespace and tag", (model, query) => {
+  const { prefixes } = profileOf(model);
+  expect(query === "" ? prefixes.query === "" : prefixes.query.startsWith(query)).toBe(true);
+});
