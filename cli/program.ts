@@ -6,6 +6,7 @@ import { declareDoctor } from "./declarations/doctor.ts";
 import { declareExport } from "./declarations/export.ts";
 import { declareForget } from "./declarations/forget.ts";
 import { declareGet } from "./declarations/get.ts";
+import { declareHere } from "./declarations/here.ts";
 import { declareImport } from "./declarations/import.ts";
 import { declareList } from "./declarations/list.ts";
 import { declareMcp } from "./declarations/mcp.ts";
@@ -18,8 +19,6 @@ import { EXIT_DONE } from "./failure.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 
-const NAME = "helmdeck-memory";
-
 /** OpenClaw's default agent, so that a shell and that agent share one memory. */
 const DEFAULT_CALLER = "main";
 
@@ -29,34 +28,53 @@ export interface Program {
   readonly exitCode: () => number;
 }
 
+/** What tells one of our commands from another. */
+export interface ProgramSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly commands: readonly ((program: Command, runs: Runs) => void)[];
+  readonly examples: readonly string[];
+}
+
 /** A fresh program: parse a command line with it once. */
-export function makeProgram(shell: Shell, output: Output): Program {
+export function makeProgram(shell: Shell, output: Output, spec = HELMDECK_MEMORY): Program {
   let answered: number = EXIT_DONE;
   const runs: Runs = async (command, work) => {
     answered = await work({ shell, output, options: command.optsWithGlobals<SharedOptions>() });
   };
-  const program = rootCommand(shell);
-  for (const declare of COMMANDS) declare(program, runs);
+  const program = rootCommand(shell, spec);
+  for (const declare of spec.commands) declare(program, runs);
   return { program, exitCode: () => answered };
 }
 
-const COMMANDS: readonly ((program: Command, runs: Runs) => void)[] = [
-  declareStore,
-  declareGet,
-  declareList,
-  declareSearch,
-  declareForget,
-  declareImport,
-  declareExport,
-  declareMcp,
-  declareServe,
-  declareToken,
-  declareDoctor,
-];
+/** The command that people and scripts use. */
+export const HELMDECK_MEMORY: ProgramSpec = {
+  name: "helmdeck-memory",
+  description: "What helmdeck memory holds for OpenClaw, from a shell: store, look, search, forget.",
+  commands: [
+    declareStore,
+    declareGet,
+    declareList,
+    declareSearch,
+    declareForget,
+    declareImport,
+    declareExport,
+    declareMcp,
+    declareServe,
+    declareToken,
+    declareHere,
+    declareDoctor,
+  ],
+  examples: [
+    'helmdeck-memory store deploy/konflux "We deploy through Konflux, never by hand"',
+    'helmdeck-memory search "konflux deployment preference"',
+    "helmdeck-memory list",
+  ],
+};
 
-function rootCommand(shell: Shell): Command {
-  const root = new Command(NAME)
-    .description("What helmdeck memory holds for OpenClaw, from a shell: store, look, search, forget.")
+function rootCommand(shell: Shell, { name, description, examples }: ProgramSpec): Command {
+  const root = new Command(name)
+    .description(description)
     .version(manifest.version, "-V, --version", "Print the version.")
     .helpOption("-h, --help", "Show help; after a command, the help of that command.")
     .helpCommand("help [command]", "Show the help of a command.")
@@ -73,9 +91,5 @@ function rootCommand(shell: Shell): Command {
       // The failure is reported once, by run.ts.
       outputError: () => {},
     });
-  return withExamples(root, [
-    'helmdeck-memory store deploy/konflux "We deploy through Konflux, never by hand"',
-    'helmdeck-memory search "konflux deployment preference"',
-    "helmdeck-memory list",
-  ]);
+  return withExamples(root, examples);
 }

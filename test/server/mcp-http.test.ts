@@ -4,9 +4,10 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Deck } from "../../app/index.ts";
+import { memoryStorePack } from "../../app/packs/memory-packs.ts";
 import { createServer, type McpMountOptions, mcpMount, mintToken } from "../../server/index.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
-import { rememberPack, SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
+import { SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
 const MEMORY = "helmdeck://my-memory";
@@ -87,7 +88,7 @@ async function ping(url: URL, token: string, session: string): Promise<number> {
 describe("a session", () => {
   test("serves the memory of the token's subject", async () => {
     const memory = await openTestMemory();
-    const { url } = await serve(testDeck({ memory, packs: [rememberPack(memory)] }));
+    const { url } = await serve(testDeck({ memory, packs: [memoryStorePack(memory)] }));
     const { client } = await connect(url, "ada");
     await client.callTool({ name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } });
     expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");

@@ -5,10 +5,11 @@ import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 import { describe, expect, onTestFinished, test } from "vitest";
 import { unavailableMemory } from "../../app/deck/unavailable-memory.ts";
 import { HelmdeckError, type Memory } from "../../app/index.ts";
+import { memoryStorePack } from "../../app/packs/memory-packs.ts";
 import { createMcpServer } from "../../server/mcp/server.ts";
 import { type McpService, makeMcpService } from "../../server/mcp/service.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
-import { packThat, rememberPack, testDeck } from "./fixtures/mcp-deck.ts";
+import { packThat, testDeck } from "./fixtures/mcp-deck.ts";
 
 const MEMORY = "helmdeck://my-memory";
 const DEFAULTS = "helmdeck://my-defaults";
@@ -56,7 +57,7 @@ class Listener {
 }
 
 function serviceOver(memory: Memory, ticks = new Ticks()): McpService {
-  const service = makeMcpService(testDeck({ memory, packs: [rememberPack(memory)] }), {
+  const service = makeMcpService(testDeck({ memory, packs: [memoryStorePack(memory)] }), {
     ticker: ticks.ticker,
   });
   onTestFinished(() => service.watch.close());

@@ -4,9 +4,10 @@ import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Deck, Memory } from "../../app/index.ts";
+import { memoryStorePack } from "../../app/packs/memory-packs.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
-import { rememberPack, SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
+import { SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
 
 const MAIN = { subject: "main", authenticated: true, scopes: [] };
 
@@ -64,7 +65,7 @@ function recentRuns(memory: Memory) {
 test("what was accepted is finished and answered when the input ends", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
-  const piped = new Piped(testDeck({ memory, packs: [rememberPack(memory), pack] }));
+  const piped = new Piped(testDeck({ memory, packs: [memoryStorePack(memory), pack] }));
   piped.send(...HELLO, callOf(2, "helmdeck__memory_store", { key: "tea", value: "oolong" }));
   piped.send(callOf(3, "paint__slow_wall", { theme: "blue" }));
   await pack.begun;
@@ -85,7 +86,7 @@ test("what was accepted is finished and answered when the input ends", async () 
 
 test("lines that are no messages are counted, not answered, and harm nothing", async () => {
   const memory = await openTestMemory();
-  const piped = new Piped(testDeck({ memory, packs: [rememberPack(memory)] }));
+  const piped = new Piped(testDeck({ memory, packs: [memoryStorePack(memory)] }));
   piped.send(...HELLO, "SECRET: not json", '{"jsonrpc":"1.0"}', { jsonrpc: "2.0", id: 2, method: "ping" });
   piped.stdin.end();
   await piped.ended;

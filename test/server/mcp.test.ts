@@ -4,11 +4,12 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Deck, HelmdeckError } from "../../app/index.ts";
+import { memoryStorePack } from "../../app/packs/memory-packs.ts";
 import type { Pack } from "../../engine/index.ts";
 import { createMcpServer } from "../../server/mcp/server.ts";
 import { type McpServiceOptions, makeMcpService } from "../../server/mcp/service.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
-import { packThat, rememberPack, SlowPack, SlowPipeline, testDeck } from "./fixtures/mcp-deck.ts";
+import { packThat, SlowPack, SlowPipeline, testDeck } from "./fixtures/mcp-deck.ts";
 
 const ADA = { subject: "ada", authenticated: true, scopes: [] };
 const BOB = { subject: "bob", authenticated: true, scopes: [] };
@@ -38,7 +39,7 @@ function textIn({ content }: CallToolResult): string {
 describe("tools", () => {
   test("are every pack and pipeline, with schemas and hints, under names without dots", async () => {
     const memory = await openTestMemory();
-    const packs = [rememberPack(memory), new SlowPack()];
+    const packs = [memoryStorePack(memory), new SlowPack()];
     const client = await connect(testDeck({ memory, packs, pipelines: new SlowPipeline() }));
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -47,9 +48,9 @@ describe("tools", () => {
       "pipeline__house",
     ]);
     expect(tools[0]).toMatchObject({
-      description: "Remember one fact.",
+      description: expect.stringContaining("Remember one fact"),
       inputSchema: { type: "object", required: ["key", "value"], additionalProperties: false },
-      outputSchema: { type: "object", required: ["key"] },
+      outputSchema: { type: "object", required: expect.arrayContaining(["key", "expires_at"]) },
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     });
     expect(tools[1]?.annotations).toEqual({
@@ -66,9 +67,9 @@ describe("tools", () => {
 
   test("answer with the output as data and the same as text", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testDeck({ memory, packs: [rememberPack(memory)] }));
+    const client = await connect(testDeck({ memory, packs: [memoryStorePack(memory)] }));
     const result = await call(client, "helmdeck__memory_store", { key: "tea", value: "oolong" });
-    expect(result.structuredContent).toEqual({ key: "tea" });
+    expect(result.structuredContent).toMatchObject({ key: "tea", category: "user_facts" });
     expect(JSON.parse(textIn(result))).toEqual(result.structuredContent);
     expect(result._meta).toMatchObject({ "helmdeck/run": { pack: "helmdeck.memory_store", cached: false } });
     expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
@@ -76,7 +77,7 @@ describe("tools", () => {
 
   test("are found by helmdeck's dotted names too, which are not listed", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testDeck({ memory, packs: [rememberPack(memory)] }));
+    const client = await connect(testDeck({ memory, packs: [memoryStorePack(memory)] }));
     await call(client, "helmdeck.memory_store", { key: "tea", value: "oolong" });
     expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
     const { tools } = await client.listTools();

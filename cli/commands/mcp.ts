@@ -1,0 +1,64 @@
+/** `mcp`: one caller over standard streams, for a client that starts the command itself. */
+import {
+  asHelmdeckError,
+  type Deck,
+  harmlessLine,
+  type OpenDeckOptions,
+  openDeck,
+  remedyFor,
+} from "../../app/index.ts";
+import { serveMcpOverStdio } from "../../server/index.ts";
+import { type CommandContext, memoryOptions } from "../context.ts";
+import { EXIT_DONE } from "../failure.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export async function mcpCommand(context: CommandContext): Promise<number> {
+  const { shell, options } = context;
+  const say = (text: string) => void context.output.note(`helmdeck-memory mcp: ${text}`).catch(() => {});
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  for (const name of SIGNALS) process.on(name, onSignal);
+  const deck = await openDeck(deckOptions(context, say));
+  try {
+    say(whatIsServed(deck, options.caller));
+    // Whoever can start this command can read the key file: the operator, who may name any caller.
+    const caller = { subject: options.caller, authenticated: true, scopes: [] };
+    await serveMcpOverStdio(deck, caller, {
+      stdin: shell.stdin,
+      stdout: shell.stdout,
+      signal: stop.signal,
+      onNonsense: () => say("something came in that is no message of the protocol; it was left out."),
+      onDefect: (error) => say(asHelmdeckError(error).message),
+    });
+  } finally {
+    await deck.close();
+    for (const name of SIGNALS) process.off(name, onSignal);
+  }
+  return EXIT_DONE;
+}
+
+/** A key is made where there is none, as every command does; and this one lives long enough to sweep. */
+function deckOptions(context: CommandContext, say: (text: string) => void): OpenDeckOptions {
+  const { sweepEveryMs: _, ...place } = memoryOptions(context);
+  return {
+    ...place,
+    withoutKey: "make",
+    onTrouble: ({ what, error, pack = "a pipeline" }) =>
+      say(`the ${what} of ${pack} did not work. ${error.code}: ${error.message}`),
+  };
+}
+
+function whatIsServed({ memoryState }: Deck, caller: string): string {
+  const whose = `the memory of ${harmlessLine(caller)}`;
+  switch (memoryState.state) {
+    case "ready":
+      return `serving ${whose}, in ${harmlessLine(memoryState.databasePath)} (key: ${memoryState.keySource}).`;
+    case "ephemeral":
+      return `serving ${whose}. ${memoryState.warning}`;
+    case "unavailable": {
+      const { code, message } = memoryState.error;
+      return `serving packs WITHOUT MEMORY. ${code}: ${harmlessLine(message)} ${remedyFor(code)}`;
+    }
+  }
+}
