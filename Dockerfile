@@ -1,0 +1,30 @@
+# The engine as a container: helmdeck-memory with its one native dependency, for an account that is not root.
+#
+#     docker build -t helmdeck-memory .
+#
+# It needs no write access but to /data and /tmp, so it runs with a read-only root. docs/howto/run-the-server.md tells the rest.
+
+FROM node:24.21.0-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN node scripts/build.ts --force
+
+FROM node:24.21.0-slim
+ENV NODE_ENV=production \
+    OPENCLAW_STATE_DIR=/data
+WORKDIR /app
+COPY --from=build /build/LICENSE /build/dist/THIRD_PARTY_NOTICES.md ./
+COPY --from=build /build/dist/helmdeck-memory.mjs /build/dist/cli.mjs ./dist/
+COPY --from=build /build/dist/chunks ./dist/chunks
+# Everything else is in the bundle; this one brings its binaries along.
+COPY --from=build /build/node_modules/better-sqlite3 ./node_modules/better-sqlite3
+RUN install -d -o node -g node -m 0700 /data
+USER node
+VOLUME /data
+EXPOSE 3848
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:3848/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/app/dist/helmdeck-memory.mjs"]
+CMD ["serve", "--host", "0.0.0.0"]

@@ -1,0 +1,102 @@
+/** The container is as hard as its files say: each rule asserted, and each seen to fail on a planted breach. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import * as z from "zod";
+import manifest from "../../package.json" with { type: "json" };
+
+const composeText = readRoot("compose.engine.yml");
+const dockerfile = readRoot("Dockerfile");
+
+const composeSchema = z.strictObject({
+  services: z.record(z.string(), z.looseObject({})),
+  networks: z.record(z.string(), z.unknown()),
+  volumes: z.record(z.string(), z.unknown()),
+  secrets: z.record(z.string(), z.strictObject({ file: z.string() })),
+});
+
+function readRoot(name: string): string {
+  return readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
+}
+
+/** What is wrong with a service, in words. */
+function breachesOf(service: Record<string, unknown>): string[] {
+  const rules: Readonly<Record<string, boolean>> = {
+    "publishes a port": service.ports === undefined && service.network_mode === undefined,
+    "may write its root": service.read_only === true,
+    "has capabilities": JSON.stringify(service.cap_drop) === '["ALL"]' && service.cap_add === undefined,
+    "may gain privileges":
+      JSON.stringify(service.security_opt) === '["no-new-privileges:true"]' &&
+      service.privileged === undefined,
+    "has no memory limit": service.mem_limit !== undefined,
+    "has no process limit": typeof service.pids_limit === "number",
+    "runs as root": service.user === undefined,
+    "mounts more than its data": JSON.stringify(service.volumes) === '["helmdeck-memory-data:/data"]',
+    "is on another network": JSON.stringify(service.networks) === '["baas-net"]',
+    "starts without memory": String(service.command).includes("--require-memory"),
+  };
+  const environment = z.record(z.string(), z.string()).parse(service.environment);
+  const secretsInEnvironment = Object.keys(environment).filter((name) => !name.endsWith("_FILE"));
+  return [
+    ...Object.entries(rules).flatMap(([breach, kept]) => (kept ? [] : [breach])),
+    ...secretsInEnvironment.map((name) => `shows ${name} in its environment`),
+  ];
+}
+
+describe("compose.engine.yml", () => {
+  const compose = composeSchema.parse(parse(composeText)); // strict: docker-compose v1.29 refuses a top-level name
+  const service = compose.services["helmdeck-memory"] ?? {};
+
+  it("hardens its one service", () => {
+    expect(Object.keys(compose.services)).toEqual(["helmdeck-memory"]);
+    expect(breachesOf(service)).toEqual([]);
+    expect(compose.networks).toEqual({ "baas-net": { external: true } });
+  });
+
+  it.each([
+    ["publishes a port", { ports: ["3848:3848"] }],
+    ["publishes a port", { network_mode: "host" }],
+    ["may write its root", { read_only: false }],
+    ["has capabilities", { cap_add: ["NET_ADMIN"] }],
+    ["has capabilities", { cap_drop: [] }],
+    ["may gain privileges", { security_opt: [] }],
+    ["may gain privileges", { privileged: true }],
+    ["has no memory limit", { mem_limit: undefined }],
+    ["has no process limit", { pids_limit: undefined }],
+    ["runs as root", { user: "root" }],
+    ["mounts more than its data", { volumes: ["/var/run/docker.sock:/var/run/docker.sock"] }],
+    ["is on another network", { networks: ["default"] }],
+    ["starts without memory", { command: ["serve"] }],
+    ["shows HELMDECK_MEMORY_KEY in its environment", { environment: { HELMDECK_MEMORY_KEY: "x" } }],
+  ])("%s when that is planted", (breach, planted) => {
+    expect(breachesOf({ ...service, ...planted })).toEqual([breach]);
+  });
+});
+
+describe("Dockerfile", () => {
+  const stages = dockerfile.split(/^(?=FROM )/m).slice(1);
+  const last = stages.at(-1) ?? "";
+
+  it("builds on the Node that the tests run on, in two stages", () => {
+    const bases = stages.map((stage) => /^FROM (\S+)/.exec(stage)?.[1]);
+    expect(bases).toEqual(Array(2).fill(`node:${manifest.devDependencies.node}-slim`));
+  });
+
+  it("runs as an account without rights, with a health check", () => {
+    const instructions = [...last.matchAll(/^([A-Z]+) /gm)].map(([, name]) => name);
+    expect(last).toMatch(/^USER node$/m);
+    expect(instructions.indexOf("USER")).toBeGreaterThan(instructions.lastIndexOf("RUN"));
+    expect(instructions).toContain("HEALTHCHECK");
+  });
+
+  it("takes no secret: no build argument, no key in the environment, and only sources in its context", () => {
+    expect(dockerfile).not.toMatch(/^ARG /m);
+    expect(dockerfile).not.toMatch(/HELMDECK_(JWT_SECRET|MEMORY_KEY)/);
+    const [first, ...allowed] = readRoot(".dockerignore")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    expect(first).toBe("*");
+    for (const line of allowed) expect(line).toMatch(/^![\w./-]+$/);
+    expect(allowed.join()).not.toMatch(/secret|\.git|node_modules|test/);
+  });
+});
