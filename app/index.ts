@@ -54,6 +54,7 @@ export type {
 } from "./memory.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
 export { findPlace, type MemoryPlace, type PlaceOptions } from "./place.ts";
+export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export.ts";
 export {
   type ImportCounts,
