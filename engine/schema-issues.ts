@@ -10,7 +10,7 @@ export function fieldOf(issue: $ZodIssue): string {
   return harmlessLine(path.map(String).join(".")).slice(0, FIELD_CHARACTERS);
 }
 
-/** Which rule, to be read after the field. Needs zod's `reportInput` to tell what is missing from what is wrong. */
+/** Which rule, to be read after the field; in the schema author's words where there are any. Needs zod's `reportInput` to tell what is missing from what is wrong. */
 export function ruleOf(issue: $ZodIssue | undefined): string {
   if (issue?.code === "unrecognized_keys") return "is not a field of it; leave it out";
   if (issue?.code === "invalid_type" && issue.input === undefined) return "is missing";

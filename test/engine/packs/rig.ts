@@ -11,6 +11,8 @@ import {
   type MemoryStore,
   namespaceOf,
   type Origin,
+  openLocalArtifacts,
+  openLocalSessions,
   type Pack,
   type PackAudit,
   type PackEngine,
@@ -21,8 +23,6 @@ import {
   type Subject,
   type Timer,
 } from "../../../engine/index.ts";
-import { openLocalArtifacts } from "../../../engine/packs/local/artifacts.ts";
-import { openLocalSessions } from "../../../engine/packs/local/sessions.ts";
 import { openTestMemory, TestClock, tempFolder } from "../../app/fixtures/memories.ts";
 
 export interface Deck {
