@@ -153,6 +153,28 @@ describe("with memory", () => {
   });
 });
 
+describe("what rows keep of a run's free text", () => {
+  test("is only what is learnt from, 200 characters of each, for packs and pipelines alike", async () => {
+    const deck = await openTestDeck({ pipelinesFolder: await folderWith(REMEMBER) });
+    const long = "é".repeat(500);
+    const { runId } = await deck.pipelines.start({
+      ...ANA,
+      pipeline: "remember",
+      inputs: { word: "hunter2", title: long },
+    });
+    await deck.pipelines.ended("ana", runId);
+    await expect(
+      deck.packs.run({ ...ANA, pack: "github.list_issues", input: { title: long, body: "hunter2" } }),
+    ).rejects.toMatchObject({ code: "invalid_input" });
+    const { recent } = await deck.memory.defaults("ana");
+    expect(recent.map(({ id, learn_inputs }) => [id, learn_inputs]).sort()).toEqual([
+      ["github.list_issues", { title: "é".repeat(200) }],
+      ["remember", { title: "é".repeat(200) }],
+    ]);
+    expect(JSON.stringify(recent)).not.toContain("hunter2");
+  });
+});
+
 describe("closing", () => {
   test("finishes the runs that were accepted, with their rows and what they stored", async () => {
     const place = await tempPlace();
