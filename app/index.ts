@@ -53,6 +53,8 @@ export type {
   StoredFact,
 } from "./memory.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
+export { type ShippedPacksOptions, shippedPacks } from "./packs/index.ts";
+export { type PackSettings, packSettings } from "./packs/settings.ts";
 export { findPlace, type MemoryPlace, type PlaceOptions } from "./place.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export.ts";

@@ -14,7 +14,7 @@ import type { ProcessResult } from "../contract.ts";
 /** Kept of each stream. */
 export const OUTPUT_BYTES = 1_024 * 1_024;
 /** From being asked to end (SIGTERM) to being made to (SIGKILL). */
-const GRACE_MS = 2_000;
+const GRACE_MS = 1_000;
 /** How long output may stay open once the program and its group have ended: something outside the group holds it. */
 const DRAIN_MS = 500;
 

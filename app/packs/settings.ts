@@ -1,0 +1,69 @@
+/** What an operator sets for the shipped packs by the environment. An empty variable counts as absent. */
+import * as z from "zod";
+import { HelmdeckError } from "../../engine/index.ts";
+import type { GitHubOptions } from "./github-client.ts";
+import type { SolveOptions } from "./solve.ts";
+
+export interface PackSettings {
+  readonly github: GitHubOptions;
+  readonly solve: SolveOptions;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const argvSchema = z.tuple([z.string().min(1)], z.string());
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * `GITHUB_TOKEN`, `GITHUB_API_URL`; `HELMDECK_SOLVE_COMMAND` (a JSON list), `HELMDECK_SOLVE_ENV` (names of variables that the
+ * command is given), `HELMDECK_SOLVE_HOSTS`, `HELMDECK_SOLVE_CA_FILE`. Throws `invalid_input`, never showing a value.
+ */
+export function packSettings(env: Env): PackSettings {
+  const { GITHUB_TOKEN: token, GITHUB_API_URL: baseUrl } = env;
+  return {
+    github: { ...(token && { token }), ...(baseUrl && { baseUrl }) },
+    solve: solveSettings(env),
+  };
+}
+
+function solveSettings(env: Env): SolveOptions {
+  const hosts = listOf(env.HELMDECK_SOLVE_HOSTS);
+  const { HELMDECK_SOLVE_COMMAND: command, HELMDECK_SOLVE_CA_FILE: caFile } = env;
+  return {
+    ...(command && { command: argvOf(command) }),
+    ...(caFile && { caFile }),
+    ...(hosts.length > 0 && { hosts }),
+    env: chosen(env, listOf(env.HELMDECK_SOLVE_ENV)),
+  };
+}
+
+function argvOf(text: string): readonly string[] {
+  try {
+    return argvSchema.parse(JSON.parse(text));
+  } catch {
+    throw refuse("HELMDECK_SOLVE_COMMAND", 'must be a JSON list of texts, such as ["coder", "--stdin"]');
+  }
+}
+
+function chosen(env: Env, names: readonly string[]): Record<string, string> {
+  if (!names.every((name) => NAME.test(name))) {
+    throw refuse("HELMDECK_SOLVE_ENV", "must be names of variables, separated by commas");
+  }
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function listOf(text: string | undefined): readonly string[] {
+  return (text ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function refuse(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}
