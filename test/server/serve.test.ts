@@ -1,0 +1,230 @@
+/** `helmdeck-memory serve` as an operator runs it: a real process, real sockets, real signals. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CommandHome } from "../cli/command.ts";
+
+const SECRET = "a-secret-for-the-tests-of-the-serve-command";
+const KEY = "0f".repeat(32);
+
+let home: CommandHome;
+const running = new Set<ReturnType<CommandHome["start"]>>();
+
+beforeEach(() => {
+  home = new CommandHome();
+});
+afterEach(async () => {
+  for (const child of running) {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+  running.clear();
+  home.remove();
+});
+
+interface Served {
+  readonly url: string;
+  readonly summary: Record<string, unknown>;
+  readonly process: ReturnType<CommandHome["start"]>;
+  /** Everything on stderr, once it has ended. */
+  readonly log: Promise<string>;
+  readonly ended: Promise<unknown[]>;
+}
+
+/** Resolves when it says that it serves. */
+async function serve(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Served> {
+  const child = home.start(["serve", "--port", "0", "--json", ...args], {
+    env: { HELMDECK_MEMORY_KEY: KEY, ...env },
+  });
+  running.add(child);
+  const log = text(child.stderr);
+  const ended = once(child, "close");
+  const [line] = await Promise.race([
+    once(createInterface(child.stdout), "line"),
+    ended.then(async () => [`{"failed": ${JSON.stringify(await log)}}`]),
+  ]);
+  const summary = JSON.parse(line);
+  expect(summary.failed).toBeUndefined();
+  return { url: summary.url, summary, process: child, log, ended };
+}
+
+function store(url: string, fact: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/api/v1/memory/store`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(fact),
+  });
+}
+
+describe("serve", () => {
+  it("says in one line where it serves, of what and for whom", async () => {
+    const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
+    running.add(child);
+    const [line] = await once(createInterface(child.stdout), "line");
+    expect(line).toMatch(
+      /^helmdeck-memory serves http:\/\/127\.0\.0\.1:\d+ · memory on, database \S+memory\.sqlite, key from /,
+    );
+    expect(line).toContain('no authentication, everybody is "unknown"');
+    expect(line).not.toContain(KEY);
+  });
+
+  it("takes the tokens that `token` makes, and shares memory with the command line", async () => {
+    const env = { HELMDECK_JWT_SECRET: SECRET, HELMDECK_MEMORY_KEY: KEY };
+    const { url, summary } = await serve(["--require-memory"], env);
+    expect(summary).toMatchObject({ memory: "ready", authentication: "HELMDECK_JWT_SECRET" });
+    expect((await store(url, { key: "k", value: "v" })).status).toBe(401);
+    const token = (await home.run(["token", "--subject", "main"], { env })).stdout.trim();
+    const stored = await store(
+      url,
+      { key: "deploy", value: "Konflux" },
+      { Authorization: `Bearer ${token}` },
+    );
+    expect(stored.status).toBe(200);
+    expect((await home.run(["get", "deploy"], { env })).stdout).toBe("Konflux\n");
+  });
+
+  it("serves MCP at /api/v1/mcp, behind the same authentication", async () => {
+    const { url } = await serve([], { HELMDECK_JWT_SECRET: SECRET });
+    const { status } = await fetch(`${url}/api/v1/mcp`, { method: "POST", body: "{}" });
+    expect(status).toBe(401);
+  });
+
+  it("without a key and without data keeps memory in the process, and warns", async () => {
+    const child = home.start(["serve", "--port", "0", "--json"]);
+    running.add(child);
+    const log = text(child.stderr);
+    const [line] = await once(createInterface(child.stdout), "line");
+    const summary = JSON.parse(line);
+    expect(summary).toMatchObject({ memory: "ephemeral", database: null });
+    expect((await store(summary.url, { key: "k", value: "v" })).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await log).toContain("warning: Memory is kept in this process only");
+  });
+
+  it("logs ids, routes, statuses and times, and nothing that was sent", async () => {
+    const env = { HELMDECK_JWT_SECRET: SECRET };
+    const served = await serve([], env);
+    const token = (await home.run(["token", "--subject", "canary-subject"], { env })).stdout.trim();
+    const headers = { Authorization: `Bearer ${token}` };
+    await store(served.url, { key: "canary-key", value: "canary-value", tags: ["canary-tag"] }, headers);
+    await store(served.url, { key: "canary-key", value: "canary-value", category: "Canary!" }, headers);
+    await fetch(`${served.url}/api/v1/memory/facts/canary-key?x=canary-query`, { headers });
+    await fetch(`${served.url}/api/v1/memory/corpus?query=canary-query`, { headers });
+    await fetch(`${served.url}/api/v1/memory/facts`, { headers: { Authorization: "Bearer canary-token" } });
+    served.process.kill("SIGTERM");
+    const log = await served.log;
+    const lines = log
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg === "request")).toMatchObject([
+      { method: "POST", route: "/api/v1/memory/store", status: 200, ms: expect.any(Number) },
+      { method: "POST", route: "/api/v1/memory/store", status: 400, requestId: expect.any(String) },
+      { method: "GET", route: "/api/v1/memory/facts/:key", status: 200 },
+      { method: "GET", route: "/api/v1/memory/corpus", status: 200 },
+      { method: "GET", route: "/api/v1/memory/facts", status: 401 },
+    ]);
+    expect(log.toLowerCase()).not.toContain("canary");
+    for (const secret of [SECRET, KEY, token]) expect(log).not.toContain(secret);
+  });
+});
+
+describe("serve does not start", () => {
+  it.each<[string, readonly string[], Record<string, string>, string]>([
+    [
+      "with a malformed key and --require-memory",
+      ["--require-memory"],
+      { HELMDECK_MEMORY_KEY: "abc" },
+      "memory_unavailable",
+    ],
+    ["without a key and with --require-memory", ["--require-memory"], {}, "memory_unavailable"],
+    ["on an open address without authentication", ["--host", "0.0.0.0"], {}, "forbidden"],
+    ["with a short secret", [], { HELMDECK_JWT_SECRET: "short" }, "key_malformed"],
+    ["with pipelines that are not there", ["--pipelines", "/no/such/folder"], {}, "invalid_input"],
+  ])("%s, and says so in one line", async (_what, args, env, error) => {
+    const { code, stdout, stderr } = await home.run(["serve", "--port", "0", ...args], { env });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(new RegExp(`^${error}: .+\\n$`));
+  });
+
+  it("on a port that is in use, and says so in one line", async () => {
+    const { url } = await serve();
+    const { code, stderr } = await home.run(["serve", "--port", new URL(url).port], {
+      env: { HELMDECK_MEMORY_KEY: KEY },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^invalid_input: Cannot listen on 127\.0\.0\.1 port \d+: it is in use .+\n$/);
+  });
+});
+
+describe("a server that is stopped", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("by %s ends by itself, with exit code 0", async (signal) => {
+    const { process: child, ended, url } = await serve();
+    await store(url, { key: "k", value: "v" }); // leaves a connection open
+    child.kill(signal);
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it("by a second signal ends at once, whatever is still under way", async () => {
+    const { process: child, ended, url } = await serve();
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname).on("error", () => {});
+    socket.write(
+      "POST /api/v1/packs/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+    );
+    await fetch(`${url}/healthz`); // by now that has been accepted as well
+    const stopping = once(
+      createInterface(child.stderr).on("line", () => {}),
+      "line",
+    );
+    child.kill("SIGTERM");
+    await stopping;
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([null, "SIGTERM"]);
+    socket.destroy();
+  });
+
+  it("by kill -9 between accept and answer has every write that it acknowledged", async () => {
+    const acknowledged: string[] = [];
+    for (let cycle = 0; cycle < 3; cycle += 1) {
+      const served = await serve();
+      await storeUntilKilled(served, `cycle-${cycle}`, acknowledged);
+    }
+    const { url } = await serve();
+    const kept = await allKeys(url);
+    expect(acknowledged.length).toBeGreaterThan(90);
+    expect(acknowledged.filter((key) => !kept.has(key))).toEqual([]);
+  });
+});
+
+/** Eight writers at once; killed as soon as thirty answers are in, while others are under way. */
+async function storeUntilKilled(served: Served, name: string, acknowledged: string[]): Promise<void> {
+  let answers = 0;
+  const writer = async (id: number) => {
+    for (let n = 0; ; n += 1) {
+      const key = `${name}/${id}/${n}`;
+      const response = await store(served.url, { key, value: `value of ${key}` });
+      if (response.status !== 200) throw new Error(`status ${response.status}`);
+      acknowledged.push(key);
+      answers += 1;
+      if (answers === 30) served.process.kill("SIGKILL");
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: 8 }, (_, id) => writer(id)));
+  for (const end of ends) if (end.status === "rejected") expect(String(end.reason)).toContain("fetch failed");
+  expect(await served.ended).toEqual([null, "SIGKILL"]);
+}
+
+async function allKeys(url: string): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>();
+  let cursor = "";
+  do {
+    const response = await fetch(`${url}/api/v1/memory/facts?limit=1000${cursor}`);
+    const page = (await response.json()) as { facts: { key: string; value: string }[]; next_cursor?: string };
+    for (const { key, value } of page.facts) if (value === `value of ${key}`) keys.add(key);
+    cursor = page.next_cursor === undefined ? "" : `&cursor=${encodeURIComponent(page.next_cursor)}`;
+  } while (cursor !== "");
+  return keys;
+}
