@@ -33,16 +33,23 @@ export function makeContext(parts: ContextParts): PackContext {
   });
 }
 
-/** A caller's listener, fed with numbers from 0 to 1 and harmless lines only; what it throws is its own affair. */
-export function progressTo(listener: Progress | undefined): Progress {
-  return (done, message) => {
-    if (listener === undefined || Number.isNaN(done)) return;
+/** What a caller is told of progress until the run has ended: numbers from 0 to 1 and harmless lines. */
+export function progressTo(listener: Progress | undefined): { readonly progress: Progress; stop(): void } {
+  let current = listener;
+  const progress: Progress = (done, message) => {
+    if (current === undefined || Number.isNaN(done)) return;
     const line = message === undefined ? [] : [harmlessLine(message).slice(0, PROGRESS_CHARACTERS)];
     try {
-      listener(Math.min(1, Math.max(0, done)), ...line);
+      current(Math.min(1, Math.max(0, done)), ...line);
     } catch {
       // A listener that fails must not fail the run.
     }
+  };
+  return {
+    progress,
+    stop: () => {
+      current = undefined;
+    },
   };
 }
 

@@ -114,9 +114,11 @@ class Engine implements PackEngine {
     const { now, monotonicMs = () => performance.now() } = this.#options;
     const startedMs = monotonicMs();
     const limits = this.#openLimits(pack, request.signal);
-    const run = { pack, request, signal: limits.signal, progress: progressTo(request.onProgress) };
+    const listener = progressTo(request.onProgress);
+    const run = { pack, request, signal: limits.signal, progress: listener.progress };
     const ended = await settle(orAborted(this.#track(this.#pipeline(run)), limits.signal));
     limits.release();
+    listener.stop();
     const durationMs = Math.round(monotonicMs() - startedMs);
     const facts = { pack, input: request.input, endedAt: now(), durationMs };
     if (!ended.ok) {
@@ -143,7 +145,7 @@ class Engine implements PackEngine {
    */
   async #pipeline(run: Run): Promise<Ended> {
     requireAllowed(run);
-    const input = await requireInput(run.pack, run.request.input);
+    const input = await this.#leashed(requireInput(run.pack, run.request.input), run.signal);
     const session = await this.#acquireSession(run);
     try {
       const slot = this.#openSlot(run, input);
@@ -152,8 +154,11 @@ class Engine implements PackEngine {
         if (hit !== undefined) return hit;
         const artifacts = new RunArtifacts(this.#options.artifacts, run.request.caller);
         try {
-          const made = await this.#handle(run, waiter, session, artifacts, input);
-          const output = await requireOutput(run.pack, made);
+          const made = await this.#leashed(
+            this.#handle(run, waiter, session, artifacts, input),
+            waiter.signal,
+          );
+          const output = await this.#leashed(requireOutput(run.pack, made), waiter.signal);
           const fresh = { output, artifacts: await artifacts.collect(), cached: false };
           waiter.signal.throwIfAborted(); // an answer that nobody awaits may be half of one
           await slot?.write(fresh);
@@ -190,7 +195,12 @@ class Engine implements PackEngine {
     return this.#flights.join(slot.id, run, () => this.#openLimits(run.pack), work);
   }
 
-  /** What the handler answers, unless it goes on for too long after its run was aborted. */
+  /** The pack's own code; once its run is aborted it has a little time to end by itself, then it is left behind. */
+  #leashed<T>(packCode: Promise<T>, signal: AbortSignal): Promise<T> {
+    const { handlerGraceMs = DEFAULT_HANDLER_GRACE_MS } = this.#options;
+    return orAbandoned(packCode, signal, this.#timer, handlerGraceMs);
+  }
+
   async #handle(
     { pack, request }: Run,
     waiter: Waiter,
@@ -200,10 +210,9 @@ class Engine implements PackEngine {
   ): Promise<unknown> {
     waiter.signal.throwIfAborted();
     const { caller } = request;
-    const { now, store, handlerGraceMs = DEFAULT_HANDLER_GRACE_MS } = this.#options;
+    const { now, store } = this.#options;
     const ec = makeContext({ pack, caller, waiter, now, artifacts: artifacts.sink, session, store });
-    const handling = (async () => pack.run(ec, input))();
-    return orAbandoned(handling, waiter.signal, this.#timer, handlerGraceMs);
+    return pack.run(ec, input);
   }
 
   async #audit(caller: Subject, facts: Parameters<typeof packAuditOf>[0]): Promise<void> {

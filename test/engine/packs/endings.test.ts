@@ -51,7 +51,9 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     const { pack, ...handler } = deafPack();
     const deck = await openDeck([pack], { closeGraceMs: 500 });
     const leave = new AbortController();
-    const failure = failureOf(deck.engine.run(ask("deaf", {}, { signal: leave.signal })));
+    const progress: number[] = [];
+    const onProgress = (done: number) => progress.push(done);
+    const failure = failureOf(deck.engine.run(ask("deaf", {}, { signal: leave.signal, onProgress })));
     return {
       ...handler,
       ...deck,
@@ -59,6 +61,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
       failure,
       end: handler.end,
       happen: () => happens(deck, leave),
+      progress,
     };
   };
 
@@ -79,7 +82,8 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
   });
 
   test("a handler that ends late changes nothing any more, and one row stays one", async () => {
-    const { happen, failure, end, rows, engine, timer, ec, artifacts } = await open();
+    const { happen, failure, end, rows, engine, timer, ec, artifacts, progress } = await open();
+    ec.progress(0.5);
     happen();
     await failure;
     const file = { name: "late", mediaType: "text/plain", content: Buffer.from("late") };
@@ -88,6 +92,8 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     const closing = engine.close();
     timer.pass(10_000);
     await closing;
+    ec.progress(0.9);
+    expect(progress).toEqual([0.5]);
     expect(await rows()).toHaveLength(1);
     expect(await artifacts.has("ana", id)).toBe(false);
     await expect(ec.artifacts.put(file)).rejects.toMatchObject({ code: "cancelled" });
@@ -105,6 +111,24 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     expect(session.id).toBe(ec.session?.id);
     await sessions.release(session);
   });
+});
+
+test("a schema that never ends its check makes nobody wait, neither the caller nor close", async () => {
+  const { pack } = deafPack();
+  const checking = gate();
+  const endless = z.unknown().refine(() => {
+    checking.open();
+    return new Promise<boolean>(() => {});
+  });
+  const { engine, rows, timer } = await openDeck([{ ...pack, input: endless }]);
+  const failure = failureOf(engine.run(ask("deaf")));
+  await checking.opened;
+  timer.pass(DEADLINE_MS);
+  expect((await failure).code).toBe("deadline_exceeded");
+  const closing = engine.close();
+  timer.pass(10_000);
+  await closing;
+  expect(await rows()).toMatchObject([{ outcome: "deadline_exceeded" }]);
 });
 
 test("fault 10: a caller who was gone before the run began has a row too, and no handler ran", async () => {
