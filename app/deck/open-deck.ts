@@ -7,7 +7,8 @@ import {
   type HelmdeckError,
   type PackEngine,
 } from "../../engine/index.ts";
-import { type PackSettings, packSettings, shippedPacks } from "../packs/index.ts";
+import { shippedPacks } from "../packs/index.ts";
+import { type PackSettings, packSettings } from "../packs/settings.ts";
 import { loadPipelines } from "../pipelines/load.ts";
 import type { Deck } from "./contract.ts";
 import { type DeckMemory, type DeckMemoryOptions, openDeckMemory } from "./deck-memory.ts";
@@ -16,8 +17,8 @@ import { openWorkFolder, type WorkFolder } from "./work-folder.ts";
 export interface OpenDeckOptions extends DeckMemoryOptions {
   /** For sessions and artifacts of packs; default `helmdeck-memory-work` beside the key. */
   readonly workFolder?: string;
-  /** What the operator has set for packs; default: by the environment. */
-  readonly packSettings?: PackSettings;
+  /** Of packs; wins over what the environment says. */
+  readonly packSettings?: Partial<PackSettings>;
   /** The operator's own pipelines, beside those that ship. */
   readonly pipelinesFolder?: string;
   /** How long `close` waits for pipelines, and then for packs, before it cancels them; default 5 s each. */
@@ -84,7 +85,7 @@ async function openOver(deckMemory: DeckMemory, options: OpenDeckOptions): Promi
 function openPacks({ memory, open }: DeckMemory, work: WorkFolder, options: OpenDeckOptions): PackEngine {
   const { env, now = Date.now, onTrouble } = options;
   return createPackEngine({
-    packs: shippedPacks({ memory, ...(options.packSettings ?? packSettings(env)) }),
+    packs: shippedPacks({ memory, ...packSettings(env), ...options.packSettings }),
     ...(open && { store: open.store, recordRun: open.recordPackRun }),
     ...work,
     now,

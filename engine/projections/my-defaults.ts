@@ -24,7 +24,7 @@ export const DEFAULTS_LIMITS = {
 } as const;
 
 /** Rows opened in one turn of the event loop. */
-const PAGE_ROWS = 250;
+const PAGE_ROWS = 100;
 /** The weight of a value used now; at 30 days, the life of a row, a second more or less still makes a difference. */
 const FULL_WEIGHT = 2 ** 32;
 
