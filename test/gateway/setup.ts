@@ -3,8 +3,11 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { z } from "zod";
+import { DIST } from "../../scripts/build.ts";
 import { type OpenClawHome, type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { atPlace, configBlock } from "../server/fixtures/howto.ts";
 import { MODEL_ID, startStandInModel } from "./stand-in-model.ts";
 
 declare module "vitest" {
@@ -47,6 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
         mcp: {
           servers: {
             helmdeck: { command: process.execPath, args: [join(import.meta.dirname, "mcp-server.ts")] },
+            "helmdeck-engine": await shippedMcpServer(),
           },
         },
       },
@@ -61,6 +65,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error;
   }
 }
+
+/** Our own MCP server, as docs/howto/openclaw-mcp.md has it in OpenClaw's configuration. */
+async function shippedMcpServer() {
+  const { mcp } = openclawConfig.parse(await configBlock("openclaw-mcp.md", "openclaw.json"));
+  return atPlace(mcp.servers["helmdeck-engine"], join(DIST, "helmdeck-memory.mjs"));
+}
+
+const openclawConfig = z.object({
+  mcp: z.object({ servers: z.object({ "helmdeck-engine": z.unknown() }) }),
+});
 
 function providerAt(baseUrl: string) {
   return {
