@@ -176,6 +176,14 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
   });
 });
 
+it("keeps to a deadline on the real clock", async () => {
+  rig.standIn.setFault({ kind: "hang" });
+  const started = performance.now();
+  const sidecar = createOllamaSidecar({ address: rig.standIn.address });
+  expect((await failureOf(sidecar.version({ deadlineMs: 50 }))).code).toBe("deadline_exceeded");
+  expect(performance.now() - started).toBeGreaterThanOrEqual(49);
+});
+
 describe("a model that is still being loaded", () => {
   it("is loaded in the background after a question that came too early, so that the next finds it", async () => {
     rig.standIn.setFault({ kind: "hang", times: 1 });

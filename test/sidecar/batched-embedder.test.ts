@@ -1,0 +1,84 @@
+/** The embedder over a service of the test's own: each vector belongs to its text, whatever is cut, split or failing. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { HelmdeckError } from "../../engine/errors.ts";
+import { createBatchedEmbedder, type EmbeddingService } from "../../sidecar/batched-embedder.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+/** Takes texts of so many characters, and answers with the very characters. */
+class LetterService implements EmbeddingService {
+  readonly who = "The letter service";
+  readonly model = "letters";
+  readonly requests: (readonly string[])[] = [];
+  readonly #longest: number;
+  readonly #failures: boolean[];
+  underWay = 0;
+  mostUnderWay = 0;
+
+  constructor(longest: number, failures: readonly boolean[]) {
+    this.#longest = longest;
+    this.#failures = [...failures];
+  }
+
+  async send(texts: readonly string[]): Promise<readonly Float32Array[]> {
+    this.requests.push(texts);
+    this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay);
+    await Promise.resolve();
+    this.underWay--;
+    if (texts.some((text) => text.length > this.#longest)) throw new HelmdeckError("too_large", "Too long.");
+    if (this.#failures.shift() === true)
+      throw new HelmdeckError("embeddings_unavailable", "Busy.", { details: { passing: true } });
+    return texts.map((text) => Float32Array.from({ length: 64 }, (_, at) => text.charCodeAt(at) || 0));
+  }
+}
+
+function lettersOf(vector: Float32Array | undefined): string {
+  return String.fromCharCode(...(vector ?? []).filter((code) => code !== 0));
+}
+
+const text = fc.string({ unit: fc.constantFrom("a", "b", "ü", "語", "👋"), minLength: 1, maxLength: 30 });
+const runs = fc.record({
+  texts: fc.array(text, { maxLength: 40 }),
+  longest: fc.integer({ min: 4, max: 40 }),
+  maxBatchTexts: fc.integer({ min: 1, max: 9 }),
+  maxBatchBytes: fc.integer({ min: 1, max: 200 }),
+  maxTextBytes: fc.integer({ min: 8, max: 200 }),
+  concurrency: fc.integer({ min: 1, max: 4 }),
+  // Never three failures in a row, which would be one for good.
+  failures: fc
+    .array(fc.boolean(), { maxLength: 20 })
+    .map((all) => all.map((fails, at) => fails && at % 2 === 0)),
+});
+
+it("keeps the order, the limits and every text, and tells exactly what was cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(runs, async ({ texts, longest, failures, ...limits }) => {
+      const service = new LetterService(longest, limits.concurrency === 1 ? failures : []);
+      const prefixes = { query: "?", document: ">" };
+      const settings = { model: service.model, prefixes, ...limits };
+      const parts = { clock: new FakeClock(), random: () => 0 };
+      const embedder = createBatchedEmbedder(
+        service,
+        settings,
+        { concurrency: 1, requestTimeoutMs: 1_000 },
+        parts,
+      );
+      const { vectors, truncated } = await embedder.embedDocuments(texts);
+
+      expect(vectors).toHaveLength(texts.length);
+      const used = new Map(truncated.map(({ index, usedLength }) => [index, usedLength]));
+      texts.forEach((whole, index) => {
+        expect(lettersOf(vectors[index])).toBe(`>${whole.slice(0, used.get(index) ?? whole.length)}`);
+        expect(used.get(index) ?? 0).toBeLessThan(whole.length);
+      });
+      for (const request of service.requests) {
+        const bytes = Buffer.byteLength(request.join(""));
+        expect(request.length).toBeLessThanOrEqual(limits.maxBatchTexts);
+        expect(request.length === 1 || bytes <= limits.maxBatchBytes).toBe(true);
+        for (const sent of request) expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(limits.maxTextBytes);
+      }
+      expect(service.mostUnderWay).toBeLessThanOrEqual(limits.concurrency);
+    }),
+    { numRuns: 500 },
+  );
+});
