@@ -42,8 +42,7 @@ function tooLate(who: string, deadlineMs: number): HelmdeckError {
 }
 
 function rejectionOf(signal: AbortSignal): Promise<never> {
-  const promise = new Promise<never>((_, reject) => {
+  return new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
-  return promise;
 }
