@@ -1,5 +1,5 @@
 /** Pipeline files: those that ship, those of the operator, and those that are refused with file and line. */
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadPipelines } from "../../app/pipelines/load.ts";
@@ -133,6 +133,12 @@ describe("a hostile file", () => {
   test("puts no control character into the message", () => {
     expect(refusalOf(`${GOOD}"a\\u001b[2Jb": 1\n`).message).toMatch(/^[\x20-\x7e]*$/);
   });
+});
+
+test("the pipeline of the reference page is sound", async () => {
+  const page = await readFile(new URL("../../docs/reference/pipelines.md", import.meta.url), "utf8");
+  const [, yaml = ""] = /```yaml\n(.*?)```/s.exec(page) ?? [];
+  expect(parse(yaml)).toMatchObject({ id: "repo.look", inputs: { label: { required: false } } });
 });
 
 describe("all pipelines", () => {
