@@ -4,11 +4,13 @@ const rooms = {
   recall: ["engine"],
   sidecar: ["engine/errors.ts"],
   app: ["engine", "recall", "sidecar"],
-  server: ["app", "seam"],
+  server: ["app"],
   plugin: ["app"],
   seam: ["engine/reader.ts"],
-  cli: ["app", "server", "seam"],
+  cli: ["app", "server"],
 };
+
+for (const consumer of require("./scripts/seam-consumers.json")) rooms[consumer].push("seam");
 
 /** A room's public file, or the one file that is named. */
 const doorOf = (name) => `^${name.includes("/") ? name.replace(".", "\\.") : `${name}/index\\.ts`}$`;
@@ -30,7 +32,7 @@ module.exports = {
     {
       name: "no-circles",
       severity: "error",
-      from: { path: "^(engine|recall|sidecar|app|server|plugin|seam|cli)/" },
+      from: { path: "^(engine|recall|sidecar|app|server|plugin|seam|cli|install)/" },
       to: { circular: true },
     },
     {
@@ -43,14 +45,14 @@ module.exports = {
     {
       name: "only-the-plugin-knows-openclaw",
       severity: "error",
-      from: { path: "^(engine|recall|sidecar|app|server|seam|cli)/" },
+      from: { path: "^(engine|recall|sidecar|app|server|seam|cli|install)/" },
       to: { path: "node_modules/openclaw/" },
     },
     { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "no-dev-dependency-in-the-product",
       severity: "error",
-      from: { path: "^(engine|recall|sidecar|app|server|seam|cli)/" },
+      from: { path: "^(engine|recall|sidecar|app|server|seam|cli|install)/" },
       to: { dependencyTypes: ["npm-dev"], pathNot: "node_modules/@types/" },
     },
   ],

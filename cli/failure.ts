@@ -14,16 +14,25 @@ interface Failure {
 }
 
 /** Says on stderr what went wrong (with `json` as one JSON object) and returns the exit code. */
-export async function reportFailure(error: unknown, output: Output, json: boolean): Promise<number> {
-  const { code, message, details, exitCode } = await failureOf(error);
+export async function reportFailure(
+  error: unknown,
+  output: Output,
+  { command, json }: { readonly command: string; readonly json: boolean },
+): Promise<number> {
+  const { code, message, details, exitCode } = await failureOf(error, command);
   if (json) await output.noteJson({ error: code, message, details });
   else await output.note(`${output.styledNote("red", `${code}:`)} ${message}`);
   return exitCode;
 }
 
-async function failureOf(error: unknown): Promise<Failure> {
+async function failureOf(error: unknown, command: string): Promise<Failure> {
   if (error instanceof CommanderError) {
-    return { code: "invalid_input", message: usageMessage(error), details: {}, exitCode: EXIT_USAGE };
+    return {
+      code: "invalid_input",
+      message: usageMessage(error, command),
+      details: {},
+      exitCode: EXIT_USAGE,
+    };
   }
   // Only here: a wrong command line is told without loading the whole of memory.
   const { harmlessLine, isHelmdeckError } = await import("../app/index.ts");
@@ -47,9 +56,9 @@ function isFailedWrite(error: unknown): error is NodeJS.ErrnoException {
  * Commander repeats what was typed, and what was typed may be the value to store (unquoted, or beginning with "-"). So
  * its sentence is kept only where it names our own options and arguments.
  */
-function usageMessage(error: CommanderError): string {
+function usageMessage(error: CommanderError, command: string): string {
   const said = error.message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
-  return `${withoutWhatWasTyped(error.code, said)} See helmdeck-memory --help, or --help after a command.`;
+  return `${withoutWhatWasTyped(error.code, said)} See ${command} --help, or --help after a command.`;
 }
 
 function withoutWhatWasTyped(code: string, said: string): string {
@@ -64,12 +73,16 @@ function withoutWhatWasTyped(code: string, said: string): string {
       return `There is no such command${name === undefined ? "" : `: '${name}'`}${suggestion(said)}.`;
     }
     case "commander.excessArguments": {
-      const counts = /^too many arguments for '[a-z]+'\. Expected \d+ arguments? but got \d+/.exec(said)?.[0];
+      const counts = /^too many arguments for '[a-z-]+'\. Expected \d+ arguments? but got \d+/.exec(
+        said,
+      )?.[0];
       return `${sentence(counts ?? "too many arguments")}; put a value of several words in quotes.`;
     }
     case "commander.invalidArgument": {
       const [, option = "An option", rule = "is invalid."] =
-        /^option '([^']+)' argument '.*' is invalid\. (.*)$/.exec(said) ?? [];
+        /^option '([^']+)' argument '.*' is invalid\. (.*)$/.exec(said) ??
+        /^command-argument value '.*' is invalid for argument '([^']+)'\. (.*)$/.exec(said) ??
+        [];
       return `${option}: ${rule}`;
     }
     default:

@@ -39,6 +39,12 @@ const COMMON: BuildOptions = {
   logLevel: "warning",
 };
 
+/** What package.json's `bin` names, and the program behind each. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  "helmdeck-memory": "./cli.mjs",
+  "helmdeck-here": "./here.mjs",
+};
+
 export interface Built {
   readonly fresh: boolean;
   readonly seconds: number;
@@ -87,13 +93,13 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<v
   ]);
 }
 
-/** `helmdeck-memory`: a front that any Node can read, and the program split by command, so that each starts quickly. */
+/** Our commands: a front for each that any Node can read, and the programs split by command, so that each starts quickly. */
 export async function buildCommandLine(outFolder: string): Promise<void> {
   const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const { metafile } = await build({
     ...COMMON,
     metafile: true,
-    entryPoints: { cli: "cli/main.ts" },
+    entryPoints: { cli: "cli/main.ts", here: "cli/here-main.ts" },
     outdir: outFolder,
     outExtension: { ".js": ".mjs" },
     splitting: true,
@@ -105,23 +111,25 @@ export async function buildCommandLine(outFolder: string): Promise<void> {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },
   });
-  const front = join(outFolder, "helmdeck-memory.mjs");
-  await writeFile(front, frontFor(engines.node));
-  await chmod(front, 0o755);
+  for (const [command, program] of Object.entries(COMMANDS)) {
+    const front = join(outFolder, `${command}.mjs`);
+    await writeFile(front, frontFor(engines.node, command, program));
+    await chmod(front, 0o755);
+  }
   await writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, [metafile]));
 }
 
 /** In the syntax of long ago: a Node that is too old must be able to read it to say so. */
-export function frontFor(nodeRange: string): string {
+export function frontFor(nodeRange: string, command = "helmdeck-memory", program = "./cli.mjs"): string {
   const least = nodeRange.replace(/^\D*/, "");
   const [major, minor] = least.split(".");
   return `#!/usr/bin/env node
 var have = process.versions.node.split(".").map(Number);
 if (have[0] < ${major} || (have[0] === ${major} && have[1] < ${minor})) {
-  console.error("runtime_unsupported: helmdeck-memory needs Node ${major}.${minor} or later; this is " + process.version + ". Install it from https://nodejs.org.");
+  console.error("runtime_unsupported: ${command} needs Node ${major}.${minor} or later; this is " + process.version + ". Install it from https://nodejs.org.");
   process.exit(1);
 } else {
-  import("./cli.mjs");
+  import("${program}");
 }
 `;
 }

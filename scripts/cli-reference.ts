@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { runCommandLine } from "../cli/index.ts";
+import { HELMDECK_HERE, runCommandLine } from "../cli/index.ts";
 
 export const REFERENCE_PATH = fileURLToPath(new URL("../docs/reference/cli.md", import.meta.url));
 
-const HELP_BLOCK = /<!-- help: ([a-z-]+) -->\n```text\n[^`]*```/g;
+const HELP_BLOCK = /<!-- help: ([a-z -]+) -->\n```text\n[^`]*```/g;
 
 /** The reference with each block after a `<!-- help: NAME -->` line holding that command's help of today. */
 export async function withCurrentHelp(markdown: string): Promise<string> {
@@ -18,7 +18,7 @@ export async function withCurrentHelp(markdown: string): Promise<string> {
   });
 }
 
-/** The commands whose help the reference shows, in its order; `helmdeck-memory` stands for the whole program. */
+/** The commands whose help the reference shows, in its order; the name of a program stands for all of it. */
 export function documentedCommands(markdown: string): readonly string[] {
   return [...markdown.matchAll(HELP_BLOCK)].map(([, name]) => name ?? "");
 }
@@ -34,7 +34,9 @@ async function helpOf(name: string): Promise<string> {
     homeDir: "/",
     now: () => 0,
   };
-  await runCommandLine(name === "helmdeck-memory" ? ["--help"] : [name, "--help"], shell);
+  const [first = "", ...rest] = name.split(" ");
+  if (first === HELMDECK_HERE.name) await runCommandLine([...rest, "--help"], shell, HELMDECK_HERE);
+  else await runCommandLine([...(first === "helmdeck-memory" ? [] : [first]), ...rest, "--help"], shell);
   stdout.end();
   return (await text(stdout)).trimEnd();
 }

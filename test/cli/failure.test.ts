@@ -21,7 +21,7 @@ async function told(
     homeDir: "/",
     now: () => 0,
   });
-  const code = await reportFailure(error, output, json);
+  const code = await reportFailure(error, output, { command: "helmdeck-memory", json });
   return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
 }
 

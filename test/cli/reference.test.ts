@@ -1,17 +1,28 @@
 /** docs/reference/cli.md shows the help that the program really prints, for every command that it really has. */
+
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
+import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
+import { HELMDECK_HERE } from "../../cli/here-program.ts";
 import { Output } from "../../cli/output.ts";
-import { makeProgram } from "../../cli/program.ts";
+import { HELMDECK_MEMORY, makeProgram } from "../../cli/program.ts";
 import { documentedCommands, REFERENCE_PATH, withCurrentHelp } from "../../scripts/cli-reference.ts";
 
 const reference = readFileSync(REFERENCE_PATH, "utf8");
 
-function program() {
+function program(spec = HELMDECK_MEMORY) {
   const stream = new PassThrough();
   const shell = { stdin: stream, stdout: stream, stderr: stream, env: {}, homeDir: "/", now: () => 0 };
-  return makeProgram(shell, new Output(shell)).program;
+  return makeProgram(shell, new Output(shell), spec).program;
+}
+
+/** Every command with its name as it is typed, a group before what is in it. */
+function allCommands(group: Command, typed: readonly string[] = []): readonly [string, Command][] {
+  return group.commands.flatMap((command) => {
+    const words = [...typed, command.name()];
+    return [[words.join(" "), command] as [string, Command], ...allCommands(command, words)];
+  });
 }
 
 describe("the reference of the command line", () => {
@@ -20,12 +31,14 @@ describe("the reference of the command line", () => {
   });
 
   test("has every command, in the program's order", () => {
-    const names = program().commands.map((command) => command.name());
-    expect(documentedCommands(reference)).toEqual(["helmdeck-memory", ...names]);
+    const names = allCommands(program()).map(([name]) => name);
+    const ofHere = allCommands(program(HELMDECK_HERE)).map(([name]) => `helmdeck-here ${name}`);
+    const documented = ["helmdeck-memory", ...names, "helmdeck-here", ...ofHere];
+    expect(documentedCommands(reference)).toEqual(documented);
   });
 
   test("names every option of every command", () => {
-    const all = [program(), ...program().commands];
+    const all = [program(), ...allCommands(program()).map(([, command]) => command)];
     const longNames = all.flatMap((command) => command.options.map((option) => option.long));
     expect(longNames.length).toBeGreaterThan(10);
     for (const name of longNames) expect(reference).toContain(name);

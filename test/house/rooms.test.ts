@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const rooms = ["engine", "recall", "sidecar", "app", "server", "plugin", "seam", "cli"];
-const configs = [".dependency-cruiser.cjs", "tsconfig.json", "package.json"];
+const configs = [".dependency-cruiser.cjs", "tsconfig.json", "package.json", "scripts/seam-consumers.json"];
 
 /** Each plants one import that a floor must not have, and names the rule that must catch it. */
 const backEdges = [
@@ -34,6 +34,7 @@ const backEdges = [
   { file: "server/planted.ts", source: 'import "../engine/index.ts";', rule: "server-imports-only" },
   { file: "app/planted.ts", source: 'import "../server/index.ts";', rule: "app-imports-only" },
   { file: "seam/planted.ts", source: 'import "../app/index.ts";', rule: "seam-imports-only" },
+  { file: "seam/planted.ts", source: 'import "../engine/index.ts";', rule: "seam-imports-only" },
   { file: "plugin/planted.ts", source: 'import "../seam/index.ts";', rule: "plugin-imports-only" },
   {
     file: "engine/planted.ts",

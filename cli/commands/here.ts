@@ -1,0 +1,92 @@
+/** `here`: the process seam on the command line. Reasons for an empty answer go to stderr, and the exit code stays 0. */
+import { betterSqliteDriver, findPlace, harmlessLine, rankFacts } from "../../app/index.ts";
+import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
+import type { CommandContext } from "../context.ts";
+import { EXIT_DONE } from "../failure.ts";
+import { inputSource, readText } from "../input.ts";
+import { escapeJson } from "../safe-json.ts";
+
+/** Twice what memory takes for a value. */
+const READ_LIMIT_BYTES = 128 * 1_024;
+
+export interface RecallRequest extends Omit<HereContext, "plan"> {
+  readonly query?: string;
+  readonly limit?: number;
+}
+
+export interface OfferRequest extends Omit<HereContext, "plan"> {
+  readonly kind: string;
+  readonly slug: string;
+  readonly bodyFile: string;
+  readonly confidence?: number;
+  readonly confidenceReason?: string;
+}
+
+export async function recallCommand(context: CommandContext, request: RecallRequest): Promise<number> {
+  const { query, limit, ...here } = request;
+  const options = { ...(query !== undefined && { query }), ...(limit !== undefined && { limit }) };
+  const text = await withSeam(context, (seam) => seam.recallHere(here, options));
+  if (context.options.json) await context.output.json({ text });
+  else if (text !== "") await context.output.text(text);
+  return EXIT_DONE;
+}
+
+export async function offerCommand(context: CommandContext, request: OfferRequest): Promise<number> {
+  const { kind, slug, bodyFile, confidence, confidenceReason, ...here } = request;
+  const candidate = {
+    kind,
+    slug,
+    body: await readBody(context, bodyFile),
+    ...(confidence !== undefined && { confidence }),
+    ...(confidenceReason !== undefined && { confidence_reason: confidenceReason }),
+  };
+  const offers = await withSeam(context, (seam) => seam.offerSaveHere(here, candidate));
+  if (context.options.json) await context.output.json(offers);
+  else await context.output.line(indentedJson(offers));
+  return EXIT_DONE;
+}
+
+export async function stateCommand(
+  context: CommandContext,
+  which: StateFile,
+  here: Omit<HereContext, "phase">,
+): Promise<number> {
+  const path = await withSeam(context, (seam) => seam.statePath(here, which));
+  if (context.options.json) await context.output.json({ path });
+  else await context.output.line(path);
+  return EXIT_DONE;
+}
+
+/** Reads as the seam reads: opens nothing to write, makes no key and no folder. */
+async function withSeam<Answer>(
+  { shell, output, options }: CommandContext,
+  ask: (seam: Seam) => Promise<Answer>,
+): Promise<Answer> {
+  const { env, homeDir, now } = shell;
+  const place = findPlace({ env, homeDir, ...(options.db !== undefined && { databasePath: options.db }) });
+  const notes: string[] = [];
+  const { HELMDECK_HERE_STATE_DIR: stateDir } = env;
+  const seam = createSeam({
+    memory: { ...place, env, driver: betterSqliteDriver, now },
+    subject: options.caller,
+    rank: rankFacts,
+    cwd: process.cwd(),
+    onNote: (note) => void notes.push(note),
+    ...(stateDir !== undefined && { stateDir }),
+  });
+  const answer = await ask(seam);
+  for (const note of notes) await output.note(harmlessLine(note));
+  return answer;
+}
+
+async function readBody({ shell, output }: CommandContext, path: string): Promise<string> {
+  if (path === "-" && shell.stdin.isTTY === true) {
+    await output.note("Type the text; Ctrl-D on a line of its own ends it.");
+  }
+  return readText(inputSource(shell, path), READ_LIMIT_BYTES);
+}
+
+/** As people read it; each line as harmless to a terminal as the one line of --json. */
+function indentedJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).split("\n").map(escapeJson).join("\n");
+}

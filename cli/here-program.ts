@@ -1,0 +1,15 @@
+/** The command `helmdeck-here`: the process seam's three questions under the names that dev loops have called them by. */
+import { declareOfferSaveHere, declareRecallHere, declareStatePath } from "./declarations/here.ts";
+import type { ProgramSpec } from "./program.ts";
+
+export const HELMDECK_HERE: ProgramSpec = {
+  name: "helmdeck-here",
+  description:
+    "What a dev loop asks of memory in a project's folder. Reads only; when memory is absent the answer is empty, stderr says why, and the exit code is 0.",
+  commands: [declareRecallHere, declareStatePath, declareOfferSaveHere],
+  examples: [
+    "helmdeck-here recall-here --phase plan",
+    "helmdeck-here state-path plan",
+    "helmdeck-here offer-save-here --kind decision --slug one-file-database < decision.md",
+  ],
+};

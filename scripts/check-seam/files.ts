@@ -1,0 +1,34 @@
+/** Which files the gate of the seam looks at: every source file that is neither the seam, a test, nor a consumer's. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const SOURCE = /\.(?:[cm]?[jt]s|[jt]sx)$/;
+/** Not ours, or made from what is ours. */
+const SKIPPED = new Set(["node_modules", ".git"]);
+const IS_BUILT = /^\.?dist(?:-[^/]*)?$/;
+
+/** The reviewed list of rooms that may import the seam; the one place where it stands. */
+export function readConsumers(root: string): readonly string[] {
+  const parsed: unknown = JSON.parse(readFileSync(join(root, "scripts", "seam-consumers.json"), "utf8"));
+  if (Array.isArray(parsed) && parsed.every((name) => typeof name === "string" && /^[a-z]+$/.test(name)))
+    return parsed;
+  throw new Error("scripts/seam-consumers.json must be a list of rooms.");
+}
+
+/** Paths below the root, links to files included. */
+export function filesToCheck(root: string, consumers: readonly string[]): readonly string[] {
+  const excepted = new Set(["seam", "test", ...consumers]);
+  const isSkipped = (path: string): boolean => excepted.has(path) || IS_BUILT.test(path);
+  const found = filesUnder(root, "", isSkipped);
+  if (found.length === 0) throw new Error(`there is no source file in ${root}.`);
+  return found.sort();
+}
+
+function filesUnder(root: string, folder: string, isSkipped: (path: string) => boolean): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (SKIPPED.has(entry.name) || isSkipped(path)) return [];
+    if (entry.isDirectory()) return filesUnder(root, path, isSkipped);
+    return SOURCE.test(entry.name) ? [path] : [];
+  });
+}
