@@ -10,6 +10,8 @@ const LIMIT = { most: 100, byDefault: 20 } as const;
 const MOST_HITS = 50;
 /** A page ends early once its chunks hold this much. */
 const PAGE_CHARACTERS = 1_024 * 1_024;
+/** Rows are opened so many at a time. */
+const STEP = 10;
 /** However many rows do not open, one page looks at no more than this. */
 const MOST_ROWS = 1_000;
 
@@ -38,7 +40,7 @@ async function newestChunks(
   let unreadable = 0;
   let characters = 0;
   do {
-    const step = Math.min(limit - chunks.length, Math.ceil(LIMIT.byDefault / 2));
+    const step = Math.min(limit - chunks.length, STEP);
     const page = await kit.store.list({
       namespace,
       origin: ["fact", "audit"],

@@ -5,6 +5,7 @@
  * thus outweighs the same use in all the weeks before it. The weight is a whole number, so that sums do not depend on
  * their order; equal sums are settled by the smallest value. How often something was used is counted plainly.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuditRow, parseAuditEntry } from "../audit/entries.ts";
 import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
 import { harmlessLine } from "../facts/hostile-text.ts";
@@ -85,7 +86,7 @@ export async function learnDefaults(
     tally.addPage(page);
     rows += page.entries.length + page.unreadable.length;
     cursor = page.nextCursor;
-    await nextTurn();
+    await nextTurn(); // opening rows takes processor time, and others wait
   } while (cursor !== undefined && rows < DEFAULTS_LIMITS.rows);
   return tally.learnt(cursor !== undefined);
 }
@@ -266,9 +267,4 @@ function nameOf(run: AuditRow): string {
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-/** Opening rows takes processor time; whatever else waits gets its turn between two pages. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

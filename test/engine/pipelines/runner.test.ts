@@ -253,6 +253,19 @@ describe("cancelling", () => {
     expect(packs.requests).toHaveLength(1);
   });
 
+  test("by the engine, which closes before the run has ended, is a cancelled run too", async () => {
+    const closing: Handler = () => {
+      throw new HelmdeckError("cancelled", "This server is shutting down.");
+    };
+    const { runner, rows } = rigOf({ say: closing });
+    await runner.start(request({ word: "x" }));
+    expect(await runner.ended("ana", "run_1")).toMatchObject({
+      state: "cancelled",
+      steps: [{ state: "cancelled" }, {}],
+    });
+    expect(rows.map(({ row }) => row.outcome)).toEqual(["cancelled"]);
+  });
+
   test("a run that has ended changes nothing", async () => {
     const { runner, rows } = rigOf({ say });
     await runner.start(request({ word: "x" }));
