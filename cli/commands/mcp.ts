@@ -1,25 +1,27 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
-import {
-  asHelmdeckError,
-  type Deck,
-  harmlessLine,
-  type OpenDeckOptions,
-  openDeck,
-  remedyFor,
-} from "../../app/index.ts";
+import { asHelmdeckError, type Deck, harmlessLine, openDeck, remedyFor } from "../../app/index.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
-import { type CommandContext, memoryOptions } from "../context.ts";
+import { type CommandContext, deckOptions } from "../context.ts";
 import { EXIT_DONE } from "../failure.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function mcpCommand(context: CommandContext): Promise<number> {
+export interface McpRequest {
+  readonly pipelinesFolder?: string;
+}
+
+export async function mcpCommand(context: CommandContext, request: McpRequest): Promise<number> {
   const { shell, options } = context;
   const say = (text: string) => void context.output.note(`helmdeck-memory mcp: ${text}`).catch(() => {});
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const name of SIGNALS) process.on(name, onSignal);
-  const deck = await openDeck(deckOptions(context, say));
+  const deck = await openDeck({
+    ...deckOptions(context),
+    ...request,
+    onTrouble: ({ what, error, pack = "a pipeline" }) =>
+      say(`the ${what} of ${pack} did not work. ${error.code}: ${error.message}`),
+  });
   try {
     say(whatIsServed(deck, options.caller));
     // Whoever can start this command can read the key file: the operator, who may name any caller.
@@ -36,17 +38,6 @@ export async function mcpCommand(context: CommandContext): Promise<number> {
     for (const name of SIGNALS) process.off(name, onSignal);
   }
   return EXIT_DONE;
-}
-
-/** A key is made where there is none, as every command does; and this one lives long enough to sweep. */
-function deckOptions(context: CommandContext, say: (text: string) => void): OpenDeckOptions {
-  const { sweepEveryMs: _, ...place } = memoryOptions(context);
-  return {
-    ...place,
-    withoutKey: "make",
-    onTrouble: ({ what, error, pack = "a pipeline" }) =>
-      say(`the ${what} of ${pack} did not work. ${error.code}: ${error.message}`),
-  };
 }
 
 function whatIsServed({ memoryState }: Deck, caller: string): string {

@@ -1,6 +1,13 @@
 /** `serve`: REST and MCP on a socket until a signal, with one line that says where, of what, and for whom. */
 import pino, { type Logger } from "pino";
-import { type Deck, HelmdeckError, harmlessLine, openDeck, remedyFor } from "../../app/index.ts";
+import {
+  asHelmdeckError,
+  type Deck,
+  HelmdeckError,
+  harmlessLine,
+  openDeck,
+  remedyFor,
+} from "../../app/index.ts";
 import { createServer, type Listening, loadSecret, mcpMount } from "../../server/index.ts";
 import { type CommandContext, deckOptions } from "../context.ts";
 import { EXIT_DONE } from "../failure.ts";
@@ -72,9 +79,14 @@ function listen(
     allowedHosts: [...allowedHosts, ...(host === "0.0.0.0" || host === "::" ? [] : [host])],
     allowedOrigins,
     requestsPerMinute,
-    mounts: [mcpMount(deck)],
+    mounts: [mcpMount(deck, { onDefect: (error) => noteDefect(security.log, error) })],
   });
   return server.listen({ host, port });
+}
+
+/** Tools answer every failure themselves, so that the server does not see this one. */
+function noteDefect(log: Logger, error: unknown): void {
+  log.error({ problem: asHelmdeckError(error).message }, "unexpected error in a tool");
 }
 
 function requireKept({ memoryState }: Deck): void {

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory mcp` is called. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "./shared.ts";
+import { nonEmpty, type Runs, withExamples } from "./shared.ts";
 
 export function declareMcp(program: Command, runs: Runs): void {
   const mcp = program
@@ -9,9 +9,14 @@ export function declareMcp(program: Command, runs: Runs): void {
     .description(
       "Serve packs, pipelines and memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends; everything that is not the protocol goes to standard error.",
     )
-    .action((_options: unknown, command: Command) =>
-      runs(command, async (context) => (await import("../commands/mcp.ts")).mcpCommand(context)),
-    );
+    .option("--pipelines <folder>", "Your own pipelines, beside those that ship.", nonEmpty)
+    .action((_options: unknown, command: Command) => {
+      const { pipelines } = command.opts<{ readonly pipelines?: string }>();
+      return runs(command, async (context) => {
+        const { mcpCommand } = await import("../commands/mcp.ts");
+        return mcpCommand(context, pipelines === undefined ? {} : { pipelinesFolder: pipelines });
+      });
+    });
   withExamples(mcp, [
     "claude mcp add helmdeck -- helmdeck-memory mcp --caller main",
     "helmdeck-memory mcp --caller work --db ./work.sqlite",
