@@ -283,7 +283,7 @@ describe("a bad connection", () => {
   });
 
   it("is given up at once when the caller leaves", async () => {
-    const { list, gitHub } = await rig();
+    const { list, gitHub } = await rig(numbered(1), { requestTimeoutMs: 600_000 });
     const leaving = new AbortController();
     const closed = new Promise<void>((resolve) => {
       gitHub.answerWith((request) => {

@@ -10,7 +10,10 @@ const session = await sessions.acquire({
   signal: new AbortController().signal,
 });
 const marker = "require('fs').writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000)";
-watch(session.folder, (_event, name) => {
-  if (name === "pid") process.stdout.write(`${session.folder}\n`);
+// The file is seen to be made and to be written: one word is enough.
+const files = watch(session.folder, (_event, name) => {
+  if (name !== "pid") return;
+  files.close();
+  process.stdout.write(`${session.folder}\n`);
 });
 void session.run(process.execPath, ["-e", marker]);

@@ -237,6 +237,7 @@ describe("what a program started", () => {
 
     owner.kill("SIGKILL");
     await once(owner, "exit");
+    expect(await processesAtHome(homeOf(folder))).toHaveLength(1);
     await open({ root });
     await expect(readdir(folder)).rejects.toMatchObject({ code: "ENOENT" });
     expect(await processesAtHome(homeOf(folder))).toEqual([]);
