@@ -8,6 +8,7 @@ const rooms = {
   plugin: ["app"],
   seam: ["engine/reader.ts"],
   cli: ["app", "server"],
+  install: ["app", "sidecar"],
 };
 
 for (const consumer of require("./scripts/seam-consumers.json")) rooms[consumer].push("seam");

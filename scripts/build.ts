@@ -22,7 +22,7 @@ export const PLUGIN_DIST = join(DIST, "plugin");
 const MAIN_MAX_BYTES = 100_000;
 const STAMP = ".built-from";
 const SOURCES = [
-  "{engine,recall,sidecar,app,server,plugin,seam,cli}/**/*.{ts,md,yaml}",
+  "{engine,recall,sidecar,app,server,plugin,seam,cli,install}/**/*.{ts,md,yaml}",
   "scripts/build.ts",
   "scripts/build/*.ts",
 ];
@@ -99,7 +99,7 @@ export async function buildCommandLine(outFolder: string): Promise<void> {
   const { metafile } = await build({
     ...COMMON,
     metafile: true,
-    entryPoints: { cli: "cli/main.ts", here: "cli/here-main.ts" },
+    entryPoints: { cli: "cli/main.ts", here: "cli/here-main.ts", install: "install/main.ts" },
     outdir: outFolder,
     outExtension: { ".js": ".mjs" },
     splitting: true,

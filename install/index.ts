@@ -1,0 +1,2 @@
+/** The install room's public surface: the installer as a program calls it. */
+export { install } from "./installer.ts";

@@ -1,0 +1,123 @@
+/** One run of the installer: looks, plans, shows the plan, asks, executes, sums up. */
+
+import { createInterface } from "node:readline/promises";
+import { CommanderError } from "commander";
+import { execute, type Outcome } from "./execute.ts";
+import { type Looked, look } from "./look.ts";
+import { type Options, parseOptions } from "./options.ts";
+import { makePlan, withoutEmbeddings } from "./plan.ts";
+import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
+import { EXIT, type ExitCode, type Plan } from "./steps.ts";
+import { thisWorld, type World } from "./world.ts";
+
+/** What asks a person; undefined where nobody is there to answer. */
+type Ask = ((question: string) => Promise<boolean>) | undefined;
+
+/** The exit code of `install.sh <args>`. `root` is the folder of the package. Never throws. */
+export async function install(args: readonly string[], root: string): Promise<ExitCode> {
+  const { stdout, stderr, stdin, env } = process;
+  let options: Options;
+  try {
+    options = parseOptions(args, { write: (text) => void stdout.write(text) });
+  } catch (error) {
+    return endOfUsage(error, (text) => void stderr.write(text));
+  }
+  const reporter = options.json ? new JsonReporter(stdout) : new LineReporter(stdout, env);
+  const isPerson = stdin.isTTY === true && stdout.isTTY === true && !options.json && !options.yes;
+  try {
+    return await runInstaller(await thisWorld(root), options, reporter, isPerson ? askOnTerminal : undefined);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    reporter.end({
+      plan: undefined,
+      steps: [],
+      exitCode: EXIT.openclaw,
+      isDryRun: options.dryRun,
+      error: message,
+    });
+    return EXIT.openclaw;
+  }
+}
+
+export async function runInstaller(
+  world: World,
+  options: Options,
+  reporter: Reporter,
+  ask: Ask,
+): Promise<ExitCode> {
+  reporter.line("==> Looking at this machine");
+  const { plan, openclaw } = await settle(world, options, reporter, ask);
+  const end = (exitCode: ExitCode, steps: Outcome["steps"] = []): ExitCode => {
+    reporter.end({ plan, steps, exitCode, isDryRun: options.dryRun });
+    return exitCode;
+  };
+  if (plan.missing.length > 0) {
+    reporter.missing(plan.missing);
+    return end(EXIT.prerequisite);
+  }
+  reporter.plan(plan);
+  if (options.dryRun) return end(EXIT.done);
+  if (!(await mayGoOn(plan, options, reporter, ask))) return end(EXIT.user);
+  const outcome = await execute(plan.steps, world, openclaw, reporter);
+  return end(outcome.exitCode, outcome.steps);
+}
+
+interface Settled {
+  readonly plan: Plan;
+  readonly openclaw: Looked["openclaw"];
+}
+
+/** A plan with nothing left to ask: what the machine cannot have and what is the operator's own are decided. */
+async function settle(world: World, options: Options, reporter: Reporter, ask: Ask): Promise<Settled> {
+  const { facts, openclaw } = await look(world, options);
+  const plan = makePlan(facts, options);
+  if (lacksOnlyDocker(plan) && options.mode === "install") {
+    const goesOn =
+      options.yes || (await ask?.("Docker cannot be used here. Go on without embeddings, by keywords?"));
+    if (goesOn !== true) return { plan, openclaw };
+    reporter.missing(plan.missing);
+    reporter.warn(
+      "Installed WITHOUT embeddings: OpenClaw recalls by keywords only. Run this again once Docker is there.",
+    );
+    return settle(world, withoutEmbeddings(options), reporter, ask);
+  }
+  if (plan.asksToReplace !== undefined && !options.dryRun) {
+    const question = `OpenClaw embeds with your own provider ${plan.asksToReplace}. Use the sidecar instead (it is put back by --uninstall)?`;
+    if ((await ask?.(question)) === true)
+      return { plan: makePlan(facts, { ...options, replaceProvider: true }), openclaw };
+  }
+  return { plan, openclaw };
+}
+
+function lacksOnlyDocker({ missing }: Plan): boolean {
+  return missing.length > 0 && missing.every(({ what }) => what === "docker");
+}
+
+async function mayGoOn(
+  { steps }: Plan,
+  { yes, mode }: Options,
+  reporter: Reporter,
+  ask: Ask,
+): Promise<boolean> {
+  if (yes || mode === "verify" || steps.length === 0) return true;
+  if (ask !== undefined) return ask("Go on?");
+  reporter.warn("Nobody is here to be asked: pass --yes to go on.");
+  return false;
+}
+
+async function askOnTerminal(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Help was asked for and is printed; anything else is a mistake on the command line. */
+function endOfUsage(error: unknown, write: (text: string) => void): ExitCode {
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
+  const message = error instanceof Error ? error.message.replace(/^error: /, "") : String(error);
+  write(`! ${message} See install.sh --help.\n`);
+  return EXIT.user;
+}

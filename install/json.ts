@@ -1,0 +1,40 @@
+/** JSON values as configuration holds them, and the few questions that are asked of them. */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Objects are equal whatever the order of their keys. */
+export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((item, index) => isEqual(item, right[index]));
+  if (!isObject(left) || !isObject(right)) return left === right;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length && keys.every((key) => isEqual(left[key], own(right, key)))
+  );
+}
+
+/** The value at a path of keys, or undefined: `at(config, "memory", "search")`. */
+export function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>((here, key) => (isObject(here) ? own(here, key) : undefined), value);
+}
+
+/** As `value[key]`, but never what an object inherits: keys come from files. */
+export function own(value: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The object made of these entries; a key such as `__proto__` is a key like any other. */
+export function objectOf(entries: Iterable<readonly [string, Json]>): JsonObject {
+  const object: Record<string, Json> = {};
+  for (const [key, value] of entries)
+    Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+  return object;
+}

@@ -1,0 +1,160 @@
+/** Finds OpenClaw, on this machine or in a container, and says how it is set up; nothing secret is kept. */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findPlace } from "../../app/index.ts";
+import type { OpenClawFacts, OpenClawReady, SearchFacts, Target } from "../facts.ts";
+import { at, isObject, type Json } from "../json.ts";
+import { PLUGIN_ID } from "../names.ts";
+import { OpenClaw } from "../openclaw.ts";
+import type { World } from "../world.ts";
+import { lookAtAttachment } from "./attachment.ts";
+
+export interface Found {
+  readonly facts: OpenClawFacts;
+  readonly openclaw: OpenClaw | undefined;
+}
+
+/** `wanted`: what the operator named, or where an earlier run installed. */
+export async function lookAtOpenClaw(world: World, wanted: Target | undefined): Promise<Found> {
+  const targets = wanted === undefined ? await candidates(world) : [wanted];
+  const found = await Promise.all(targets.map((target) => OpenClaw.find(target, world)));
+  const there = found.filter((openclaw) => openclaw !== undefined);
+  const [openclaw] = there;
+  if (there.length > 1) {
+    return {
+      facts: { state: "ambiguous", choices: there.map(({ target }) => named(target)) },
+      openclaw: undefined,
+    };
+  }
+  if (openclaw !== undefined) return { openclaw, facts: await lookInto(world, openclaw) };
+  const facts: OpenClawFacts =
+    wanted?.kind === "container" ? { state: "no_such_container", name: wanted.name } : { state: "missing" };
+  return { facts, openclaw: undefined };
+}
+
+export function named(target: Target): string {
+  return target.kind === "host" ? "host" : `container:${target.name}`;
+}
+
+/** This machine, and every running container that by its image or name may be an OpenClaw of its own. */
+async function candidates({ docker }: World): Promise<readonly Target[]> {
+  const containers = await Promise.all((await docker.runningNames()).map((name) => docker.container(name)));
+  const names = containers.flatMap((container) => {
+    const { NetworkMode = "" } = container?.HostConfig ?? {};
+    const isOne = /openclaw/i.test(`${container?.Config.Image} ${container?.Name}`);
+    // One that shares another's network is that one's command line.
+    return container !== undefined && isOne && !NetworkMode.startsWith("container:")
+      ? [container.Name.slice(1)]
+      : [];
+  });
+  return [{ kind: "host" }, ...names.map((name) => ({ kind: "container" as const, name }))];
+}
+
+async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts> {
+  const { target } = openclaw;
+  try {
+    const configPath = await openclaw.configPath();
+    const [version = "unknown", config, search, isUp] = await Promise.all([
+      openclaw.version(),
+      openclaw.authoredConfig(configPath),
+      openclaw.config("memory.search"),
+      openclaw.isGatewayUp(),
+    ]);
+    const isRemote = at(config, "gateway", "mode") === "remote";
+    return {
+      state: "ready",
+      target,
+      version,
+      configPath,
+      hasConfigFile: config !== undefined,
+      gateway: isRemote ? "remote" : isUp ? "running" : "stopped",
+      search: searchFacts(search),
+      ...pluginFacts(config),
+      agentsWithProvider: agentsWithProvider(config),
+      installed: await installedFacts(world, openclaw, config),
+      attachment: await lookAtAttachment(world, target),
+      memory: target.kind === "host" ? memoryFacts(world, config) : undefined,
+    };
+  } catch (error) {
+    return { state: "broken", target, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function searchFacts(search: Json | undefined): SearchFacts {
+  return {
+    enabled: at(search, "enabled") !== false,
+    provider: text(at(search, "provider")),
+    model: text(at(search, "model")),
+    baseUrl: text(at(search, "remote", "baseUrl"))?.replace(/\/+$/, ""),
+  };
+}
+
+/** "*" among the disabled: all of them are. */
+function pluginFacts(config: Json | undefined): Pick<OpenClawReady, "allowedPlugins" | "disabledPlugins"> {
+  const plugins = at(config, "plugins");
+  const allow = at(plugins, "allow");
+  const denied = at(plugins, "deny");
+  const off = Object.entries(objectIn(at(plugins, "entries")))
+    .filter(([, entry]) => at(entry, "enabled") === false)
+    .map(([id]) => id);
+  return {
+    allowedPlugins: Array.isArray(allow) ? allow.filter((id) => typeof id === "string") : undefined,
+    disabledPlugins: [
+      ...off,
+      ...(Array.isArray(denied) ? denied.filter((id) => typeof id === "string") : []),
+      ...(at(plugins, "enabled") === false ? ["*"] : []),
+    ],
+  };
+}
+
+function agentsWithProvider(config: Json | undefined): readonly string[] {
+  return Object.entries(objectIn(at(config, "agents", "entries")))
+    .filter(([, agent]) => at(agent, "memory", "search", "provider") !== undefined)
+    .map(([id]) => id);
+}
+
+/** By the contents of its two files: a version alone would not tell one build from another. */
+async function installedFacts(
+  { root }: World,
+  openclaw: OpenClaw,
+  config: Json | undefined,
+): Promise<OpenClawReady["installed"]> {
+  if (at(config, "plugins", "entries", PLUGIN_ID) === undefined) return "absent";
+  const folder = await openclaw.pluginFolder(PLUGIN_ID);
+  if (folder === undefined) return "absent";
+  const ours = await filesHash((name) => readFile(join(root, "dist", "plugin", "dist", name), "utf8"));
+  const theirs = await filesHash(
+    async (name) => (await openclaw.exec(["cat", `${folder}/dist/${name}`])).stdout,
+  );
+  return ours === theirs ? "same" : "other";
+}
+
+async function filesHash(read: (name: string) => Promise<string>): Promise<string> {
+  const hash = createHash("sha256");
+  for (const name of ["index.js", "worker.js"]) hash.update(await read(name));
+  return hash.digest("hex");
+}
+
+function memoryFacts(
+  { env, homeDir }: World,
+  config: Json | undefined,
+): NonNullable<OpenClawReady["memory"]> {
+  const settings = at(config, "plugins", "entries", PLUGIN_ID, "config");
+  const databasePath = text(at(settings, "databasePath"));
+  const place = findPlace({ env, homeDir, ...(databasePath === undefined ? {} : { databasePath }) });
+  const isGiven =
+    at(settings, "encryptionKey") !== undefined ||
+    Boolean(env.HELMDECK_MEMORY_KEY ?? env.HELMDECK_MEMORY_KEY_FILE);
+  return { ...place, hasKey: isGiven || existsSync(place.keyPath) };
+}
+
+function objectIn(value: Json | undefined) {
+  return isObject(value) ? value : {};
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

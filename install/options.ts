@@ -1,0 +1,138 @@
+/** The installer's command line. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Target } from "./facts.ts";
+import { DEFAULT_MODEL } from "./names.ts";
+
+export interface Options {
+  readonly mode: "install" | "verify" | "uninstall";
+  readonly embeddings: EmbeddingsChoice;
+  readonly model: string;
+  /** Undefined: found by itself. */
+  readonly openclaw: Target | undefined;
+  readonly gpu: boolean;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  readonly purge: boolean;
+  readonly json: boolean;
+  /** What the operator said to the question whether OpenClaw's own provider may be replaced. */
+  readonly replaceProvider: boolean;
+}
+
+export type EmbeddingsChoice =
+  | { readonly kind: "sidecar" }
+  | { readonly kind: "url"; readonly url: string }
+  | { readonly kind: "none" };
+
+interface Parsed {
+  readonly embeddings: boolean;
+  readonly embeddingsUrl?: string;
+  readonly embeddingModel: string;
+  readonly openclaw?: Target;
+  readonly gpu?: boolean;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly uninstall?: boolean;
+  readonly purge?: boolean;
+  readonly verify?: boolean;
+  readonly json?: boolean;
+}
+
+const AFTER_HELP = `
+Exit codes: 0 done · 1 the command line, or the answer was no · 2 something is missing on this machine
+            3 the embedding service · 4 OpenClaw · 5 the proof failed
+
+Examples:
+  $ install.sh --dry-run                  say what would be done
+  $ install.sh --yes                      do it, without questions
+  $ install.sh --no-embeddings            search by keywords, no Docker needed
+  $ install.sh --embeddings-url http://127.0.0.1:11434
+  $ install.sh --uninstall                put everything back; your memory stays
+
+What is put where: docs/howto/openclaw-memory.md`;
+
+/** Throws commander's CommanderError: also for --help, which prints by itself. */
+export function parseOptions(
+  args: readonly string[],
+  output: { readonly write: (text: string) => void },
+): Options {
+  const command = declare(output);
+  command.parse([...args], { from: "user" });
+  const parsed = command.opts<Parsed>();
+  refuseContradictions(parsed, command);
+  return {
+    mode: parsed.uninstall ? "uninstall" : parsed.verify ? "verify" : "install",
+    embeddings: embeddingsOf(parsed),
+    model: parsed.embeddingModel,
+    openclaw: parsed.openclaw,
+    gpu: parsed.gpu === true,
+    yes: parsed.yes === true,
+    dryRun: parsed.dryRun === true,
+    purge: parsed.purge === true,
+    json: parsed.json === true,
+    replaceProvider: false,
+  };
+}
+
+function declare({ write }: { readonly write: (text: string) => void }): Command {
+  return new Command("install.sh")
+    .description(
+      "Puts helmdeck memory into OpenClaw and, with the embedding sidecar, lets OpenClaw recall by meaning. Shows its plan first, and proves at the end that it works.",
+    )
+    .option("--no-embeddings", "Search by keywords only; stops a sidecar that an earlier run started.")
+    .option("--embeddings-url <url>", "Use an Ollama that is already there.", httpUrl)
+    .option("--embedding-model <model>", "The model that embeds.", modelName, DEFAULT_MODEL)
+    .option("--openclaw <where>", "host, or container:NAME; found by itself otherwise.", target)
+    .option("--gpu", "Lend the sidecar this machine's NVIDIA cards.")
+    .option("--yes", "Do not ask; what is the operator's own is then left as it is.")
+    .option("--dry-run", "Print the plan and change nothing.")
+    .option("--verify", "Only prove that it works.")
+    .option("--uninstall", "Take back what was changed; what is remembered stays.")
+    .addOption(
+      new Option(
+        "--purge",
+        "With --uninstall: delete what is remembered, its key, and the downloaded model.",
+      ),
+    )
+    .option("--json", "For machines: one JSON object on standard output.")
+    .helpOption("-h, --help", "Show this help.")
+    .addHelpText("after", AFTER_HELP)
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} });
+}
+
+function refuseContradictions(parsed: Parsed, command: Command): void {
+  const { embeddings, embeddingsUrl, gpu, uninstall, purge, verify } = parsed;
+  const both = (left: string, right: string) => command.error(`${left} and ${right} exclude each other.`);
+  if (!embeddings && embeddingsUrl !== undefined) both("--no-embeddings", "--embeddings-url");
+  if (gpu && (!embeddings || embeddingsUrl !== undefined)) both("--gpu", "a run without the sidecar");
+  if (uninstall && verify) both("--uninstall", "--verify");
+  if (purge && !uninstall) command.error("--purge belongs to --uninstall.");
+}
+
+function embeddingsOf({ embeddings, embeddingsUrl }: Parsed): EmbeddingsChoice {
+  if (embeddingsUrl !== undefined) return { kind: "url", url: embeddingsUrl };
+  return { kind: embeddings ? "sidecar" : "none" };
+}
+
+function httpUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+  if (!isPlain || url.search !== "" || url.hash !== "")
+    throw new InvalidArgumentError("Write http://HOST:PORT, without a name or password.");
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+function modelName(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/.test(text))
+    throw new InvalidArgumentError("Write a model's name as Ollama knows it, such as nomic-embed-text.");
+  return text;
+}
+
+function target(text: string): Target {
+  if (text === "host") return { kind: "host" };
+  const name = /^container:([A-Za-z0-9][A-Za-z0-9_.-]*)$/.exec(text)?.[1];
+  if (name === undefined) throw new InvalidArgumentError("Write host, or container:NAME.");
+  return { kind: "container", name };
+}

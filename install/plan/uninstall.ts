@@ -1,0 +1,91 @@
+/** The plan that takes everything back: what the journal says was changed, and nothing else. */
+import type { Facts, OpenClawReady } from "../facts.ts";
+import { COMPOSE_FILE, NETWORK, PLUGIN_ID } from "../names.ts";
+import type { Options } from "../options.ts";
+import type { Missing, Plan, Step } from "../steps.ts";
+
+export function uninstallPlan(facts: Facts, options: Options): Plan {
+  const { openclaw, journal } = facts;
+  const ready = openclaw.state === "ready" ? openclaw : undefined;
+  const missing = openclaw.state === "ambiguous" || isOtherTarget(facts) ? [whichOne(facts)] : [];
+  if (missing.length > 0)
+    return { target: undefined, steps: [], warnings: [], missing, asksToReplace: undefined };
+  const steps = [
+    ...(ready === undefined ? [] : openclawSteps(ready, facts)),
+    ...detachSteps(facts),
+    ...sidecarSteps(facts, options),
+    ...(options.purge && ready !== undefined ? purgeSteps(ready) : []),
+    ...(isEmpty(facts) ? [] : [{ kind: "forget-journal" } as const]),
+  ];
+  const warnings =
+    ready === undefined && (journal.installedPlugin || journal.search !== undefined)
+      ? ["OpenClaw is not found any more: what was changed in its configuration stays as it is."]
+      : [];
+  return { target: ready?.target, steps, warnings, missing: [], asksToReplace: undefined };
+}
+
+function openclawSteps(openclaw: OpenClawReady, { journal }: Facts): readonly Step[] {
+  const { configPath, installed } = openclaw;
+  const wasBefore = !journal.installedPlugin && journal.hasConfigCopy;
+  const plugin: readonly Step[] =
+    installed === "absent" || wasBefore ? [] : [{ kind: "uninstall-plugin", plugin: PLUGIN_ID, configPath }];
+  const isWhole = journal.hasConfigCopy && journal.configIsAsLeft;
+  const search: readonly Step[] =
+    journal.search === undefined || isWhole ? [] : [{ kind: "restore-search", configPath }];
+  return [
+    ...search,
+    ...plugin,
+    ...(isWhole ? [{ kind: "restore-config-copy", configPath } as const] : []),
+    ...(journal.search === undefined ? [] : [{ kind: "index-notes", mustWork: false } as const]),
+  ];
+}
+
+function detachSteps({ journal, docker }: Facts): readonly Step[] {
+  if (journal.attached === undefined || docker.state !== "ready") return [];
+  return [{ kind: "detach-container", container: journal.attached, network: NETWORK }];
+}
+
+function sidecarSteps({ docker, journal }: Facts, { purge }: Options): readonly Step[] {
+  if (docker.state !== "ready" || !journal.startedSidecar) return [];
+  const { compose } = docker;
+  return [
+    { kind: "stop-sidecar", compose, files: [COMPOSE_FILE], deletesModels: purge },
+    ...(journal.madeNetwork ? [{ kind: "remove-network", network: NETWORK } as const] : []),
+  ];
+}
+
+function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {
+  if (target.kind === "container") return [{ kind: "delete-memory-in-container", container: target.name }];
+  if (memory === undefined) return [];
+  const { databasePath, keyPath } = memory;
+  return [{ kind: "delete-memory", databasePath, keyPath }];
+}
+
+function isEmpty({ journal }: Facts): boolean {
+  const { target, hasConfigCopy, search, startedSidecar, madeNetwork, attached } = journal;
+  return (
+    ![target, search, attached].some((entry) => entry !== undefined) &&
+    !hasConfigCopy &&
+    !startedSidecar &&
+    !madeNetwork
+  );
+}
+
+function isOtherTarget({ openclaw, journal }: Facts): boolean {
+  if (openclaw.state !== "ready" || journal.target === undefined) return false;
+  const [left, right] = [openclaw.target, journal.target].map((target) =>
+    target.kind === "host" ? "host" : `container:${target.name}`,
+  );
+  return left !== right;
+}
+
+function whichOne({ openclaw, journal }: Facts): Missing {
+  const { target } = journal;
+  const was = target === undefined ? undefined : target.kind === "host" ? "host" : `container:${target.name}`;
+  const choices = openclaw.state === "ambiguous" ? openclaw.choices.join(", ") : "another OpenClaw";
+  return {
+    what: "openclaw",
+    message: `This found ${choices}${was === undefined ? "" : `, and what was installed is in ${was}`}.`,
+    remedy: `Say which one: --openclaw ${was ?? (openclaw.state === "ambiguous" ? openclaw.choices[0] : "host")}`,
+  };
+}

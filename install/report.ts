@@ -1,0 +1,178 @@
+/** What a person or a program sees: a line for each step, or one JSON object at the end. */
+import { styleText } from "node:util";
+import { SingleBar } from "cli-progress";
+import { type ExitCode, type Missing, type Plan, type Step, type StepOutcome, titleOf } from "./steps.ts";
+
+export interface Reporter {
+  plan(plan: Plan): void;
+  missing(missing: readonly Missing[]): void;
+  begin(step: Step): void;
+  readonly progress: (done: number, total: number) => void;
+  /** Said at once, and counted in the summary. */
+  readonly warn: (text: string) => void;
+  done(outcome: StepOutcome): void;
+  failed(outcome: StepOutcome): void;
+  line(text: string): void;
+  end(end: End): void;
+}
+
+export interface End {
+  readonly plan: Plan | undefined;
+  readonly steps: readonly StepOutcome[];
+  readonly exitCode: ExitCode;
+  readonly isDryRun: boolean;
+  readonly error?: string;
+}
+
+export interface Stream {
+  readonly isTTY?: boolean | undefined;
+  write(text: string): unknown;
+}
+
+type Format = Parameters<typeof styleText>[0];
+
+/** Colours and a bar on a terminal that wants them; elsewhere plain lines. */
+export class LineReporter implements Reporter {
+  readonly #out: NodeJS.WriteStream | Stream;
+  readonly #isTerminal: boolean;
+  readonly #warnings: string[] = [];
+  #bar: SingleBar | undefined;
+  /** What came up while a step's line was open. */
+  #held: string[] = [];
+  #isOpen = false;
+
+  constructor(out: NodeJS.WriteStream | Stream, env: Readonly<Record<string, string | undefined>>) {
+    this.#out = out;
+    this.#isTerminal = out.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
+  }
+
+  plan({ steps, warnings }: Plan): void {
+    if (steps.length > 0) this.line(`${this.#style("bold", "==>")} Plan`);
+    for (const [index, step] of steps.entries()) this.line(`  ${index + 1}. ${titleOf(step)}`);
+    for (const warning of warnings) this.warn(warning);
+  }
+
+  missing(missing: readonly Missing[]): void {
+    for (const { message, remedy } of missing) {
+      this.line(`${this.#style("red", "!")} ${message}`);
+      this.line(`  ${remedy}`);
+    }
+  }
+
+  begin(step: Step): void {
+    this.#out.write(`${this.#style("bold", "==>")} ${titleOf(step)}`);
+    this.#isOpen = true;
+  }
+
+  readonly progress = (done: number, total: number): void => {
+    if (!this.#isTerminal) return;
+    if (this.#bar === undefined) {
+      this.#out.write("\n");
+      const format = "    {bar} {percentage} % · {value} of {total} MB";
+      // A terminal's stream is a whole stream.
+      this.#bar = new SingleBar({
+        stream: this.#out as NodeJS.WriteStream,
+        format,
+        clearOnComplete: true,
+        hideCursor: true,
+      });
+      this.#bar.start(0, 0);
+    }
+    this.#bar.setTotal(megabytes(total));
+    this.#bar.update(megabytes(done));
+  };
+
+  readonly warn = (text: string): void => {
+    this.#warnings.push(text);
+    if (this.#isOpen) this.#held.push(text);
+    else this.line(`${this.#style("yellow", "!")} ${text}`);
+  };
+
+  done({ step, ms, remark }: StepOutcome): void {
+    const seconds = `${(ms / 1_000).toFixed(1)} s`;
+    this.#close(`${this.#style("green", "✓")} ${titleOf(step)}`, "✓", [seconds, remark]);
+  }
+
+  failed({ step, error }: StepOutcome): void {
+    this.#close(`${this.#style("red", "!")} ${titleOf(step)}`, "!", []);
+    this.line(`  ${error}`);
+  }
+
+  line(text: string): void {
+    this.#out.write(`${text}\n`);
+  }
+
+  end({ exitCode, isDryRun, steps, error }: End): void {
+    if (error !== undefined) this.line(`${this.#style("red", "!")} ${error}`);
+    const { length } = this.#warnings;
+    const noted = length === 0 ? "" : ` ${length === 1 ? "1 note" : `${length} notes`} above.`;
+    if (isDryRun && exitCode === 0) this.line("Nothing was changed: this was the plan.");
+    else if (exitCode === 0)
+      this.line(`${this.#style("green", "✓")} ${steps.length === 0 ? "Nothing to do." : "Done."}${noted}`);
+    else if (steps.length > 0)
+      this.line(
+        "Stopped. What was done is recorded: run it again to go on, or with --uninstall to take it back.",
+      );
+  }
+
+  /** A terminal's line is written over; in a file the outcome follows on the same line. */
+  #close(whole: string, mark: string, remarks: readonly (string | undefined)[]): void {
+    this.#bar?.stop();
+    const had = this.#bar !== undefined;
+    this.#bar = undefined;
+    const said = remarks.filter((remark) => remark !== undefined).join(", ");
+    const suffix = said === "" ? "" : ` (${said})`;
+    if (this.#isTerminal) this.#out.write(`${had ? "\x1b[1A" : ""}\r\x1b[2K${whole}${suffix}\n`);
+    else this.#out.write(` ${mark}${suffix}\n`);
+    this.#isOpen = false;
+    for (const text of this.#held.splice(0)) this.line(`${this.#style("yellow", "!")} ${text}`);
+  }
+
+  #style(format: Format, text: string): string {
+    return this.#isTerminal ? styleText(format, text, { validateStream: false }) : text;
+  }
+}
+
+/** Everything in one JSON object when it is over; nothing before. */
+export class JsonReporter implements Reporter {
+  readonly #out: Stream;
+  readonly #warnings: string[] = [];
+  #missing: readonly Missing[] = [];
+
+  constructor(out: Stream) {
+    this.#out = out;
+  }
+
+  plan({ warnings }: Plan): void {
+    this.#warnings.push(...warnings);
+  }
+  missing(missing: readonly Missing[]): void {
+    this.#missing = missing;
+  }
+  readonly warn = (text: string): void => {
+    this.#warnings.push(text);
+  };
+  readonly progress = (): void => {};
+  begin(): void {}
+  done(): void {}
+  failed(): void {}
+  line(): void {}
+
+  end({ plan, steps, exitCode, isDryRun, error }: End): void {
+    const answer = {
+      exitCode,
+      dryRun: isDryRun,
+      target: plan?.target ?? null,
+      plan: plan?.steps ?? [],
+      steps,
+      warnings: this.#warnings,
+      missing: this.#missing,
+      ...(error === undefined ? {} : { error }),
+    };
+    this.#out.write(`${JSON.stringify(answer)}\n`);
+  }
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1e6);
+}

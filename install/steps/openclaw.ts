@@ -1,0 +1,241 @@
+/** The steps that change OpenClaw: its plugin, its configuration, its network. What a change replaces is recorded before it. */
+import { mkdtemp, readFile, rm, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HelmdeckError, nodeSqliteDriver, openMemory } from "../../app/index.ts";
+import { fingerprint } from "../journal.ts";
+import { at, isEqual, isObject, type Json, type JsonObject } from "../json.ts";
+import { parseJson5 } from "../json5.ts";
+import { OVERRIDE_MARK } from "../look/attachment.ts";
+import { NETWORK } from "../names.ts";
+import { searchSetting } from "../plan/search.ts";
+import type { Step } from "../steps.ts";
+import { patchBetween, takenBack, withoutPlugin, withSearch } from "../undo.ts";
+import { requireOpenClaw, type Work } from "../work.ts";
+
+type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
+type Maybe = Json | undefined;
+
+/** Opening memory once makes its key, as the plugin would. */
+export async function makeKey({ databasePath, keyPath }: Of<"make-key">, { world }: Work): Promise<void> {
+  const { env } = world;
+  const memory = await openMemory({ databasePath, keyPath, env, driver: nodeSqliteDriver, sweepEveryMs: 0 });
+  await memory.close();
+}
+
+export async function backUpConfig({ configPath }: Of<"back-up-config">, work: Work): Promise<void> {
+  const { journal } = work.world;
+  const bytes = await requireOpenClaw(work).readConfigFile(configPath);
+  if (bytes !== undefined) await journal.keepCopy(bytes);
+  await journal.record({
+    config: { path: configPath, existed: bytes !== undefined },
+    leftAs: fingerprint(bytes),
+  });
+}
+
+export async function installPlugin({ configPath }: Of<"install-plugin">, work: Work): Promise<void> {
+  const openclaw = requireOpenClaw(work);
+  const { journal, run, root } = work.world;
+  await journal.record({ target: openclaw.target, installedPlugin: true });
+  const folder = await mkdtemp(join(tmpdir(), "helmdeck-plugin-"));
+  try {
+    const packed = await run("npm", [
+      "pack",
+      "--silent",
+      "--pack-destination",
+      folder,
+      join(root, "dist", "plugin"),
+    ]);
+    const name = packed.stdout.trim().split("\n").at(-1);
+    if (packed.exitCode !== 0 || !name)
+      throw new HelmdeckError(
+        "upstream_failed",
+        "npm pack failed; npm is part of Node, and OpenClaw needs it too.",
+      );
+    await writing(configPath, work, async () => {
+      await withFileThere(openclaw, join(folder, name), (path) => openclaw.installPlugin(path));
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type Runs = Pick<ReturnType<typeof requireOpenClaw>, "target" | "exec">;
+
+/** The file where OpenClaw runs; in a container a copy that is gone afterwards. */
+async function withFileThere(
+  openclaw: Runs,
+  file: string,
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  if (openclaw.target.kind === "host") return use(file);
+  const copy = `/tmp/helmdeck-plugin-${process.pid}.tgz`;
+  const ran = await openclaw.exec(["sh", "-c", 'cat > "$1"', "sh", copy], { input: await readFile(file) });
+  if (ran.exitCode !== 0)
+    throw new HelmdeckError(
+      "upstream_failed",
+      "The container takes no file in /tmp; give it a writable one.",
+    );
+  try {
+    await use(copy);
+  } finally {
+    await openclaw.exec(["rm", "-f", copy]);
+  }
+}
+
+export async function pointSearch(step: Of<"point-search">, work: Work): Promise<void> {
+  const openclaw = requireOpenClaw(work);
+  const { journal } = work.world;
+  const config = await openclaw.authoredConfig(step.configPath);
+  const set = searchSetting(step.model, step.baseUrl);
+  const earlier = journal.entries.search;
+  const isOurs = earlier?.sets.some((former) => holds(config, former)) === true;
+  const before = isOurs ? earlier?.before : at(config, "memory");
+  await journal.record({
+    target: openclaw.target,
+    search: {
+      ...(before === undefined ? {} : { before }),
+      sets: [...(isOurs ? (earlier?.sets ?? []) : []), set],
+      allowed: [...new Set([...(earlier?.allowed ?? []), ...step.allow])],
+    },
+  });
+  const allow = at(config, "plugins", "allow");
+  const allowed =
+    step.allow.length > 0 && Array.isArray(allow) ? { plugins: { allow: [...allow, ...step.allow] } } : {};
+  const now = at(config, "memory");
+  const patch = patchBetween(now, withSearch(now, set));
+  await writing(step.configPath, work, () =>
+    openclaw.patchConfig({ ...(patch === undefined ? {} : { memory: patch }), ...allowed }),
+  );
+}
+
+/** True when `memory` still has what this setting put there. */
+function holds(config: Maybe, set: JsonObject): boolean {
+  const memory = at(config, "memory");
+  return isEqual(memory, withSearch(memory, set));
+}
+
+export async function restoreSearch({ configPath }: Of<"restore-search">, work: Work): Promise<void> {
+  const openclaw = requireOpenClaw(work);
+  const { journal } = work.world;
+  const { search } = journal.entries;
+  if (search === undefined) return;
+  const config = await openclaw.authoredConfig(configPath);
+  const now = at(config, "memory");
+  const set = search.sets.find((former) => holds(config, former)) ?? search.sets.at(-1) ?? {};
+  const target = takenBack(search.before, withSearch(search.before, set), now);
+  const memory = patchBetween(now, target);
+  const plugins = patchBetween(at(config, "plugins"), withoutAllowed(at(config, "plugins"), search.allowed));
+  const patch = {
+    ...(memory === undefined ? {} : { memory }),
+    ...(plugins === undefined ? {} : { plugins }),
+  };
+  if (Object.keys(patch).length > 0) await writing(configPath, work, () => openclaw.patchConfig(patch));
+  if (!isEqual(target, search.before))
+    work.warn("memory.search was changed by somebody else since; those changes stay.");
+  await journal.record({ search: undefined });
+}
+
+function withoutAllowed(plugins: Maybe, allowed: readonly string[]): Maybe {
+  const allow = at(plugins, "allow");
+  if (!isObject(plugins) || !Array.isArray(allow)) return plugins;
+  return { ...plugins, allow: allow.filter((id) => typeof id !== "string" || !allowed.includes(id)) };
+}
+
+export async function indexNotes({ mustWork }: Of<"index-notes">, work: Work): Promise<void> {
+  const openclaw = requireOpenClaw(work);
+  try {
+    await openclaw.must("index its notes", ["memory", "index", "--force"]);
+  } catch (error) {
+    if (mustWork) throw error;
+    work.warn("OpenClaw did not index its notes anew; later: openclaw memory index --force");
+  }
+}
+
+export async function uninstallPlugin(step: Of<"uninstall-plugin">, work: Work): Promise<void> {
+  const openclaw = requireOpenClaw(work);
+  const { journal } = work.world;
+  await writing(step.configPath, work, async () => {
+    await openclaw.uninstallPlugin(step.plugin);
+    // A running gateway leaves a switched-off entry behind.
+    const now = at(await openclaw.authoredConfig(step.configPath), "plugins");
+    const before = at(await configBefore(work), "plugins");
+    const patch = patchBetween(
+      now,
+      withoutPlugin(before, now, step.plugin, journal.entries.search?.allowed ?? []),
+    );
+    if (patch !== undefined) await openclaw.patchConfig({ plugins: patch });
+  });
+  await journal.record({ installedPlugin: undefined });
+}
+
+async function configBefore({ world }: Work): Promise<Maybe> {
+  const copy = await world.journal.readCopy();
+  return copy === undefined ? undefined : parseJson5(copy.toString("utf8"));
+}
+
+export async function restoreConfigCopy(
+  { configPath }: Of<"restore-config-copy">,
+  work: Work,
+): Promise<void> {
+  const { journal } = work.world;
+  const copy = await journal.readCopy();
+  if (copy === undefined) throw new HelmdeckError("not_found", `The copy of ${configPath} is gone.`);
+  await requireOpenClaw(work).writeConfigFile(configPath, copy);
+  await journal.record({ search: undefined, config: undefined, leftAs: undefined });
+}
+
+export async function attachContainer(step: Of<"attach-container">, work: Work): Promise<void> {
+  const { docker, journal } = work.world;
+  const { container, override } = step;
+  await journal.record({
+    target: requireOpenClaw(work).target,
+    attached: { container, ...(override === undefined ? {} : { overrideFile: override.file }) },
+  });
+  if (override !== undefined) await writeFile(override.file, overrideText(override), { flag: "wx" });
+  const networks = (await docker.container(container))?.NetworkSettings.Networks ?? {};
+  if (!Object.hasOwn(networks, NETWORK)) await docker.connect(container);
+}
+
+/** Every network by name: one that is named makes compose leave out the default one. */
+function overrideText({ service, networks }: NonNullable<Of<"attach-container">["override"]>): string {
+  const lines = [
+    OVERRIDE_MARK,
+    "# so that this service is on the embedding sidecar's network also when compose makes it anew. --uninstall deletes it.",
+    "services:",
+    `  ${service}:`,
+    "    networks:",
+    ...networks.map((network) => `      ${network}: {}`),
+    "networks:",
+    `  ${NETWORK}:`,
+    "    external: true",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+export async function detachContainer({ container }: Of<"detach-container">, work: Work): Promise<void> {
+  const { docker, journal } = work.world;
+  const { attached } = journal.entries;
+  if (attached?.overrideFile !== undefined) await deleteOurs(attached.overrideFile);
+  const networks = (await docker.container(container))?.NetworkSettings.Networks ?? {};
+  if (Object.hasOwn(networks, NETWORK)) await docker.disconnect(container);
+  await journal.record({ attached: undefined });
+}
+
+async function deleteOurs(file: string): Promise<void> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  if (text.startsWith(OVERRIDE_MARK)) await unlink(file);
+}
+
+/**
+ * Writes to the configuration, and notes how it was left: when nobody else wrote to it since the copy was made, uninstall may
+ * put that copy back byte for byte.
+ */
+async function writing(path: string, work: Work, write: () => Promise<void>): Promise<void> {
+  const openclaw = requireOpenClaw(work);
+  const { journal } = work.world;
+  const isAsLeft = fingerprint(await openclaw.readConfigFile(path)) === journal.entries.leftAs;
+  await write();
+  const leftAs = isAsLeft ? fingerprint(await openclaw.readConfigFile(path)) : "changed by others";
+  await journal.record({ leftAs });
+}

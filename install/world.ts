@@ -1,0 +1,39 @@
+/** What the installer works with: this machine's programs, environment and clock, passed in so that a test can be the machine. */
+import { homedir } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import { createOllamaSidecar, type OllamaSidecar } from "../sidecar/index.ts";
+import { Docker } from "./docker.ts";
+import { Journal, journalFolder } from "./journal.ts";
+import { makeRun, type Run } from "./run.ts";
+
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  /** Of this package: compose files, and the built plugin in dist/plugin. */
+  readonly root: string;
+  readonly run: Run;
+  readonly docker: Docker;
+  readonly journal: Journal;
+  readonly sidecarAt: (address: string) => OllamaSidecar;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** The world of this process. `root` is where the package lies. */
+export async function thisWorld(root: string): Promise<World> {
+  const { env } = process;
+  const homeDir = env.HOME || homedir();
+  const run = makeRun(env);
+  return {
+    env,
+    homeDir,
+    root,
+    run,
+    docker: new Docker(run, root),
+    journal: await Journal.read(journalFolder(env, homeDir)),
+    // Loaded for good by the server's own setting; a call must not shorten that.
+    sidecarAt: (address) => createOllamaSidecar({ address, keepAlive: "-1s" }),
+    pause: async (ms) => {
+      await pause(ms);
+    },
+  };
+}
