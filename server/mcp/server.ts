@@ -20,6 +20,7 @@ import { asHelmdeckError, remedyFor } from "../../app/index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
 import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifacts.ts";
+import { HERE_TEMPLATE, readHere, recallRequestIn } from "./here.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { progressSender } from "./progress.ts";
 import { MCP_RESOURCES, resourceAt } from "./resources.ts";
@@ -77,7 +78,7 @@ function serveResources(server: Server, service: McpService, caller: Caller): vo
     resources: MCP_RESOURCES.map(({ definition }) => definition),
   }));
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: [ARTIFACT_TEMPLATE],
+    resourceTemplates: [ARTIFACT_TEMPLATE, HERE_TEMPLATE],
   }));
   server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }) =>
     orProtocolError(service, () => readResource(service, caller, uri)),
@@ -95,6 +96,8 @@ async function readResource(
     const { text } = textOf(await resource.read(deck.memory, subject));
     return { contents: [{ uri, mimeType: resource.definition.mimeType, text }] };
   }
+  const request = recallRequestIn(uri);
+  if (request !== undefined) return readHere(deck.memory, subject, uri, request);
   const artifactId = artifactIdIn(uri);
   const artifact =
     artifactId === undefined ? undefined : await readArtifact(deck.artifacts, subject, artifactId);

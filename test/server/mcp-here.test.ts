@@ -1,0 +1,115 @@
+/** The resource helmdeck://here/{project}/recall: what a dev loop asks of a server, for the caller and the project alone. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { unavailableMemory } from "../../app/deck/unavailable-memory.ts";
+import { HelmdeckError, type Memory } from "../../app/index.ts";
+import { recallRequestIn } from "../../server/mcp/here.ts";
+import { createMcpServer } from "../../server/mcp/server.ts";
+import { makeMcpService } from "../../server/mcp/service.ts";
+import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
+import { testDeck } from "./fixtures/mcp-deck.ts";
+
+async function connect(memory: Memory, subject: string): Promise<Client> {
+  const service = makeMcpService(testDeck({ memory }));
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const server = createMcpServer(service, { subject, authenticated: true, scopes: [] });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(ours), client.connect(theirs)]);
+  onTestFinished(async () => {
+    await client.close();
+    service.watch.close();
+  });
+  return client;
+}
+
+async function recallAs(client: Client, rest: string): Promise<{ text: unknown; notes: unknown }> {
+  const uri = `helmdeck://here/${rest}`;
+  const { contents } = await client.readResource({ uri });
+  expect(contents).toMatchObject([{ uri, mimeType: "text/markdown" }]);
+  const [first] = contents;
+  return { text: first && "text" in first ? first.text : undefined, notes: first?._meta?.notes };
+}
+
+async function twoCallers(): Promise<Memory> {
+  const memory = await openTestMemory();
+  const decision = { key: "projects/heron/decisions/db", category: "decisions" };
+  await memory.storeFact("alice", { ...decision, value: "one file database" });
+  await memory.storeFact("bob", { ...decision, value: "three servers" });
+  await memory.storeFact("alice", {
+    key: "projects/heron/known_issues/upload",
+    category: "known_issues",
+    value: "the upload test is flaky",
+  });
+  return memory;
+}
+
+describe("the resource of a project", () => {
+  test("is listed as a template, with what it takes", async () => {
+    const client = await connect(await openTestMemory(), "alice");
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toContainEqual(
+      expect.objectContaining({ uriTemplate: "helmdeck://here/{project}/recall{?phase,query}" }),
+    );
+  });
+
+  test("shows the caller's own memory, the phase's categories, the best answer first", async () => {
+    const memory = await twoCallers();
+    const alice = await connect(memory, "alice");
+    const { text } = await recallAs(alice, "heron/recall?phase=work&query=flaky%20upload");
+    expect(text).toMatch(/^# Auto-context recall — phase: work, project: heron\n/);
+    expect(text).toMatch(/### known_issues\/upload\n[\s\S]*### decisions\/db\n\none file database/);
+    expect(text).not.toContain("three servers");
+    expect((await recallAs(alice, "heron/recall?phase=bugfix")).text).not.toContain("one file database");
+    expect((await recallAs(await connect(memory, "bob"), "heron/recall")).text).toContain("three servers");
+  });
+
+  test("is empty, and says why, for a project that memory has nothing of", async () => {
+    const client = await connect(await twoCallers(), "alice");
+    const { text, notes } = await recallAs(client, "egret/recall?phase=plan");
+    expect(text).toBe("");
+    expect(notes).toEqual([expect.stringContaining("nothing for the phase plan")]);
+  });
+
+  test.each([
+    "..",
+    "%2e%2e",
+    "%2E%2E%2Fheron",
+    "heron%2Fdecisions",
+    "projects%2Fheron",
+    "HERON",
+    "her%25on",
+    "%00",
+  ])("of the slug %s never is another project's", async (slug) => {
+    const client = await connect(await twoCallers(), "alice");
+    expect((await recallAs(client, `${slug}/recall`)).text).toBe("");
+  });
+
+  test.each([
+    "helmdeck://here//recall",
+    "helmdeck://here/a/b/recall",
+    "helmdeck://here/%ZZ/recall",
+    "helmdeck://here/a",
+    "helmdeck://here/%20/recall",
+  ])("is not found at %s", async (uri) => {
+    expect(recallRequestIn(uri)).toBeUndefined();
+    const client = await connect(await openTestMemory(), "alice");
+    await expect(client.readResource({ uri })).rejects.toThrow("Resource not found");
+  });
+
+  test("takes no folder and no caller from its address", () => {
+    const asked = recallRequestIn("helmdeck://here/heron/recall?cwd=/etc&caller=bob&namespace=bob&limit=9");
+    expect(asked).toEqual({ project: "heron" });
+  });
+
+  test("says what is wrong with a memory that does not open", async () => {
+    const broken = unavailableMemory(
+      new HelmdeckError("key_wrong", "Another key made it."),
+      await tempPlace(),
+      "test",
+    );
+    await expect(recallAs(await connect(broken, "alice"), "heron/recall")).rejects.toThrow(
+      "Another key made it",
+    );
+  });
+});
