@@ -6,9 +6,12 @@
  * With a token of the operator the answer depends on what that token may see, so it is never cached: an answer must not outlive
  * the token's rights. Without one the answer is public and is cached for five minutes, each caller's by itself. Whoever may run
  * packs here sees what the token sees: give it access to no more than all callers may read.
+ *
+ * Who attacks: whoever can open an issue, with words that a person does not see and a model reads, or that run backwards. What
+ * stops them: control, direction and invisible characters are spelt out, as in the corpus.
  */
 import * as z from "zod";
-import { definePack, type Pack } from "../../engine/index.ts";
+import { definePack, harmlessBlock, harmlessLine, type Pack } from "../../engine/index.ts";
 import { type GitHubOptions, openGitHub, requireGitHubUrl } from "./github-client.ts";
 
 const CACHE_TTL_SECONDS = 300;
@@ -157,13 +160,13 @@ function issueOf(issue: GitHubIssue, withBody: boolean): IssuesOutput["issues"][
   const { state_reason, user, milestone, closed_at } = issue;
   return {
     number: issue.number,
-    title: issue.title,
+    title: harmlessLine(issue.title),
     state: issue.state,
     ...(state_reason != null && { state_reason }),
     ...(user != null && { author: user.login }),
-    labels: issue.labels.flatMap((label) => (typeof label === "string" ? label : (label.name ?? []))),
+    labels: issue.labels.flatMap(nameOf).map(harmlessLine),
     assignees: issue.assignees?.map(({ login }) => login) ?? [],
-    ...(milestone != null && { milestone: milestone.title }),
+    ...(milestone != null && { milestone: harmlessLine(milestone.title) }),
     comments: issue.comments,
     created_at: issue.created_at,
     updated_at: issue.updated_at,
@@ -173,9 +176,14 @@ function issueOf(issue: GitHubIssue, withBody: boolean): IssuesOutput["issues"][
   };
 }
 
+function nameOf(label: GitHubIssue["labels"][number]): readonly string[] {
+  const name = typeof label === "string" ? label : label.name;
+  return name == null ? [] : [name];
+}
+
 function bodyOf(body: string): Pick<IssuesOutput["issues"][number], "body" | "body_truncated"> {
   return {
-    body: body.slice(0, BODY_CHARACTERS).toWellFormed(),
+    body: harmlessBlock(body.slice(0, BODY_CHARACTERS)),
     ...(body.length > BODY_CHARACTERS && { body_truncated: true }),
   };
 }

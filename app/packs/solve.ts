@@ -10,7 +10,14 @@ import { constants } from "node:fs";
 import { mkdtemp, open } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { definePack, HelmdeckError, type Pack, type PackContext, type Session } from "../../engine/index.ts";
+import {
+  definePack,
+  HelmdeckError,
+  harmlessBlock,
+  type Pack,
+  type PackContext,
+  type Session,
+} from "../../engine/index.ts";
 import { NOTES_CATEGORY, NOTES_TTL_SECONDS, recallNotes, rememberRun } from "./solve-notes.ts";
 import {
   cloneRepository,
@@ -157,7 +164,7 @@ async function runCommand(
   });
   if (exitCode !== 0) throw commandFailure(exitCode, signal);
   return {
-    summary: stdout.trim().slice(-SUMMARY_CHARACTERS).toWellFormed(),
+    summary: harmlessBlock(stdout.trim().slice(-SUMMARY_CHARACTERS)),
     lesson: (await readStart(paths.lesson, LESSON_BYTES))?.toString().trim() ?? "",
     findings: findingsOf(await readStart(paths.findings, FINDINGS_BYTES)),
   };

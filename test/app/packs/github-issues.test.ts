@@ -125,6 +125,17 @@ describe("what is listed", () => {
     const { issues } = outputOf(await list({ include_body: true }));
     expect(issues).toMatchObject([{ body: "x".repeat(4_000), body_truncated: true }, { body: "" }]);
   });
+
+  it("hides nothing from a person that a model would read", async () => {
+    const hidden = "\u{e0041}\u202e\u0007";
+    const { list } = await rig([
+      { number: 1, title: `a${hidden}\nb`, body: `c${hidden}\nd`, labels: [{ name: `e${hidden}` }] },
+    ]);
+    const spelt = "[U+E0041][U+202E][U+0007]";
+    expect(outputOf(await list({ include_body: true })).issues).toMatchObject([
+      { title: `a${spelt} b`, body: `c${spelt}\nd`, labels: [`e${spelt}`] },
+    ]);
+  });
 });
 
 describe("the input", () => {

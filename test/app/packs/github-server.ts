@@ -25,6 +25,8 @@ export interface GitHubServer {
 
 export interface FakeIssue {
   readonly number: number;
+  readonly title?: string;
+  readonly labels?: readonly object[];
   readonly pull_request?: object;
   readonly body?: string | null;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type SolveOptions, solvePack } from "../../../app/packs/solve.ts";
 import { notesKey } from "../../../app/packs/solve-notes.ts";
+import { fileIn } from "../../engine/packs/local/folders.ts";
 import { ANA, ask, failureOf, openDeck } from "../../engine/packs/rig.ts";
 import { tempFolder } from "../fixtures/memories.ts";
 import { startGitServer } from "./git-server.ts";
@@ -203,6 +204,26 @@ describe("a command that fails", () => {
       const { symlinkSync } = process.getBuiltinModule("fs");
       symlinkSync("/etc/hosts", env.HELMDECK_NOTES_OUT); symlinkSync("/etc/hosts", env.HELMDECK_FINDINGS_OUT);`);
     expect(await solve()).toMatchObject({ findings: [] });
+  });
+});
+
+describe("a caller who leaves", () => {
+  it("takes the command along, though it does not want to end", async () => {
+    const marks = await tempFolder();
+    const { deck, address } = await rig(`
+      process.on("SIGTERM", () => {});
+      write(${JSON.stringify(marks)} + "/pid", String(process.pid));
+      setInterval(() => {}, 1000);`);
+    const leaving = new AbortController();
+    const input = { repo_url: address, task: "Wait" };
+    const started = fileIn(marks, "pid");
+    const running = failureOf(deck.engine.run(ask("swe.solve", input, { signal: leaving.signal })));
+    const pid = Number(await started);
+    leaving.abort();
+    expect(await running).toMatchObject({ code: "cancelled" });
+    await deck.sessions.close();
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+    expect(await deck.rows()).toMatchObject([{ pack: "swe.solve", outcome: "cancelled" }]);
   });
 });
 

@@ -1,5 +1,7 @@
-/** A folder for one test, gone when it is over. */
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+/** A folder for one test, gone when it is over, and waiting for a file that a program makes in one. */
+import { once } from "node:events";
+import { watch } from "node:fs";
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -8,4 +10,19 @@ export async function tempFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-packs-")));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Resolves when there is a file of this name in the folder, with what it holds. */
+export async function fileIn(folder: string, name: string): Promise<string> {
+  const changes = watch(folder);
+  try {
+    for (;;) {
+      const change = once(changes, "change");
+      const text = await readFile(join(folder, name), "utf8").catch(() => "");
+      if (text !== "") return text;
+      await change;
+    }
+  } finally {
+    changes.close();
+  }
 }

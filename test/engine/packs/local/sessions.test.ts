@@ -1,8 +1,7 @@
 /** Sessions on this machine, with real programs: where they work, what they inherit, and that nothing of them is left. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { watch } from "node:fs";
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
@@ -14,7 +13,7 @@ import {
 import { homeOf } from "../../../../engine/packs/local/session-folder.ts";
 import { type LocalSessionsOptions, openLocalSessions } from "../../../../engine/packs/local/sessions.ts";
 import { processesAtHome } from "../../../../engine/packs/local/stragglers.ts";
-import { tempFolder } from "./folders.ts";
+import { fileIn, tempFolder } from "./folders.ts";
 
 const node = process.execPath;
 
@@ -32,21 +31,6 @@ function request(more: Partial<SessionRequest> = {}): SessionRequest {
 /** Runs JavaScript in the session. */
 const js = (session: Session, source: string, options?: Parameters<Session["run"]>[2]) =>
   session.run(node, ["-e", source], options);
-
-/** Resolves when there is a file of this name in the folder, with what it holds. */
-async function fileIn(folder: string, name: string): Promise<string> {
-  const changes = watch(folder);
-  try {
-    for (;;) {
-      const change = once(changes, "change");
-      const text = await readFile(join(folder, name), "utf8").catch(() => "");
-      if (text !== "") return text;
-      await change;
-    }
-  } finally {
-    changes.close();
-  }
-}
 
 /** A timer that only the test makes ring. */
 function handTimer() {
