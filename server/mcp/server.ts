@@ -19,14 +19,13 @@ import {
 import { asHelmdeckError, remedyFor } from "../../app/index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
-import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifacts.ts";
-import { HERE_TEMPLATE, readHere, recallRequestIn } from "./here.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import { progressSender } from "./progress.ts";
 import { MCP_RESOURCES, resourceAt } from "./resources.ts";
 import { resultOfFailure, sentenceFor, textOf } from "./results.ts";
 import type { McpService } from "./service.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { MCP_RESOURCE_TEMPLATES } from "./templates.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -78,7 +77,7 @@ function serveResources(server: Server, service: McpService, caller: Caller): vo
     resources: MCP_RESOURCES.map(({ definition }) => definition),
   }));
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: [ARTIFACT_TEMPLATE, HERE_TEMPLATE],
+    resourceTemplates: MCP_RESOURCE_TEMPLATES.map(({ definition }) => definition),
   }));
   server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }) =>
     orProtocolError(service, () => readResource(service, caller, uri)),
@@ -96,12 +95,11 @@ async function readResource(
     const { text } = textOf(await resource.read(deck.memory, subject));
     return { contents: [{ uri, mimeType: resource.definition.mimeType, text }] };
   }
-  const request = recallRequestIn(uri);
-  if (request !== undefined) return readHere(deck.memory, subject, uri, request);
-  const artifactId = artifactIdIn(uri);
-  const artifact =
-    artifactId === undefined ? undefined : await readArtifact(deck.artifacts, subject, artifactId);
-  return artifact ?? refuseResource();
+  for (const template of MCP_RESOURCE_TEMPLATES) {
+    const result = await template.read(deck, subject, uri);
+    if (result !== undefined) return result;
+  }
+  return refuseResource();
 }
 
 function serveSubscriptions(server: Server, service: McpService, { subject }: Caller): void {

@@ -1,0 +1,28 @@
+/** The resources whose addresses have parts to fill in: each with what it reads for a caller. */
+import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
+import type { Deck } from "../../app/index.ts";
+import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifacts.ts";
+import { HERE_TEMPLATE, readHere, recallRequestIn } from "./here.ts";
+
+export interface McpResourceTemplate {
+  readonly definition: ResourceTemplate;
+  /** Undefined for an address that is not one of these, or at which this caller has nothing. */
+  read(deck: Deck, subject: string, uri: string): Promise<ReadResourceResult | undefined>;
+}
+
+export const MCP_RESOURCE_TEMPLATES: readonly McpResourceTemplate[] = [
+  {
+    definition: ARTIFACT_TEMPLATE,
+    read: async ({ artifacts }, subject, uri) => {
+      const id = artifactIdIn(uri);
+      return id === undefined ? undefined : readArtifact(artifacts, subject, id);
+    },
+  },
+  {
+    definition: HERE_TEMPLATE,
+    read: async ({ memory }, subject, uri) => {
+      const request = recallRequestIn(uri);
+      return request === undefined ? undefined : readHere(memory, subject, uri, request);
+    },
+  },
+];
