@@ -1,0 +1,203 @@
+/**
+ * Two callers on every route, tool and resource there is, listed from the registries: what one has, the other never sees and
+ * never changes. One that has no case here fails.
+ */
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WholeServer } from "./fixtures/whole-server.ts";
+
+const CANARY = "canary-of-alice";
+
+let whole: WholeServer;
+let tokens: { readonly alice: string; readonly bob: string };
+let artifactId: string;
+let runId: string;
+
+beforeAll(async () => {
+  whole = await WholeServer.open();
+  tokens = { alice: await whole.tokenFor("alice"), bob: await whole.tokenFor("bob") };
+  await fillAlice();
+});
+afterAll(async () => {
+  await whole.close();
+  expect(whole.defects).toEqual([]);
+});
+
+/** Her canary is in everything that memory, packs and pipelines keep. */
+async function fillAlice(): Promise<void> {
+  const { memory, artifacts, pipelines } = whole.deck;
+  await memory.storeFact("alice", { key: CANARY, value: CANARY, category: CANARY, tags: [CANARY] });
+  await memory.storeFact("alice", {
+    key: "projects/heron/decisions/db",
+    value: CANARY,
+    category: "decisions",
+  });
+  await memory.recordPackRun("alice", {
+    pack: CANARY,
+    outcome: "ok",
+    at_unix: Math.floor(Date.now() / 1_000),
+    learn_inputs: { theme: CANARY },
+    findings: [{ code: CANARY, severity: "low" }],
+  });
+  const file = { name: CANARY, mediaType: "text/plain", content: Buffer.from(CANARY) };
+  artifactId = (await artifacts.put("alice", file)).id;
+  const run = await pipelines.start({
+    pipeline: "github.open-issues",
+    inputs: { owner: CANARY, repo: CANARY },
+    caller: "alice",
+    authenticated: true,
+  });
+  runId = run.runId;
+  await pipelines.ended("alice", runId);
+}
+
+/** What Alice sees of hers, word for word; the same before and after whatever Bob does. */
+async function hers(): Promise<readonly string[]> {
+  const { memory, artifacts, pipelines } = whole.deck;
+  const { fetched_at: _, ...defaults } = await memory.defaults("alice");
+  const all: readonly unknown[] = [
+    await memory.listFacts("alice", {}),
+    await memory.corpusPage("alice", {}),
+    defaults,
+    (await artifacts.get("alice", artifactId))?.ref,
+    pipelines.get("alice", runId),
+  ];
+  return all.map((one) => JSON.stringify(one));
+}
+
+interface Asked {
+  readonly path: string;
+  readonly body?: unknown;
+  /** Expected of Bob; 200 unless it says otherwise. */
+  readonly status?: number;
+}
+
+const issues = { owner: "nobody", repo: "nothing" };
+const solve = { repo_url: "https://localhost/nothing.git", task: "nothing" };
+
+/** What Bob asks on each route to get at what is Alice's. */
+const routes: Readonly<Record<string, () => readonly Asked[]>> = {
+  "GET /healthz": () => [{ path: "/healthz" }],
+  "GET /readyz": () => [{ path: "/readyz" }],
+  "GET /version": () => [{ path: "/version" }],
+  "GET /api/v1/openapi.json": () => [{ path: "/api/v1/openapi.json" }],
+  "GET /metrics": () => [{ path: "/metrics", status: 403 }],
+  "POST /api/v1/memory/store": () => [{ path: "/api/v1/memory/store", body: { key: "bobs", value: "his" } }],
+  "POST /api/v1/memory/forget": () =>
+    ["everything", "all", "packs", "pipelines"].map((scope) => ({
+      path: "/api/v1/memory/forget",
+      body: { scope },
+    })),
+  "GET /api/v1/memory": () => [{ path: "/api/v1/memory" }],
+  "GET /api/v1/memory/facts": () => [
+    { path: "/api/v1/memory/facts" },
+    { path: "/api/v1/memory/facts?prefix=canary" },
+  ],
+  "GET /api/v1/memory/facts/:key": () => [{ path: `/api/v1/memory/facts/${CANARY}`, status: 404 }],
+  "GET /api/v1/memory/corpus": () => [
+    { path: "/api/v1/memory/corpus" },
+    { path: "/api/v1/memory/corpus?query=canary+of+alice" },
+  ],
+  "GET /api/v1/memory/defaults": () => [
+    { path: "/api/v1/memory/defaults" },
+    { path: "/api/v1/memory/defaults?caller=alice", status: 403 },
+  ],
+  "GET /api/v1/memory/callers": () => [{ path: "/api/v1/memory/callers" }],
+  "GET /api/v1/packs": () => [{ path: "/api/v1/packs" }],
+  "POST /api/v1/packs/:name": () => [
+    { path: "/api/v1/packs/helmdeck.memory_store", body: { key: "bobs", value: "his" } },
+    { path: "/api/v1/packs/helmdeck.memory_forget", body: { scope: "everything" } },
+    { path: "/api/v1/packs/helmdeck.memory_corpus", body: {} },
+    { path: "/api/v1/packs/github.list_issues", body: issues, status: 502 },
+    { path: "/api/v1/packs/swe.solve", body: solve, status: 422 },
+  ],
+  "GET /api/v1/artifacts/:id": () => [{ path: `/api/v1/artifacts/${artifactId}`, status: 404 }],
+  "GET /api/v1/pipelines": () => [{ path: "/api/v1/pipelines" }],
+  "POST /api/v1/pipelines/:id/run": () => [
+    { path: "/api/v1/pipelines/github.open-issues/run", body: { owner: "nobody", repo: "nothing" } },
+  ],
+  "GET /api/v1/pipelines/runs/:run_id": () => [{ path: `/api/v1/pipelines/runs/${runId}`, status: 404 }],
+  "DELETE /api/v1/pipelines/runs/:run_id": () => [{ path: `/api/v1/pipelines/runs/${runId}`, status: 404 }],
+  "GET /api/v1/mcp": () => [{ path: "/api/v1/mcp", status: 400 }],
+  "POST /api/v1/mcp": () => [
+    { path: "/api/v1/mcp", body: { jsonrpc: "2.0", id: 1, method: "ping" }, status: 400 },
+  ],
+  "DELETE /api/v1/mcp": () => [{ path: "/api/v1/mcp", status: 400 }],
+};
+
+/** The same over MCP. */
+const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> = {
+  helmdeck__memory_store: () => [{ key: "bobs", value: "his" }],
+  helmdeck__memory_forget: () => [{ scope: "everything" }],
+  helmdeck__memory_corpus: () => [{}, { query: "canary of alice" }],
+  github__list_issues: () => [issues],
+  swe__solve: () => [solve],
+  "pipeline__github__open-issues": () => [issues],
+};
+
+/** Addresses of what is hers, by the name of the template. */
+const templates: Readonly<Record<string, () => string>> = {
+  artifact: () => `helmdeck://artifacts/${artifactId}`,
+  "here-recall": () => "helmdeck://here/heron/recall?phase=plan",
+};
+
+describe("what Alice has", () => {
+  it("is there for her, so that the cases below mean something", async () => {
+    for (const one of await hers()) expect([CANARY, runId].some((mark) => one?.includes(mark))).toBe(true);
+  });
+
+  it("is hidden from Bob and safe from him on every REST route", async () => {
+    const registered = whole.app.routes
+      .filter(({ method }) => method !== "ALL")
+      .map(({ method, path }) => `${method} ${path}`);
+    expect(Object.keys(routes).sort()).toEqual([...new Set(registered)].sort());
+    const before = await hers();
+    for (const [route, asked] of Object.entries(routes)) {
+      for (const { path, body, status = 200 } of asked()) {
+        const [method = ""] = route.split(" ");
+        const response = await whole.app.request(path, {
+          method,
+          headers: { Authorization: `Bearer ${tokens.bob}`, "Content-Type": "application/json" },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        expect([route, response.status, text.includes("canary")]).toEqual([route, status, false]);
+      }
+    }
+    expect(await hers()).toEqual(before);
+  });
+
+  it("is hidden from Bob and safe from him in every MCP tool and resource", async () => {
+    const bob = await whole.mcpClient(tokens.bob);
+    const before = await hers();
+    const listed = (await bob.listTools()).tools.map(({ name }) => name);
+    expect(Object.keys(tools).sort()).toEqual(listed.sort());
+    for (const [name, cases] of Object.entries(tools)) {
+      for (const args of cases()) {
+        const answer = JSON.stringify(await bob.callTool({ name, arguments: args }));
+        expect([name, answer.includes("canary")]).toEqual([name, false]);
+      }
+    }
+    const { resources } = await bob.listResources();
+    expect(resources.length).toBeGreaterThanOrEqual(2);
+    for (const { uri } of resources) {
+      expect([uri, JSON.stringify(await bob.readResource({ uri })).includes("canary")]).toEqual([uri, false]);
+    }
+    const { resourceTemplates } = await bob.listResourceTemplates();
+    const alice = await whole.mcpClient(tokens.alice);
+    for (const { name } of resourceTemplates) {
+      const uri = templates[name]?.() ?? `no case for ${name}`;
+      const his = await bob.readResource({ uri }).catch(String);
+      expect([uri, JSON.stringify(his).includes("canary")]).toEqual([uri, false]);
+      expect(decoded(await alice.readResource({ uri })), uri).toContain(CANARY);
+    }
+    expect(await hers()).toEqual(before);
+    await Promise.all([bob.close(), alice.close()]);
+  });
+});
+
+function decoded({ contents }: Awaited<ReturnType<Client["readResource"]>>): string {
+  return contents
+    .map((one) => ("text" in one ? one.text : Buffer.from(one.blob, "base64").toString()))
+    .join("");
+}
