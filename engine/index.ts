@@ -44,6 +44,7 @@ export {
   type EntryMeta,
   type EntryPage,
   type EntryRef,
+  type EntryVectors,
   type Erasure,
   type Fingerprint,
   type ListQuery,
@@ -59,6 +60,8 @@ export {
   type StoreReport,
   type UnixMs,
   type UnreadableEntry,
+  type VectorStore,
+  type VectorsQuery,
 } from "./memory/contract.ts";
 export { ENTRY_LIMITS } from "./memory/entry-rules.ts";
 export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memory-store.ts";

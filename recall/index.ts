@@ -10,3 +10,12 @@ export type {
 export type { Embedder, Embeddings, EmbedOptions, Truncation } from "./embedder.ts";
 export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";
+export type {
+  Coverage,
+  EmbeddingStatus,
+  QuestionVector,
+  SemanticHit,
+  SemanticIndex,
+  VectorCache,
+  VectorFollower,
+} from "./vectors/contract.ts";

@@ -183,6 +183,46 @@ export interface MemoryReader {
   close(): Promise<void>;
 }
 
+/** What an embedding model made of one entry's value: some vectors of equal length, end to end, in the caller's order. */
+export interface EntryVectors {
+  readonly id: EntryId;
+  /** Of the value that was embedded. */
+  readonly fingerprint: Fingerprint;
+  readonly dimensions: number;
+  readonly vectors: Float32Array;
+}
+
+/**
+ * Vectors beside the entries they were made of. They vanish with the entry, and with the value: whatever deletes or
+ * replaces it deletes them in the same transaction. Writing the same value again keeps them.
+ *
+ * A space is a name for all that makes vectors comparable (model, prefixes); there may be several of one entry.
+ */
+export interface VectorStore {
+  /** Names of the spaces that vectors are kept of, of whatever namespace. */
+  vectorSpaces(): Promise<readonly string[]>;
+  /** Of these entries' present values, in no order. What does not authenticate is left out, never fatal. */
+  vectors(query: VectorsQuery): Promise<readonly EntryVectors[]>;
+  /**
+   * Keeps them all in one transaction, but for those whose entry is gone, expired, of another namespace or of another
+   * value by now; answers which were kept. Gives way: `store_locked` soon when another writer is at work.
+   */
+  putVectors(
+    namespace: Namespace,
+    space: string,
+    batch: readonly EntryVectors[],
+  ): Promise<readonly EntryId[]>;
+  /** Deletes what these entries have in other spaces; gives way as `putVectors` does. */
+  deleteOtherVectors(query: VectorsQuery): Promise<void>;
+}
+
+export interface VectorsQuery {
+  readonly namespace: Namespace;
+  readonly space: string;
+  /** At most 1,000. */
+  readonly ids: readonly EntryId[];
+}
+
 /** The whole store. A write has reached stable storage when its promise resolves. */
 export interface MemoryStore extends MemoryReader {
   put(entry: NewEntry): Promise<PutResult>;

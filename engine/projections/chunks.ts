@@ -83,14 +83,14 @@ function pipelineText(row: Extract<AuditRow, { kind: "pipeline" }>["row"]): Text
 }
 
 function corpusEntry(entry: Entry, { title, body, footer, metadata }: Text): CorpusEntry {
-  const { value: _, fingerprint, namespace: __, ...meta } = entry;
+  const { value: _, namespace: __, ...meta } = entry;
   const chunk: CorpusChunk = {
     docid: docidOf(entry.category, entry.key),
     path: pathOf(entry.category, entry.key),
     title,
     content: `## ${title}\n\n${body}${footer === undefined ? "" : `\n\n${footer}`}`,
     collection: `helmdeck-${entry.category}`,
-    metadata: { category: entry.category, fingerprint, ...metadata },
+    metadata: { category: entry.category, fingerprint: entry.fingerprint, ...metadata },
   };
   return { ...meta, chunk, body, bodyStartLine: BODY_START_LINE };
 }

@@ -1,5 +1,5 @@
 /** Corpus chunks: the QMD-shaped documents that facts and audit rows become for search and reading. */
-import type { EntryId, Origin, UnixMs } from "../memory/contract.ts";
+import type { EntryId, Fingerprint, Origin, UnixMs } from "../memory/contract.ts";
 
 /** helmdeck's chunk shape (facts/helmdeck.md, QMD endpoint), plus the full content. */
 export interface CorpusChunk {
@@ -25,6 +25,8 @@ export interface CorpusEntry {
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
   readonly expiresAt?: UnixMs;
+  /** Of the value: what was made of another value of this entry no longer belongs to it. */
+  readonly fingerprint: Fingerprint;
   readonly chunk: CorpusChunk;
   /** The part of the content that was said or recorded (the value, or a run's details), and its first line from 1. */
   readonly body: string;
