@@ -10,14 +10,16 @@ export type RankableFact = Pick<FactView, "key" | "value" | "category" | "tags" 
 /** Recall answers no more hits than this. */
 const MOST_RANKED = 50;
 
-/** The keys of the facts that answer the query, best first; facts that do not are left out, and those beyond the 50 best. */
+/** The keys of the facts that answer the query, best first; facts without any of its words are left out, and those beyond the 50 best. */
 export async function rankFacts(query: string, facts: readonly RankableFact[]): Promise<readonly string[]> {
   const namespace = namespaceOf("ranking");
   const store = createInMemoryStore();
   await store.putMany(
     facts.map(({ value, ...fact }) => ({ ...fact, namespace, origin: "fact", value: Buffer.from(value) })),
   );
-  const recall = createRecall({ source: recallOverStore(store), now: Date.now });
+  // What is asked is an order, so what shares one word with the query still goes before what shares none.
+  const ranking = { cutOff: false } as const;
+  const recall = createRecall({ source: recallOverStore(store), now: Date.now, ranking });
   try {
     await recall.warm(namespace);
     const { results } = await recall.search(namespace, requireQuery({ query, limit: MOST_RANKED }));

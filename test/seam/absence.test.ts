@@ -1,0 +1,127 @@
+/** What degrades and what fails: absent memory is an empty answer at once, a memory that cannot be trusted is an error. */
+import { chmod, copyFile, mkdir, rm, truncate, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { betterSqliteDriver } from "../../app/index.ts";
+import { projectFact, SeamHome } from "./fixtures.ts";
+
+async function filledHome(): Promise<SeamHome> {
+  const home = await SeamHome.make();
+  await home.store([projectFact("decisions", "db", "one file database")]);
+  return home;
+}
+
+/** Each leaves no memory, and says what a person should then read on stderr. */
+const ABSENT: readonly (readonly [string, (home: SeamHome) => Promise<unknown>, RegExp])[] = [
+  [
+    "the database is gone",
+    (home) => rm(dirname(home.databasePath), { recursive: true }),
+    /is not there; nothing has been stored yet/,
+  ],
+  ["the key is gone", (home) => rm(home.keyPath), /key file .* is gone/],
+  [
+    "both are gone",
+    async (home) => {
+      await rm(dirname(home.databasePath), { recursive: true });
+      await rm(home.keyPath);
+    },
+    /neither a key nor a database/,
+  ],
+  [
+    "the database is an empty file",
+    async (home) => {
+      await rm(dirname(home.databasePath), { recursive: true });
+      await mkdir(dirname(home.databasePath));
+      await writeFile(home.databasePath, "");
+    },
+    /is empty/,
+  ],
+];
+
+describe("absent memory", () => {
+  test.each(ABSENT)("because %s gives nothing, and says why", async (_how, remove, why) => {
+    const home = await filledHome();
+    await remove(home);
+    expect(await home.seam().recallHere({ phase: "work" })).toBe("");
+    expect(home.notes).toEqual([expect.stringMatching(why)]);
+    expect(await home.seam().offerSaveHere({}, { body: "b" })).toEqual([]);
+    expect(home.notes).toEqual([expect.stringMatching(why)]);
+    expect(await home.seam().statePath({}, "plan")).toMatch(/repo\/\.harness\/PLAN\.md$/);
+  });
+
+  test("because somebody holds the database gives nothing without waiting", async () => {
+    const home = await filledHome();
+    // By the same library: two copies of SQLite in one process do not see each other's locks.
+    const holder = await betterSqliteDriver.open(home.databasePath, "write");
+    try {
+      holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM removals");
+      const started = performance.now();
+      expect(await home.seam().recallHere({ phase: "work" })).toBe("");
+      expect(await home.seam().offerSaveHere({}, { body: "b" })).toEqual([]);
+      expect(home.notes.join("\n")).toMatch(/held by another process/);
+      // SQLite's own waiting would be five seconds for each.
+      expect(performance.now() - started).toBeLessThan(3_000);
+    } finally {
+      holder.close();
+    }
+  });
+
+  test("is not what a writer in the middle of its work makes: readers go on", async () => {
+    const home = await filledHome();
+    const writer = await betterSqliteDriver.open(home.databasePath, "write");
+    try {
+      writer.exec("BEGIN IMMEDIATE; DELETE FROM entries");
+      expect(await home.seam().recallHere({ phase: "work" })).toContain("one file database");
+    } finally {
+      writer.close();
+    }
+  });
+});
+
+/** Each leaves a memory that must not be taken for an empty one. */
+const BROKEN: readonly (readonly [string, string, (home: SeamHome) => Promise<unknown>])[] = [
+  [
+    "the key belongs to another database",
+    "key_wrong",
+    (home) => writeFile(home.keyPath, `${"ab".repeat(32)}\n`),
+  ],
+  ["the key is no key", "key_malformed", (home) => writeFile(home.keyPath, "secret")],
+  ["others may read the key", "key_unreadable", (home) => chmod(home.keyPath, 0o644)],
+  [
+    "the database is another program's file",
+    "store_not_ours",
+    (home) => writeFile(home.databasePath, "x".repeat(9_000)),
+  ],
+  ["the database was cut", "store_corrupt", (home) => truncate(home.databasePath, 5_000)],
+  [
+    "the database was emptied, and its log holds data",
+    "store_corrupt",
+    async (home) => {
+      await copyFile(home.databasePath, `${home.databasePath}-wal`);
+      await truncate(home.databasePath, 0);
+    },
+  ],
+];
+
+describe("a memory that cannot be trusted", () => {
+  test.each(BROKEN)("because %s is said with %s", async (_how, code, damage) => {
+    const home = await filledHome();
+    await damage(home);
+    await expect(home.seam().recallHere({ phase: "work" })).rejects.toMatchObject({ code });
+    await expect(home.seam().offerSaveHere({}, { body: "b" })).rejects.toMatchObject({ code });
+    expect(await home.seam().statePath({}, "plan")).toMatch(/PLAN\.md$/);
+  });
+
+  test("in single rows gives the others, and counts them for people", async () => {
+    const home = await filledHome();
+    await home.store([projectFact("decisions", "bad", "will not open")]);
+    const database = new DatabaseSync(home.databasePath);
+    database.exec("UPDATE entries SET sealed = zeroblob(length(sealed)) WHERE key LIKE '%/bad'");
+    database.close();
+    const text = await home.seam().recallHere({ phase: "work" });
+    expect(text).toContain("one file database");
+    expect(text).not.toContain("will not open");
+    expect(home.notes).toEqual([expect.stringContaining("1 entries of this project do not open")]);
+  });
+});

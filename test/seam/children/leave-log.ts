@@ -1,0 +1,21 @@
+/** Stores a fact and ends without closing, as a killed process does: the fact is in the log alone. */
+import { betterSqliteDriver, openMemory } from "../../../app/index.ts";
+
+/** That of the other tests. */
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+const [databasePath = "", keyPath = ""] = process.argv.slice(2);
+const memory = await openMemory({
+  databasePath,
+  keyPath,
+  env: {},
+  driver: betterSqliteDriver,
+  now: () => NOW,
+  sweepEveryMs: 0,
+});
+await memory.storeFact("main", {
+  key: "projects/heron/decisions/late",
+  category: "decisions",
+  value: "only in the log",
+});
+process.kill(process.pid, "SIGKILL");

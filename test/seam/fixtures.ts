@@ -1,0 +1,82 @@
+/** A project and a memory in a folder of their own, and the seam over both as the command line makes it. */
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { betterSqliteDriver, type FactInput, openMemory, rankFacts } from "../../app/index.ts";
+import { createSeam, type Seam, type SeamOptions } from "../../seam/index.ts";
+import { NOW } from "../app/fixtures/memories.ts";
+
+export const SLUG = "heron";
+
+export class SeamHome {
+  readonly folder: string;
+  readonly repo: string;
+  readonly databasePath: string;
+  readonly keyPath: string;
+  /** What the last seam told people. */
+  readonly notes: string[] = [];
+
+  /** Removed when the test is over. */
+  static async make(): Promise<SeamHome> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-seam-")));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const home = new SeamHome(folder);
+    await home.write(".harness/project.json", JSON.stringify({ vault_project: SLUG }));
+    return home;
+  }
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.repo = join(folder, "repo");
+    this.databasePath = join(folder, "home", "memory", "memory.sqlite");
+    this.keyPath = join(folder, "home", "memory.key");
+  }
+
+  get place() {
+    const env: Readonly<Record<string, string | undefined>> = { PATH: process.env.PATH, HOME: this.folder };
+    return {
+      databasePath: this.databasePath,
+      keyPath: this.keyPath,
+      env,
+      driver: betterSqliteDriver,
+      now: () => NOW,
+    };
+  }
+
+  /** Writes a file of the project. */
+  async write(name: string, content: string | Uint8Array): Promise<string> {
+    const path = join(this.repo, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+    return path;
+  }
+
+  /** Through the use case that every surface stores by; later ones are newer. */
+  async store(facts: readonly FactInput[], subject = "main"): Promise<void> {
+    let now = NOW - 1_000_000;
+    const memory = await openMemory({ ...this.place, now: () => now, sweepEveryMs: 0 });
+    for (const fact of facts) {
+      now += 1_000;
+      await memory.storeFact(subject, fact);
+    }
+    await memory.close();
+  }
+
+  seam(options: Partial<SeamOptions> = {}): Seam {
+    this.notes.length = 0;
+    return createSeam({
+      memory: this.place,
+      subject: "main",
+      rank: rankFacts,
+      cwd: this.repo,
+      onNote: (note) => void this.notes.push(note),
+      ...options,
+    });
+  }
+}
+
+/** A fact of the project that recall looks for. */
+export function projectFact(category: string, name: string, value: string, slug = SLUG): FactInput {
+  return { key: `projects/${slug}/${category}/${name}`, category, value };
+}

@@ -1,0 +1,154 @@
+/** The seam writes nothing: no row, no byte of database, repository or home, whether memory is there or not. */
+import { execFile } from "node:child_process";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { nodeSqliteDriver } from "../../app/index.ts";
+import { SqliteReader } from "../../engine/memory/sqlite/reader.ts";
+import { SqliteStore } from "../../engine/memory/sqlite/store.ts";
+import { PHASES, type Seam } from "../../seam/index.ts";
+import { projectFact, SeamHome } from "./fixtures.ts";
+import { fingerprintOf } from "./hashes.ts";
+
+const run = promisify(execFile);
+
+afterEach(() => vi.restoreAllMocks());
+
+/** All three questions, in all their forms, with what fails among them. */
+async function askEverything(seam: Seam, cwd: string): Promise<readonly PromiseSettledResult<unknown>[]> {
+  const questions = PHASES.flatMap((phase) => [
+    () => seam.recallHere({ phase }),
+    () => seam.recallHere({ phase, cwd }, { query: "one file database", limit: 50 }),
+    () => seam.offerSaveHere({ phase }, { kind: "decision", slug: phase, body: "text" }),
+    () => seam.statePath({ phase }, "plan"),
+    () => seam.statePath({ phase, plan: `../${phase}` }, "progress"),
+  ]);
+  const answers: PromiseSettledResult<unknown>[] = [];
+  for (const ask of questions) answers.push(...(await Promise.allSettled([ask()])));
+  return answers;
+}
+
+/** Every method that a store has and a reader has not: the ones that write. */
+function trapWriteMethods(): readonly string[] {
+  const reading = new Set(Object.getOwnPropertyNames(SqliteReader.prototype));
+  const writing = Object.getOwnPropertyNames(SqliteStore.prototype).filter((name) => !reading.has(name));
+  for (const name of writing) {
+    vi.spyOn(SqliteStore.prototype, name as Exclude<keyof SqliteStore, "capabilities">).mockImplementation(
+      () => {
+        throw new Error(`the seam reached ${name}`);
+      },
+    );
+  }
+  return writing;
+}
+
+function rowsOf(path: string): readonly unknown[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const tables = ["entries", "removals", "store"].map((table) =>
+      database.prepare(`SELECT * FROM ${table}`).all(),
+    );
+    return [...tables, database.prepare("PRAGMA user_version").get()];
+  } finally {
+    database.close();
+  }
+}
+
+async function filledHome(): Promise<SeamHome> {
+  const home = await SeamHome.make();
+  await home.store([
+    { key: "house/style", category: "always", value: "small functions" },
+    projectFact("decisions", "db", "one file database"),
+    projectFact("decisions", "gone", "to be forgotten"),
+  ]);
+  await home.write(".harness/active-plan", "foo");
+  await home.write(".harness/PLAN-foo.md", "# Foo");
+  await run("git", ["init", "-q"], { cwd: home.repo });
+  return home;
+}
+
+describe("with memory present", () => {
+  test.each(["better-sqlite3", "node:sqlite"])(
+    "no write method is reached and no byte changes, on %s",
+    async (name) => {
+      const home = await filledHome();
+      const before = { files: await fingerprintOf(home.folder), rows: rowsOf(home.databasePath) };
+      const trapped = trapWriteMethods();
+      expect(trapped).toEqual(
+        expect.arrayContaining(["put", "putMany", "delete", "deleteWhere", "deleteExpired"]),
+      );
+      const memory = name === "node:sqlite" ? { ...home.place, driver: nodeSqliteDriver } : home.place;
+      const answers = await askEverything(home.seam({ memory }), home.repo);
+      expect(answers.filter(({ status }) => status === "rejected")).toHaveLength(PHASES.length);
+      expect(JSON.stringify(answers)).toContain("one file database");
+      expect(JSON.stringify(answers)).not.toContain("the seam reached");
+      expect(rowsOf(home.databasePath)).toEqual(before.rows);
+      expect(await fingerprintOf(home.folder)).toEqual(before.files);
+    },
+  );
+
+  test("expired entries stay in the file, and a log that a killed process left stays as it is", async () => {
+    const home = await filledHome();
+    // A connection that ends without closing leaves its log behind, as a killed process does.
+    const child = join(import.meta.dirname, "children", "leave-log.ts");
+    await expect(run(process.execPath, [child, home.databasePath, home.keyPath])).rejects.toMatchObject({
+      signal: "SIGKILL",
+    });
+    const before = await fingerprintOf(home.folder);
+    expect(Object.keys(before)).toContain(join("home", "memory", "memory.sqlite-wal"));
+    const later = { ...home.place, now: () => Date.parse("2036-01-01T00:00:00Z") };
+    expect(await home.seam({ memory: later }).recallHere({ phase: "work" })).toBe("");
+    expect(await home.seam().recallHere({ phase: "work" })).toContain("only in the log");
+    await askEverything(home.seam(), home.repo);
+    expect(await fingerprintOf(home.folder)).toEqual(before);
+  });
+
+  test("that an older version wrote, nothing is migrated: it is said", async () => {
+    const home = await filledHome();
+    const database = new DatabaseSync(home.databasePath);
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 99");
+    database.close();
+    const before = await fingerprintOf(home.folder);
+    await expect(home.seam().recallHere()).rejects.toMatchObject({ code: "store_newer" });
+    expect(await fingerprintOf(home.folder)).toEqual(before);
+  });
+});
+
+describe("with memory absent", () => {
+  test("no key, folder or database is made", async () => {
+    const home = await SeamHome.make();
+    await mkdir(join(home.folder, "home"));
+    const before = await fingerprintOf(home.folder);
+    await askEverything(home.seam(), home.repo);
+    expect(await fingerprintOf(home.folder)).toEqual(before);
+  });
+
+  test("no database is made for a key that is there, and no key for a database", async () => {
+    const home = await filledHome();
+    await rm(join(home.folder, "home", "memory"), { recursive: true });
+    let before = await fingerprintOf(home.folder);
+    await askEverything(home.seam(), home.repo);
+    expect(await fingerprintOf(home.folder)).toEqual(before);
+
+    const other = await filledHome();
+    await rm(other.keyPath);
+    before = await fingerprintOf(other.folder);
+    expect(await other.seam().recallHere()).toBe("");
+    await askEverything(other.seam(), other.repo);
+    expect(await fingerprintOf(other.folder)).toEqual(before);
+  });
+
+  test("an empty file is left empty", async () => {
+    const home = await filledHome();
+    await rm(join(home.folder, "home", "memory"), { recursive: true });
+    await mkdir(join(home.folder, "home", "memory"));
+    await writeFile(home.databasePath, "");
+    await chmod(home.databasePath, 0o600);
+    const before = await fingerprintOf(home.folder);
+    expect(await home.seam().recallHere()).toBe("");
+    expect(home.notes).toEqual([expect.stringContaining("is empty")]);
+    expect(await fingerprintOf(home.folder)).toEqual(before);
+  });
+});
