@@ -224,7 +224,7 @@ describe("packs", () => {
       pack: "paint.wall",
       version: "1.0.0",
       output: { input: { theme: "blue" } },
-      artifacts: [{ id: "art_0", name: "wall.txt", media_type: "text/html", size_bytes: 11, sha256: "00" }],
+      artifacts: [{ id: "art_0", name: "wall.txt", media_type: "text/html", size_bytes: 11, sha256: "" }],
       duration_ms: expect.any(Number),
       cached: false,
     });
