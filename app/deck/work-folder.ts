@@ -17,6 +17,8 @@ import {
 import { Sweeper } from "../sweeper.ts";
 
 const SWEEP_EVERY_MS = 6 * 3_600 * 1_000;
+/** How long a caller may take to go on in a session by its id; a session that is needed for another run gives way before. */
+const KEEP_SESSIONS_MS = 5 * 60 * 1_000;
 
 export interface WorkFolder {
   readonly sessions: SessionProvider;
@@ -31,7 +33,9 @@ export interface WorkFolderOptions {
 
 export async function openWorkFolder({ folder, env, now }: WorkFolderOptions): Promise<WorkFolder> {
   const roots = { sessions: join(folder, "sessions"), artifacts: join(folder, "artifacts") };
-  const sessions = new Lazily(() => openLocalSessions({ root: roots.sessions, env }));
+  const sessions = new Lazily(() =>
+    openLocalSessions({ root: roots.sessions, env, keepMs: KEEP_SESSIONS_MS }),
+  );
   const artifacts = new Lazily(() => openLocalArtifacts({ root: roots.artifacts, now }));
   const leftBehind = [existsSync(roots.sessions) && sessions, existsSync(roots.artifacts) && artifacts];
   for (const one of leftBehind) if (one) await one.get().catch(() => undefined); // told when it is needed
