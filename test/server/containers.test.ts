@@ -89,6 +89,13 @@ describe("Dockerfile", () => {
     expect(instructions).toContain("HEALTHCHECK");
   });
 
+  it("is given every folder that the build reads", () => {
+    const [, rooms = ""] = /"\{([\w,]+)\}\/\*\*/.exec(readRoot("scripts/build.ts")) ?? [];
+    const allowed = readRoot(".dockerignore").split("\n");
+    expect(rooms.split(",").filter((room) => !allowed.includes(`!${room}`))).toEqual([]);
+    expect(rooms).toContain("engine");
+  });
+
   it("takes no secret: no build argument, no key in the environment, and only sources in its context", () => {
     expect(dockerfile).not.toMatch(/^ARG /m);
     expect(dockerfile).not.toMatch(/HELMDECK_(JWT_SECRET|MEMORY_KEY)/);
