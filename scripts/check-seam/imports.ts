@@ -79,10 +79,16 @@ function isLoad(call: ts.CallExpression): boolean {
   return call.expression.kind === ts.SyntaxKind.ImportKeyword || LOADS.test(call.expression.getText());
 }
 
-/** `root + "/seam/index.ts"`, `../${room}/../seam/x.ts`: not a whole name, but seam is a part of it. */
+/** `root + "/seam/index.ts"`, `join(root, "seam")`: not a whole name, but a text in it has seam as a segment. */
 function isComputedSeam(argument: ts.Node): boolean {
-  if (ts.isStringLiteralLike(argument)) return false;
-  return /(?:^|[^\w-])seam(?:\/|["'`]|$)/i.test(argument.getText());
+  return !ts.isStringLiteralLike(argument) && hasSegment(argument);
+}
+
+function hasSegment(node: ts.Node): boolean {
+  if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
+    return /(?:^|[/\\])seam(?:[/\\]|$)/i.test(node.text);
+  }
+  return ts.forEachChild(node, hasSegment) ?? false;
 }
 
 /** The file that a path or file URL names; undefined for the name of a package or an alias. Node decodes %XX in both. */
