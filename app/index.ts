@@ -31,6 +31,13 @@ export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
 export type { Deck, MemoryState } from "./deck/contract.ts";
 export { type DeckTrouble, type OpenDeckOptions, openDeck } from "./deck/open-deck.ts";
+export {
+  type EmbeddingSettings,
+  embeddingSettingsOf,
+  NO_EMBEDDINGS,
+  unusable,
+  withApiKey,
+} from "./embedding/settings.ts";
 export { remedyFor } from "./health/remedies.ts";
 export type {
   CallerCount,

@@ -1,4 +1,5 @@
 /** The plugin's configuration, read from what the host hands over: typed, with defaults, never throwing. */
+import { type EmbeddingSettings, embeddingSettingsOf } from "../app/index.ts";
 
 /** Contexts that are closed until the operator opens them. */
 export const CLOSED_CONTEXTS = ["groups", "hooks", "sandboxed"] as const;
@@ -10,10 +11,17 @@ export interface PluginConfig {
   readonly databasePath: string | undefined;
   readonly searchByDefault: boolean;
   readonly promptHints: boolean;
+  readonly embeddings: EmbeddingsConfig;
   /** By agent id in lower case. `undefined` as a value: the entry is malformed, and that agent gets no memory. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
   readonly allow: ReadonlySet<ClosedContext>;
   readonly auditServers: readonly string[];
+}
+
+/** As memory takes them, but for the key: a string, or a reference that still has to be resolved. */
+export interface EmbeddingsConfig {
+  readonly settings: EmbeddingSettings;
+  readonly apiKey: unknown;
 }
 
 const DEFAULT_AUDIT_SERVERS: readonly string[] = ["helmdeck"];
@@ -30,10 +38,23 @@ export function parseConfig(raw: unknown): PluginConfig {
     databasePath: typeof given.databasePath === "string" ? given.databasePath : undefined,
     searchByDefault: given.searchByDefault !== false,
     promptHints: given.promptHints !== false,
+    embeddings: readEmbeddings(given.embeddings),
     subjects: readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),
     auditServers: given.auditServers === undefined ? DEFAULT_AUDIT_SERVERS : strings(given.auditServers),
   };
+}
+
+/** What cannot be used as it stands turns search by meaning off, and says why; search by words goes on. */
+function readEmbeddings(raw: unknown): EmbeddingsConfig {
+  const { apiKey, provider, url, model, dimensions } = asRecord(raw);
+  const settings = embeddingSettingsOf({ provider, url, model, dimensions }, nameOfEmbeddingSetting);
+  return { settings, apiKey: apiKey ?? undefined };
+}
+
+/** For messages. */
+export function nameOfEmbeddingSetting(field: string): string {
+  return `embeddings.${field} in the plugin's configuration`;
 }
 
 function readSubjects(raw: unknown): PluginConfig["subjects"] {

@@ -10,6 +10,7 @@ describe("the configuration", () => {
         databasePath: undefined,
         searchByDefault: true,
         promptHints: true,
+        embeddings: { settings: { provider: "none" }, apiKey: undefined },
         subjects: new Map(),
         allow: new Set(),
         auditServers: ["helmdeck"],
@@ -24,12 +25,28 @@ describe("the configuration", () => {
       databasePath: "/d/m.sqlite",
       searchByDefault: false,
       promptHints: false,
+      embeddings: {
+        provider: "openai-compatible",
+        url: "https://vectors.example/v1",
+        model: "m",
+        dimensions: 256,
+        apiKey: reference,
+      },
       subjects: { " Work ": " alice " },
       allow: ["sandboxed", "groups"],
       auditServers: [],
     };
     expect(parseConfig(raw)).toEqual({
       ...raw,
+      embeddings: {
+        settings: {
+          provider: "openai-compatible",
+          url: "https://vectors.example/v1",
+          model: "m",
+          dimensions: 256,
+        },
+        apiKey: reference,
+      },
       subjects: new Map([["work", "alice"]]),
       allow: new Set(["groups", "sandboxed"]),
     });
@@ -51,6 +68,37 @@ describe("the configuration", () => {
     },
   );
 
+  test.each([
+    [undefined, { provider: "none" }],
+    [{}, { provider: "none" }],
+    ["http://x", { provider: "none" }],
+    [{ provider: "none", url: "http://x" }, { provider: "none" }],
+    [
+      { provider: "ollama" },
+      { provider: "ollama", url: "http://helmdeck-embeddings:11434", model: "nomic-embed-text" },
+    ],
+    [{ url: "http://x" }, { provider: "ollama", url: "http://x", model: "nomic-embed-text" }],
+    [
+      { provider: "openai-compatible", model: "m" },
+      { provider: "unusable", problem: expect.stringMatching(/embeddings\.url /) },
+    ],
+    [
+      { provider: "openai-compatible", url: "http://x" },
+      { provider: "unusable", problem: expect.stringMatching(/embeddings\.model /) },
+    ],
+    [
+      { provider: "Ollama" },
+      { provider: "unusable", problem: expect.stringMatching(/embeddings\.provider /) },
+    ],
+    [{ url: 7 }, { provider: "unusable", problem: expect.stringMatching(/embeddings\.url /) }],
+    [
+      { provider: "ollama", dimensions: 0.5 },
+      { provider: "unusable", problem: expect.stringMatching(/embeddings\.dimensions /) },
+    ],
+  ])("embeddings %j", (embeddings, settings) => {
+    expect(parseConfig({ embeddings }).embeddings.settings).toEqual(settings);
+  });
+
   test("never throws", () => {
     const fields = fc.record(
       {
@@ -58,6 +106,7 @@ describe("the configuration", () => {
         databasePath: fc.anything(),
         searchByDefault: fc.anything(),
         promptHints: fc.anything(),
+        embeddings: fc.anything(),
         subjects: fc.anything(),
         allow: fc.anything(),
         auditServers: fc.anything(),

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { EMBEDDING_PROVIDERS } from "../../app/embedding/settings.ts";
 import { CLOSED_CONTEXTS, parseConfig } from "../../plugin/config.ts";
 import { PLUGIN_ID, TESTED_HOST_VERSION } from "../../plugin/doctor.ts";
 import { KEY_CONFIG_PATH } from "../../plugin/secret.ts";
@@ -51,7 +52,10 @@ describe("the manifest", () => {
       { disposition: "include", scope: "state", relativePath: "helmdeck-memory" },
       { disposition: "regenerable", scope: "state", relativePath: "helmdeck-memory.key" },
     ]);
-    expect(manifest.configContracts.secretInputs.paths).toMatchObject([{ path: "encryptionKey" }]);
+    expect(manifest.configContracts.secretInputs.paths).toMatchObject([
+      { path: "encryptionKey" },
+      { path: "embeddings.apiKey" },
+    ]);
     expect(KEY_CONFIG_PATH).toBe(`plugins.entries.${manifest.id}.config.encryptionKey`);
     expect(manifest.uiHints.encryptionKey.sensitive).toBe(true);
   });
@@ -66,6 +70,13 @@ describe("the manifest", () => {
   ])("the key %j: %s", (key, fits) => {
     const [plain] = manifest.configSchema.properties.encryptionKey.anyOf;
     expect(new RegExp(plain.pattern, "u").test(key)).toBe(fits);
+  });
+
+  test("knows the settings and providers of embeddings that the plugin reads", () => {
+    const { properties, additionalProperties } = manifest.configSchema.properties.embeddings;
+    expect(Object.keys(properties)).toEqual(["provider", "url", "model", "apiKey", "dimensions"]);
+    expect(properties.provider.enum).toEqual(["none", ...EMBEDDING_PROVIDERS]);
+    expect(additionalProperties).toBe(false);
   });
 
   test.each([
