@@ -227,6 +227,17 @@ describe("a slug from a repository", () => {
     },
   );
 
+  test("is not shown what is always loaded for another project", async () => {
+    const home = await SeamHome.make();
+    await home.store([
+      projectFact("always", "rule", "of another project", "heron-2"),
+      projectFact("always", "rule", "of this project"),
+    ]);
+    const text = await home.seam().recallHere({ phase: "review" });
+    expect(text).toContain("of this project");
+    expect(text).not.toContain("of another project");
+  });
+
   test("gives keys that the policy takes, for names of any length", async () => {
     const home = await SeamHome.make();
     await home.store([{ key: "unrelated", value: "so that there is memory" }]);
