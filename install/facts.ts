@@ -4,6 +4,11 @@ import type { JsonObject } from "./json.ts";
 /** Where OpenClaw runs. */
 export type Target = { readonly kind: "host" } | { readonly kind: "container"; readonly name: string };
 
+/** As `--openclaw` takes it. */
+export function targetName(target: Target): string {
+  return target.kind === "host" ? "host" : `container:${target.name}`;
+}
+
 export interface Facts {
   readonly machine: MachineFacts;
   readonly docker: DockerFacts;

@@ -10,7 +10,6 @@ import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { HelmdeckError } from "../app/index.ts";
-import type { Target } from "./facts.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 const JSON_VALUE: z.ZodType<Json> = z.json();
@@ -119,11 +118,6 @@ export function journalFolder(env: Readonly<Record<string, string | undefined>>,
 
 export function fingerprint(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? "none" : createHash("sha256").update(bytes).digest("hex");
-}
-
-export function isSameTarget(left: Target, right: Target): boolean {
-  if (left.kind === "host" || right.kind === "host") return left.kind === right.kind;
-  return left.name === right.name;
 }
 
 /** What was set, as the planner sees it. */

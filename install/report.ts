@@ -1,7 +1,15 @@
 /** What a person or a program sees: a line for each step, or one JSON object at the end. */
 import { styleText } from "node:util";
 import { SingleBar } from "cli-progress";
-import { type ExitCode, type Missing, type Plan, type Step, type StepOutcome, titleOf } from "./steps.ts";
+import {
+  detailOf,
+  type ExitCode,
+  type Missing,
+  type Plan,
+  type Step,
+  type StepOutcome,
+  titleOf,
+} from "./steps.ts";
 
 export interface Reporter {
   plan(plan: Plan): void;
@@ -48,7 +56,10 @@ export class LineReporter implements Reporter {
 
   plan({ steps, warnings }: Plan): void {
     if (steps.length > 0) this.line(`${this.#style("bold", "==>")} Plan`);
-    for (const [index, step] of steps.entries()) this.line(`  ${index + 1}. ${titleOf(step)}`);
+    for (const [index, step] of steps.entries()) {
+      const detail = detailOf(step);
+      this.line(`  ${index + 1}. ${titleOf(step)}${detail === undefined ? "" : ` (${detail})`}`);
+    }
     for (const warning of warnings) this.warn(warning);
   }
 

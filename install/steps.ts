@@ -141,25 +141,43 @@ export function exitCodeOf({ kind }: Pick<Step, "kind">): ExitCode {
   }
 }
 
+/** What a person should know about a step before saying yes. */
+export function detailOf(step: Step): string | undefined {
+  switch (step.kind) {
+    case "start-sidecar":
+      return step.downloadsImage ? "downloads its image, several GB" : undefined;
+    case "make-key":
+      return `${step.keyPath}; back it up, nothing can be read without it`;
+    case "install-plugin":
+      return `it brings: ${step.capabilities.join(", ")}`;
+    case "attach-container":
+      return step.override === undefined
+        ? undefined
+        : `writes ${step.override.file} so that it stays attached`;
+    default:
+      return undefined;
+  }
+}
+
 /** The step in a person's words. */
 export function titleOf(step: Step): string {
   switch (step.kind) {
     case "create-network":
       return `create the Docker network ${step.network}`;
     case "start-sidecar":
-      return `start the embedding sidecar${step.downloadsImage ? " (downloads its image, several GB)" : ""}`;
+      return "start the embedding sidecar";
     case "pull-model":
       return `download the model ${step.model}`;
     case "check-embedding":
       return `see that ${step.model} embeds`;
     case "make-key":
-      return `make the memory's key: ${step.keyPath} (back it up: nothing can be read without it)`;
+      return "make the memory's key";
     case "back-up-config":
       return `keep a copy of ${step.configPath}`;
     case "install-plugin":
-      return `install the plugin ${step.plugin} ${step.version} into OpenClaw (it may: ${step.capabilities.join(", ")})`;
+      return `install the plugin ${step.plugin} ${step.version} into OpenClaw`;
     case "attach-container":
-      return `attach the container ${step.container} to ${step.network}${step.override === undefined ? "" : `, and write ${step.override.file} so that it stays attached`}`;
+      return `attach the container ${step.container} to ${step.network}`;
     case "check-from-container":
       return `see that ${step.container} reaches ${step.url}`;
     case "point-search":

@@ -5,7 +5,13 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findPlace } from "../../app/index.ts";
-import type { OpenClawFacts, OpenClawReady, SearchFacts, Target } from "../facts.ts";
+import {
+  type OpenClawFacts,
+  type OpenClawReady,
+  type SearchFacts,
+  type Target,
+  targetName,
+} from "../facts.ts";
 import { at, isObject, type Json } from "../json.ts";
 import { PLUGIN_ID } from "../names.ts";
 import { OpenClaw } from "../openclaw.ts";
@@ -25,7 +31,7 @@ export async function lookAtOpenClaw(world: World, wanted: Target | undefined): 
   const [openclaw] = there;
   if (there.length > 1) {
     return {
-      facts: { state: "ambiguous", choices: there.map(({ target }) => named(target)) },
+      facts: { state: "ambiguous", choices: there.map(({ target }) => targetName(target)) },
       openclaw: undefined,
     };
   }
@@ -33,10 +39,6 @@ export async function lookAtOpenClaw(world: World, wanted: Target | undefined): 
   const facts: OpenClawFacts =
     wanted?.kind === "container" ? { state: "no_such_container", name: wanted.name } : { state: "missing" };
   return { facts, openclaw: undefined };
-}
-
-export function named(target: Target): string {
-  return target.kind === "host" ? "host" : `container:${target.name}`;
 }
 
 /** This machine, and every running container that by its image or name may be an OpenClaw of its own. */

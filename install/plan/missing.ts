@@ -1,5 +1,5 @@
 /** What stands in the way, all of it at once, each with what to do about it. */
-import type { Facts, OpenClawFacts } from "../facts.ts";
+import { type Facts, type OpenClawFacts, targetName } from "../facts.ts";
 import { OLDEST_OPENCLAW } from "../names.ts";
 import type { Options } from "../options.ts";
 import type { Missing } from "../steps.ts";
@@ -12,6 +12,7 @@ const MEMORY_BYTES = 2e9;
 export function missingFor(facts: Facts, options: Options): readonly Missing[] {
   const all = [
     openclawMissing(facts.openclaw),
+    otherTarget(facts),
     ...(options.mode === "install" ? embeddingsMissing(facts, options) : []),
   ];
   return all.filter((missing) => missing !== undefined);
@@ -73,6 +74,18 @@ function readyMissing({
   if (disabledPlugins.includes("*"))
     return missing("OpenClaw's plugins are switched off.", "openclaw config set plugins.enabled true");
   return undefined;
+}
+
+/** One installation is recorded; a second one elsewhere would lose how the first is taken back. */
+function otherTarget({ openclaw, journal }: Facts): Missing | undefined {
+  if (openclaw.state !== "ready" || journal.target === undefined) return undefined;
+  if (targetName(openclaw.target) === targetName(journal.target)) return undefined;
+  const where = targetName(journal.target);
+  return {
+    what: "openclaw",
+    message: `An earlier run installed into ${where}, and this one would into ${targetName(openclaw.target)}.`,
+    remedy: `First: install.sh --uninstall --openclaw ${where}`,
+  };
 }
 
 function dockerMissing({ docker }: Facts): Missing | undefined {

@@ -1,5 +1,5 @@
 /** The plan that takes everything back: what the journal says was changed, and nothing else. */
-import type { Facts, OpenClawReady } from "../facts.ts";
+import { type Facts, type OpenClawReady, targetName } from "../facts.ts";
 import { COMPOSE_FILE, NETWORK, PLUGIN_ID } from "../names.ts";
 import type { Options } from "../options.ts";
 import type { Missing, Plan, Step } from "../steps.ts";
@@ -73,19 +73,15 @@ function isEmpty({ journal }: Facts): boolean {
 
 function isOtherTarget({ openclaw, journal }: Facts): boolean {
   if (openclaw.state !== "ready" || journal.target === undefined) return false;
-  const [left, right] = [openclaw.target, journal.target].map((target) =>
-    target.kind === "host" ? "host" : `container:${target.name}`,
-  );
-  return left !== right;
+  return targetName(openclaw.target) !== targetName(journal.target);
 }
 
 function whichOne({ openclaw, journal }: Facts): Missing {
-  const { target } = journal;
-  const was = target === undefined ? undefined : target.kind === "host" ? "host" : `container:${target.name}`;
-  const choices = openclaw.state === "ambiguous" ? openclaw.choices.join(", ") : "another OpenClaw";
+  const was = journal.target && targetName(journal.target);
+  const choices = openclaw.state === "ambiguous" ? openclaw.choices : ["another OpenClaw"];
   return {
     what: "openclaw",
-    message: `This found ${choices}${was === undefined ? "" : `, and what was installed is in ${was}`}.`,
-    remedy: `Say which one: --openclaw ${was ?? (openclaw.state === "ambiguous" ? openclaw.choices[0] : "host")}`,
+    message: `This found ${choices.join(", ")}${was === undefined ? "" : `, and what was installed is in ${was}`}.`,
+    remedy: `Say which one: --openclaw ${was ?? choices[0]}`,
   };
 }

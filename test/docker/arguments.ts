@@ -1,0 +1,34 @@
+/** Looks over the shoulders of all processes, as any account of a machine can: does a secret stand in their arguments? */
+import { readdirSync, readFileSync } from "node:fs";
+
+const EVERY_MS = 20;
+
+export interface Watch {
+  /** A secret that was not known at the start; arguments seen so far are looked through again. */
+  add(secret: string): void;
+  /** The command lines that held one. */
+  seen(): readonly string[];
+  samples(): number;
+}
+
+export function watchArguments(secrets: readonly string[]): Watch {
+  const known = [...secrets];
+  const lines = new Set<string>();
+  let samples = 0;
+  const look = () => {
+    samples += 1;
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      try {
+        lines.add(readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
+      } catch {
+        // It ended in between.
+      }
+    }
+  };
+  setInterval(look, EVERY_MS).unref();
+  return {
+    add: (secret) => void known.push(secret),
+    seen: () => [...lines].filter((line) => known.some((secret) => line.includes(secret))),
+    samples: () => samples,
+  };
+}

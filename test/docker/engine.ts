@@ -1,0 +1,129 @@
+/**
+ * A Docker engine of the tests' own: its own data, socket and process, no change to the machine's packet filter, ended by its
+ * process id. Another engine on the machine is never spoken to.
+ */
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+export interface DockerRan {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const READY_WITHIN_MS = 60_000;
+const ENDED_WITHIN_MS = 30_000;
+const LOOK_AGAIN_MS = 100;
+
+/** Why no engine can be started here; undefined when one can. */
+export function whyNoEngine(): string | undefined {
+  if (process.platform !== "linux") return "a Docker engine of the tests' own needs Linux";
+  if (process.getuid?.() !== 0) return "starting a Docker engine needs root";
+  const missing = [
+    ["dockerd", "--version"],
+    ["docker", "--version"],
+    ["docker-compose", "version"],
+  ].filter(([program = "", ...args]) => spawnSync(program, args).status !== 0);
+  const names = missing.map(([program]) => program).join(", ");
+  return names === ""
+    ? undefined
+    : `not installed: ${names} (Debian: apt-get install docker.io docker-compose)`;
+}
+
+export class Engine {
+  readonly root: string;
+  readonly #dockerd: ChildProcess;
+
+  private constructor(root: string, dockerd: ChildProcess) {
+    this.root = root;
+    this.#dockerd = dockerd;
+  }
+
+  static async start(): Promise<Engine> {
+    // Short: the socket's path may have 107 bytes.
+    const root = await realpath(await mkdtemp(join(tmpdir(), "hd-docker-")));
+    const log = openSync(join(root, "log"), "a");
+    const dockerd = spawn(
+      "dockerd",
+      [
+        ...["--data-root", join(root, "data"), "--exec-root", join(root, "exec")],
+        ...["--pidfile", join(root, "pid"), "--host", `unix://${join(root, "docker.sock")}`],
+        // Ports are published by the engine's own proxy; the machine's filter and forwarding stay as they are.
+        ...["--bridge=none", "--iptables=false", "--ip-masq=false", "--ip-forward=false"],
+      ],
+      { stdio: ["ignore", log, log], detached: true },
+    );
+    closeSync(log);
+    const engine = new Engine(root, dockerd);
+    try {
+      await engine.#untilReady();
+      return engine;
+    } catch (error) {
+      await engine.stop();
+      throw error;
+    }
+  }
+
+  get env(): { readonly DOCKER_HOST: string; readonly DOCKER_CONFIG: string } {
+    return {
+      DOCKER_HOST: `unix://${join(this.root, "docker.sock")}`,
+      DOCKER_CONFIG: join(this.root, "client"),
+    };
+  }
+
+  /** A docker command that has to work; its standard output. */
+  async docker(...args: readonly string[]): Promise<string> {
+    const ran = await this.try(...args);
+    if (ran.code !== 0) throw new Error(`docker ${args.join(" ")} ended with ${ran.code}:\n${ran.stderr}`);
+    return ran.stdout.trim();
+  }
+
+  try(...args: readonly string[]): Promise<DockerRan> {
+    return this.run("docker", args);
+  }
+
+  run(file: string, args: readonly string[], cwd?: string): Promise<DockerRan> {
+    return new Promise((resolve) => {
+      const options = { env: { ...process.env, ...this.env }, maxBuffer: 64e6, ...(cwd && { cwd }) };
+      execFile(file, [...args], options, (error, stdout, stderr) => {
+        const code = typeof error?.code === "number" ? error.code : error === null ? 0 : 1;
+        resolve({ code, stdout, stderr });
+      });
+    });
+  }
+
+  /** Everything in it, then the engine, then its folder. */
+  async stop(): Promise<void> {
+    if (this.#dockerd.exitCode === null) {
+      const ids = (await this.try("ps", "-aq")).stdout.split("\n").filter((id) => id !== "");
+      if (ids.length > 0) await this.try("rm", "-f", "-v", ...ids);
+      await this.try("network", "prune", "-f");
+      await this.#end();
+    }
+    await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+  }
+
+  async #end(): Promise<void> {
+    const ended = once(this.#dockerd, "exit");
+    this.#dockerd.kill("SIGTERM");
+    const timer = setTimeout(() => this.#dockerd.kill("SIGKILL"), ENDED_WITHIN_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  async #untilReady(): Promise<void> {
+    const deadline = Date.now() + READY_WITHIN_MS;
+    while ((await this.try("version")).code !== 0) {
+      if (Date.now() > deadline || this.#dockerd.exitCode !== null) {
+        const log = await readFile(join(this.root, "log"), "utf8").catch(() => "");
+        throw new Error(`dockerd did not start:\n${log.split("\n").slice(-15).join("\n")}`);
+      }
+      await pause(LOOK_AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * install.sh against a real Docker engine and a real OpenClaw on this machine, from nothing to nothing: the plan, the
+ * installation, again, the proof, a dead and a hanging sidecar, without embeddings and back, uninstalled.
+ *
+ * Budget: six minutes on two idle cores, most of it OpenClaw's own commands (3 to 15 s each).
+ */
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { OpenClawHost } from "../../scripts/openclaw-host.ts";
+import { readApiDescription } from "../sidecar/api-description.ts";
+import { watchArguments } from "./arguments.ts";
+import { docker, engineMissing, installer, pathWithOpenClaw, type Report } from "./rig.ts";
+
+const NOTES = { "MEMORY.md": "# Notes\n\nKonflux is the build system at work.\n" };
+const SECRET = "sk-operators-own-key-0123456789";
+const FACT = { key: "deploy/preference", value: "We always deploy through Konflux, by merging to main." };
+
+let host: OpenClawHost;
+let original: string;
+
+beforeAll(async () => {
+  if (engineMissing() !== undefined) return;
+  host = await OpenClawHost.make({
+    notes: NOTES,
+    // A secret in the configuration, to see that it appears nowhere else.
+    config: { models: { providers: { own: { baseUrl: "http://127.0.0.1:9", apiKey: SECRET, models: [] } } } },
+    env: { ...inject("engineEnv") },
+  });
+  Object.assign(host.home.env, { PATH: pathWithOpenClaw(join(host.home.root, "bin")) });
+  await host.startGateway();
+  original = config();
+});
+
+afterAll(async () => {
+  await host?.stop();
+});
+
+describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the machine", () => {
+  let plan: Report["plan"];
+  let secrets: ReturnType<typeof watchArguments>;
+
+  it("shows a plan and changes nothing", async () => {
+    const before = [tree(), await dockerState()];
+    const { code, report } = await installer(host.home.env, "--dry-run");
+    expect(code).toBe(0);
+    plan = report.plan;
+    expect(plan.map(({ kind }) => kind)).toEqual([
+      "create-network",
+      "start-sidecar",
+      "pull-model",
+      "make-key",
+      "check-embedding",
+      "back-up-config",
+      "install-plugin",
+      "point-search",
+      "index-notes",
+      "prove",
+    ]);
+    expect([tree(), await dockerState()]).toEqual(before);
+  });
+
+  it("does what the plan said, step by step, and proves it", async () => {
+    secrets = watchArguments([SECRET, host.home.token]);
+    const { code, report, text } = await installer(host.home.env, "--yes");
+    secrets.add(readFileSync(keyPath(), "utf8").trim());
+    expect(report.error ?? report.steps.at(-1)?.error).toBeUndefined();
+    expect(code).toBe(0);
+    expect(report.steps.map(({ step }) => step)).toEqual(plan);
+    expect(report.steps.at(-1)?.remark).toMatch(
+      /OpenClaw embeds its own notes.*memory_search finds a stored fact/,
+    );
+    expect(await docker("inspect", "-f", "{{.State.Health.Status}}", "helmdeck-embeddings")).toBe("healthy");
+    expect(text).not.toContain(SECRET);
+    expect(statSync(keyPath()).mode & 0o777).toBe(0o600);
+  });
+
+  it("leaves the marker nowhere, and the gateway answers by the sidecar", async () => {
+    const search = await host.invokeTool("memory_search", { query: "marker of the installation" });
+    expect(search.text).not.toContain("install.sh/proof");
+    const notes = await host.invokeTool("memory_search", { query: "build system", corpus: "memory" });
+    expect(notes.details.provider).toBe("ollama");
+  });
+
+  it("published a port on loopback alone, in a container as hard as the file says", async () => {
+    const [container] = JSON.parse(await docker("inspect", "helmdeck-embeddings"));
+    const ports = Object.values(container.NetworkSettings.Ports).flat() as { HostIp: string }[];
+    expect(ports.map(({ HostIp }) => HostIp)).toEqual(["127.0.0.1"]);
+    expect(container.HostConfig).toMatchObject({
+      ReadonlyRootfs: true,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges:true"],
+      PidsLimit: 512,
+      Memory: 2 * 1024 ** 3,
+      Privileged: false,
+    });
+  });
+
+  it("sent the service nothing that Ollama's API does not know", async () => {
+    const description = await readApiDescription();
+    const seen = await sidecarRequests();
+    expect(seen.map(({ path }) => path)).toEqual(expect.arrayContaining(["/api/pull", "/api/embed"]));
+    const faults = seen.flatMap(({ method, path, body }) => description.requestFaults(method, path, body));
+    expect(faults).toEqual([]);
+  });
+
+  it("changes nothing the second time", async () => {
+    const before = [config(), journal(), await dockerState()];
+    const { code, report } = await installer(host.home.env, "--yes");
+    expect(code).toBe(0);
+    expect(report.plan.map(({ kind }) => kind)).toEqual(["check-embedding", "prove"]);
+    expect([config(), journal(), await dockerState()]).toEqual(before);
+  });
+
+  it("with a dead sidecar: the proof says so, helmdeck's facts are still found, and it recovers by itself", async () => {
+    await host.invokeTool("helmdeck__memory_store", FACT);
+    await docker("kill", "helmdeck-embeddings");
+    const search = await host.invokeTool("memory_search", { query: "deploy Konflux" });
+    expect(search.text).toContain("helmdeck/user_facts/deploy/preference.md");
+    expect(search.text).toContain("unavailable");
+    const { code, report } = await installer(host.home.env, "--yes");
+    expect(report.plan[0]?.kind).toBe("start-sidecar");
+    expect(report.steps.at(-1)?.error).toBeUndefined();
+    expect(code).toBe(0);
+  });
+
+  it("with a hanging sidecar: helmdeck's facts are still found", async () => {
+    await setFault({ kind: "hang", path: "/api/embed" });
+    const search = await host.invokeTool("memory_search", { query: "deploy Konflux" });
+    await setFault(null);
+    expect(search.text).toContain("helmdeck/user_facts/deploy/preference.md");
+  });
+
+  it("--no-embeddings stops the sidecar, keeps its models and gives the provider back; and back again", async () => {
+    const off = await installer(host.home.env, "--yes", "--no-embeddings");
+    expect(off.report.steps.at(-1)?.error).toBeUndefined();
+    expect(off.code).toBe(0);
+    expect(JSON.parse(config()).memory).toEqual(JSON.parse(original).memory);
+    expect(await docker("ps", "-aq")).toBe("");
+    expect(await docker("volume", "ls", "-q")).toContain("helmdeck-embeddings-models");
+    const on = await installer(host.home.env, "--yes");
+    expect(on.code).toBe(0);
+    expect(JSON.parse(config()).memory.search.provider).toBe("ollama");
+  });
+
+  it("--verify proves it alone", async () => {
+    const { code, report } = await installer(host.home.env, "--verify");
+    expect(report.steps.map(({ step }) => step.kind)).toEqual(["prove"]);
+    expect(code).toBe(0);
+  });
+
+  it("--uninstall puts everything back and keeps what is remembered", async () => {
+    const { code, report } = await installer(host.home.env, "--uninstall", "--yes");
+    expect(report.steps.at(-1)?.error).toBeUndefined();
+    expect(code).toBe(0);
+    const { meta: _, ...now } = JSON.parse(config());
+    expect(now).toEqual(JSON.parse(original));
+    expect(await docker("ps", "-aq")).toBe("");
+    expect(await docker("network", "ls", "-q", "-f", "name=baas-net")).toBe("");
+    expect(existsSync(keyPath())).toBe(true);
+    expect(journal()).toBeUndefined();
+  });
+
+  it("showed no secret in any process's arguments, log or world-readable file", async () => {
+    expect(secrets.seen()).toEqual([]);
+    expect(secrets.samples()).toBeGreaterThan(100);
+    expect(worldReadableWith([SECRET, readFileSync(keyPath(), "utf8").trim()])).toEqual([]);
+  });
+});
+
+const config = () => readFileSync(host.home.configPath, "utf8");
+const keyPath = () => join(host.home.stateDir, "helmdeck-memory.key");
+const stateFolder = () => join(host.home.root, "home", ".local", "state", "helmdeck-memory", "install");
+
+function journal(): string | undefined {
+  const file = join(stateFolder(), "journal.json");
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+/** Every file below the home but OpenClaw's own databases, caches and logs, which its command line touches by being run. */
+function tree(): readonly string[] {
+  const own = /\.openclaw\/(state|cache|tmp|agents|logs|media)\/|\.bak|last-good|journal-fingerprint/;
+  return globSync(join(host.home.root, "home", "**"), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !own.test(file))
+    .map((file) => `${file} ${createHash("sha256").update(readFileSync(file)).digest("hex")}`)
+    .sort();
+}
+
+async function dockerState(): Promise<readonly string[]> {
+  return [
+    await docker("ps", "-a", "--no-trunc", "--format", "{{.ID}} {{.Names}}"),
+    await docker("network", "ls", "--no-trunc", "--format", "{{.ID}} {{.Name}}"),
+    await docker("volume", "ls", "-q"),
+  ];
+}
+
+async function sidecarUrl(): Promise<string> {
+  return `http://${await docker("port", "helmdeck-embeddings", "11434/tcp")}`;
+}
+
+async function sidecarRequests(): Promise<readonly { method: string; path: string; body: unknown }[]> {
+  const response = await fetch(`${await sidecarUrl()}/stand-in/requests`);
+  return (await response.json()) as { method: string; path: string; body: unknown }[];
+}
+
+async function setFault(fault: unknown): Promise<void> {
+  await fetch(`${await sidecarUrl()}/stand-in/fault`, { method: "PUT", body: JSON.stringify(fault) });
+}
+
+function worldReadableWith(secrets: readonly string[]): readonly string[] {
+  return globSync(join(host.home.root, "**"), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o044)
+    .filter((file) => secrets.some((secret) => readFileSync(file).includes(secret)));
+}

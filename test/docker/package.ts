@@ -1,0 +1,18 @@
+/** The package as npm installs it: the built files, install.sh and the compose files, in a folder of their own. */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildAll, DIST, ROOT } from "../../scripts/build.ts";
+
+/** The folder; its node_modules are the repository's. */
+export async function makePackage(): Promise<string> {
+  await buildAll();
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), "hd-package-"));
+  cpSync(DIST, join(folder, "dist"), { recursive: true });
+  mkdirSync(join(folder, "install"));
+  cpSync(join(ROOT, "install", "install.sh"), join(folder, "install", "install.sh"));
+  for (const name of readdirSync(ROOT).filter((file) => file.startsWith("compose.embeddings")))
+    cpSync(join(ROOT, name), join(folder, name));
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}

@@ -1,0 +1,294 @@
+/** The planner: what is right is left alone, what is the operator's own is asked about, what is missing is said all at once. */
+import { describe, expect, it } from "vitest";
+import type { Facts, OpenClawReady } from "../../install/facts.ts";
+import { type Options, parseOptions } from "../../install/options.ts";
+import { makePlan } from "../../install/plan.ts";
+import { exitCodeOf } from "../../install/steps.ts";
+
+const OPENCLAW: OpenClawReady = {
+  state: "ready",
+  target: { kind: "host" },
+  version: "2026.9.6",
+  configPath: "/home/u/.openclaw/openclaw.json",
+  hasConfigFile: true,
+  gateway: "running",
+  search: { enabled: true, provider: undefined, model: undefined, baseUrl: undefined },
+  allowedPlugins: undefined,
+  disabledPlugins: [],
+  agentsWithProvider: [],
+  installed: "absent",
+  attachment: undefined,
+  memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: false },
+};
+
+const FACTS: Facts = {
+  machine: { freeDiskBytes: 50e9, memoryBytes: 8e9 },
+  docker: {
+    state: "ready",
+    engine: "20.10",
+    compose: "docker-compose",
+    hasNetwork: false,
+    hasImage: false,
+    sidecar: { state: "absent", isHealthy: false, isAsWanted: false, port: 11434 },
+  },
+  openclaw: OPENCLAW,
+  service: { url: undefined, health: { reason: "it does not run yet" }, hasModel: false },
+  plugin: { version: "0.1.0", capabilities: [] },
+  journal: {
+    target: undefined,
+    search: undefined,
+    hasConfigCopy: false,
+    configIsAsLeft: false,
+    madeNetwork: false,
+    installedPlugin: false,
+    attached: undefined,
+    startedSidecar: false,
+  },
+};
+
+const SET = {
+  search: { provider: "ollama", model: "nomic-embed-text", remote: { baseUrl: "http://127.0.0.1:11434" } },
+};
+/** As after an installation. */
+const INSTALLED: Facts = {
+  ...FACTS,
+  docker: {
+    ...(FACTS.docker as Extract<Facts["docker"], { state: "ready" }>),
+    hasNetwork: true,
+    hasImage: true,
+    sidecar: { state: "running", isHealthy: true, isAsWanted: true, port: 11434 },
+  },
+  openclaw: {
+    ...OPENCLAW,
+    installed: "same",
+    search: {
+      enabled: true,
+      provider: "ollama",
+      model: "nomic-embed-text",
+      baseUrl: "http://127.0.0.1:11434",
+    },
+    memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: true },
+  },
+  service: { url: "http://127.0.0.1:11434", health: "ok", hasModel: true },
+  journal: {
+    ...FACTS.journal,
+    target: { kind: "host" },
+    search: SET,
+    hasConfigCopy: true,
+    configIsAsLeft: true,
+    installedPlugin: true,
+    startedSidecar: true,
+    madeNetwork: true,
+  },
+};
+
+const options = (...args: string[]): Options => parseOptions(args, { write: () => {} });
+const kinds = (facts: Facts, ...args: string[]) =>
+  makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
+const openclaw = (changes: Partial<OpenClawReady>, facts = FACTS): Facts => ({
+  ...facts,
+  openclaw: { ...(facts.openclaw as OpenClawReady), ...changes },
+});
+
+describe("an installation", () => {
+  it("points OpenClaw at the sidecar only after an embedding came back, and proves last", () => {
+    const steps = kinds(FACTS);
+    expect(steps.indexOf("check-embedding")).toBeGreaterThan(steps.indexOf("pull-model"));
+    expect(steps.indexOf("point-search")).toBeGreaterThan(steps.indexOf("check-embedding"));
+    expect(steps.indexOf("back-up-config")).toBeLessThan(steps.indexOf("install-plugin"));
+    expect(steps.at(-1)).toBe("prove");
+  });
+
+  it("has nothing to change where everything is right", () => {
+    expect(kinds(INSTALLED)).toEqual(["check-embedding", "prove"]);
+  });
+
+  it.each([["auto"], ["none"], [undefined]])("replaces the provider %s without asking", (provider) => {
+    const plan = makePlan(openclaw({ search: { ...OPENCLAW.search, provider } }), options());
+    expect(plan.asksToReplace).toBeUndefined();
+    expect(plan.steps).toContainEqual(expect.objectContaining({ kind: "point-search", replaces: undefined }));
+  });
+
+  it.each([["openai"], ["ollama"], ["gemini"]])("never replaces an operator's own %s unasked", (provider) => {
+    const facts = openclaw({ search: { ...OPENCLAW.search, provider, baseUrl: "http://elsewhere:11434" } });
+    const plan = makePlan(facts, options("--yes"));
+    expect(plan.asksToReplace).toBe(provider);
+    expect(plan.steps.map(({ kind }) => kind)).not.toContain("point-search");
+    expect(plan.warnings.join()).toContain(`keeps its provider ${provider}`);
+    expect(plan.steps.at(-1)).toMatchObject({ kind: "prove", embeddings: undefined });
+    const agreed = makePlan(facts, { ...options(), replaceProvider: true });
+    expect(agreed.steps).toContainEqual(
+      expect.objectContaining({ kind: "point-search", replaces: provider }),
+    );
+  });
+
+  it("sees its own earlier setting as no operator's own: another model is set without asking", () => {
+    const plan = makePlan(INSTALLED, options("--embedding-model", "mxbai-embed-large"));
+    expect(plan.asksToReplace).toBeUndefined();
+    expect(plan.steps).toContainEqual(
+      expect.objectContaining({ kind: "point-search", model: "mxbai-embed-large" }),
+    );
+  });
+
+  it("allows the provider's plugin where plugins.allow is set, and leaves the list alone where it is not", () => {
+    const allow = (facts: Facts) =>
+      makePlan(facts, options()).steps.flatMap((step) => (step.kind === "point-search" ? step.allow : []));
+    expect(allow(openclaw({ allowedPlugins: ["memory-core"] }))).toEqual(["ollama"]);
+    expect(allow(openclaw({ allowedPlugins: ["ollama"] }))).toEqual([]);
+    expect(allow(FACTS)).toEqual([]);
+  });
+
+  it("leaves a search that is switched off as it is, and one whose provider's plugin is", () => {
+    expect(kinds(openclaw({ search: { ...OPENCLAW.search, enabled: false } }))).not.toContain("point-search");
+    expect(kinds(openclaw({ disabledPlugins: ["ollama"] }))).not.toContain("point-search");
+  });
+
+  it("without embeddings needs no Docker; where they were, it takes them back before the sidecar stops", () => {
+    const steps = kinds({ ...FACTS, docker: { state: "missing" } }, "--no-embeddings");
+    expect(steps).toEqual(["make-key", "back-up-config", "install-plugin", "prove"]);
+    const back = kinds(INSTALLED, "--no-embeddings");
+    expect(back).toEqual(["restore-search", "index-notes", "stop-sidecar", "prove"]);
+  });
+
+  it("uses an Ollama that is there, without Docker", () => {
+    const facts: Facts = {
+      ...FACTS,
+      docker: { state: "missing" },
+      service: { url: "http://10.0.0.5:11434", health: "ok", hasModel: true },
+    };
+    const plan = makePlan(facts, options("--embeddings-url", "http://10.0.0.5:11434/"));
+    expect(plan.missing).toEqual([]);
+    expect(plan.steps).toContainEqual(
+      expect.objectContaining({ kind: "point-search", baseUrl: "http://10.0.0.5:11434" }),
+    );
+  });
+
+  it("reaches a containerised OpenClaw by name, and asks from inside before it points there", () => {
+    const facts = openclaw({
+      target: { kind: "container", name: "claw" },
+      memory: undefined,
+      attachment: {
+        isAttached: false,
+        compose: {
+          service: "openclaw-gateway",
+          overrideFile: "/srv/docker-compose.override.yml",
+          override: "absent",
+          readsOverride: true,
+          ownNetworks: ["default"],
+        },
+      },
+    });
+    const { steps } = makePlan(facts, options());
+    const order = steps.map(({ kind }) => kind);
+    expect(order.indexOf("attach-container")).toBeLessThan(order.indexOf("check-from-container"));
+    expect(order.indexOf("check-from-container")).toBeLessThan(order.indexOf("point-search"));
+    expect(steps).toContainEqual(
+      expect.objectContaining({ kind: "point-search", baseUrl: "http://helmdeck-embeddings:11434" }),
+    );
+    expect(steps).toContainEqual(
+      expect.objectContaining({ override: expect.objectContaining({ networks: ["default", "baas-net"] }) }),
+    );
+    expect(steps).toContainEqual(
+      expect.objectContaining({ kind: "start-sidecar", files: ["compose.embeddings.yml"] }),
+    );
+  });
+});
+
+describe("what is missing", () => {
+  it("is said all at once, each with a remedy, and nothing is planned", () => {
+    const facts: Facts = { ...FACTS, docker: { state: "missing" }, openclaw: { state: "missing" } };
+    const plan = makePlan(facts, options());
+    expect(plan.missing.map(({ what }) => what)).toEqual(["openclaw", "docker"]);
+    expect(plan.missing.every(({ remedy }) => remedy.length > 10)).toBe(true);
+    expect(plan.missing[0]?.remedy).toContain("npm install -g openclaw");
+    expect(plan.missing[1]?.remedy).toMatch(/--embeddings-url.*--no-embeddings/);
+    expect(plan.steps).toEqual([]);
+  });
+
+  it.each<[string, Facts, RegExp]>([
+    ["an old OpenClaw", openclaw({ version: "2026.8.31" }), /older than 2026\.9\.6/],
+    ["a gateway elsewhere", openclaw({ gateway: "remote" }), /another machine/],
+    ["plugins switched off", openclaw({ disabledPlugins: ["*"] }), /plugins are switched off/],
+    ["no disk", { ...FACTS, machine: { freeDiskBytes: 5e9, memoryBytes: 8e9 } }, /of disk; 5\.0 GB are free/],
+    [
+      "no memory",
+      { ...FACTS, machine: { freeDiskBytes: 50e9, memoryBytes: 1e9 } },
+      /of memory; this one has 1\.0/,
+    ],
+    ["no compose", { ...FACTS, docker: { state: "no_compose", engine: "20.10" } }, /no compose/],
+    ["an engine that is down", { ...FACTS, docker: { state: "unreachable" } }, /does not answer/],
+  ])("is found: %s", (_, facts, message) => {
+    const { missing, steps } = makePlan(facts, options());
+    expect(missing.map((one) => one.message).join()).toMatch(message);
+    expect(steps).toEqual([]);
+  });
+
+  it("is not a newer OpenClaw, nor disk for an image that is there", () => {
+    expect(makePlan(openclaw({ version: "2026.10.1" }), options()).missing).toEqual([]);
+    expect(
+      makePlan({ ...INSTALLED, machine: { freeDiskBytes: 1e6, memoryBytes: 8e9 } }, options()).missing,
+    ).toEqual([]);
+  });
+
+  it("is an answer to which OpenClaw, when there are two", () => {
+    const facts: Facts = { ...FACTS, openclaw: { state: "ambiguous", choices: ["host", "container:claw"] } };
+    expect(makePlan(facts, options()).missing[0]?.remedy).toContain("--openclaw host");
+  });
+
+  it("is the first installation's end, when another OpenClaw is named", () => {
+    const facts = openclaw({ target: { kind: "container", name: "claw" } }, INSTALLED);
+    expect(makePlan(facts, options()).missing[0]?.message).toContain("host");
+  });
+});
+
+describe("an uninstallation", () => {
+  it("takes back what the journal says, byte for byte when nobody wrote since", () => {
+    expect(kinds(INSTALLED, "--uninstall")).toEqual([
+      "uninstall-plugin",
+      "restore-config-copy",
+      "index-notes",
+      "stop-sidecar",
+      "remove-network",
+      "forget-journal",
+    ]);
+  });
+
+  it("takes back key by key when somebody wrote since", () => {
+    const facts = { ...INSTALLED, journal: { ...INSTALLED.journal, configIsAsLeft: false } };
+    const steps = kinds(facts, "--uninstall");
+    expect(steps.slice(0, 2)).toEqual(["restore-search", "uninstall-plugin"]);
+    expect(steps).not.toContain("restore-config-copy");
+  });
+
+  it("keeps data without --purge, and leaves a plugin that was there before", () => {
+    expect(kinds(INSTALLED, "--uninstall")).not.toContain("delete-memory");
+    expect(kinds(INSTALLED, "--uninstall", "--purge")).toContain("delete-memory");
+    const facts = { ...INSTALLED, journal: { ...INSTALLED.journal, installedPlugin: false } };
+    expect(kinds(facts, "--uninstall")).not.toContain("uninstall-plugin");
+  });
+
+  it("has nothing to do where nothing was installed", () => {
+    expect(kinds(FACTS, "--uninstall")).toEqual([]);
+  });
+});
+
+describe("the command line", () => {
+  it.each([
+    [["--no-embeddings", "--embeddings-url", "http://x:1"]],
+    [["--embeddings-url", "http://user:secret@x:1"]],
+    [["--embeddings-url", "ftp://x"]],
+    [["--embedding-model", "a b"]],
+    [["--openclaw", "container:"]],
+    [["--purge"]],
+    [["--gpu", "--no-embeddings"]],
+    [["--uninstall", "--verify"]],
+    [["--unknown"]],
+    [["extra"]],
+  ])("refuses %j", (args) => expect(() => options(...args)).toThrow());
+
+  it("has an exit code for the part of every step", () => {
+    expect(exitCodeOf({ kind: "pull-model" })).toBe(3);
+    expect(exitCodeOf({ kind: "install-plugin" })).toBe(4);
+    expect(exitCodeOf({ kind: "prove" })).toBe(5);
+  });
+});
