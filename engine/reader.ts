@@ -2,7 +2,7 @@
  * The engine's reader surface: all that the process seam may have of the engine, and nothing by which it could write.
  *
  * The list is frozen: test/seam/reader-surface.test.ts compares it name by name, and `npm run check:rooms` lets seam/ import
- * this file only. A name more is a change of the engine with a decision record (docs/decisions/0020-…), not a convenience.
+ * this file only. A name more is a change of the engine with a decision record (docs/decisions/0022-…), not a convenience.
  */
 export { HelmdeckError, isHelmdeckError } from "./errors.ts";
 export { harmlessBlock, harmlessLine } from "./facts/hostile-text.ts";
