@@ -224,7 +224,7 @@ export interface VectorsQuery {
 }
 
 /** The whole store. A write has reached stable storage when its promise resolves. */
-export interface MemoryStore extends MemoryReader {
+export interface MemoryStore extends MemoryReader, VectorStore {
   put(entry: NewEntry): Promise<PutResult>;
   /** All or none, in one transaction; results in the order given. */
   putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]>;

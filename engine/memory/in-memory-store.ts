@@ -10,6 +10,7 @@ import type {
   EntryMeta,
   EntryPage,
   EntryRef,
+  EntryVectors,
   Erasure,
   ListQuery,
   MemoryStore,
@@ -20,6 +21,7 @@ import type {
   StoreCapabilities,
   StoreReport,
   UnixMs,
+  VectorsQuery,
 } from "./contract.ts";
 import {
   decodeListCursor,
@@ -34,6 +36,7 @@ import {
 import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
 import { fingerprintOf, makeEntryId } from "./identity.ts";
 import { type Namespace, sessionPrefixOf } from "./namespace.ts";
+import { checkNewVectors, checkVectorsQuery } from "./vector-rules.ts";
 
 export interface InMemoryStoreOptions {
   /** The clock, in Unix milliseconds. */
@@ -51,6 +54,8 @@ interface Held {
   readonly meta: EntryMeta;
   readonly value: Uint8Array;
   readonly seq: number;
+  /** By space; of this value. */
+  readonly vectors: Map<string, EntryVectors>;
 }
 
 interface Removal {
@@ -182,6 +187,44 @@ class InMemoryStore implements MemoryStore {
     return { deleted: expired.length, erased: "complete" };
   }
 
+  async vectorSpaces(): Promise<readonly string[]> {
+    this.#requireOpen();
+    return [...new Set([...this.#held.values()].flatMap(({ vectors }) => [...vectors.keys()]))];
+  }
+
+  async vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
+    this.#requireOpen();
+    checkVectorsQuery(query);
+    return this.#named(query).flatMap(({ vectors }) => {
+      const kept = vectors.get(query.space);
+      return kept === undefined ? [] : [{ ...kept, vectors: kept.vectors.slice() }];
+    });
+  }
+
+  async putVectors(
+    namespace: Namespace,
+    space: string,
+    batch: readonly EntryVectors[],
+  ): Promise<readonly EntryId[]> {
+    this.#requireOpen();
+    checkNewVectors(space, batch);
+    const made = new Map(batch.map((one) => [one.id, one]));
+    return this.#named({ namespace, ids: [...made.keys()] }).flatMap(({ meta, value, vectors }) => {
+      const fresh = made.get(meta.id);
+      if (fresh === undefined || fresh.fingerprint !== fingerprintOf(value)) return [];
+      vectors.set(space, { ...fresh, vectors: fresh.vectors.slice() });
+      return [meta.id];
+    });
+  }
+
+  async deleteOtherVectors(query: VectorsQuery): Promise<void> {
+    this.#requireOpen();
+    checkVectorsQuery(query);
+    for (const { vectors } of this.#named(query)) {
+      for (const space of vectors.keys()) if (space !== query.space) vectors.delete(space);
+    }
+  }
+
   #requireOpen(): void {
     if (this.#closed) throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
   }
@@ -209,6 +252,11 @@ class InMemoryStore implements MemoryStore {
     return [...this.#held.values()].filter((held) => isMatch(held.meta, filter));
   }
 
+  #named({ namespace, ids }: Pick<VectorsQuery, "namespace" | "ids">): readonly Held[] {
+    const wanted = new Set(ids);
+    return this.#matching({ namespace }).filter((held) => wanted.has(held.meta.id) && !this.#isGone(held));
+  }
+
   #changesOf(page: readonly (Held | Removal)[], more: boolean): Changes {
     const held = page.filter((change): change is Held => "meta" in change);
     const removals = page.filter((change): change is Removal => "id" in change);
@@ -232,9 +280,14 @@ class InMemoryStore implements MemoryStore {
     const kept = before !== undefined && !this.#isGone(before) ? before : undefined;
     if (before !== undefined && kept === undefined) this.#remove([before]);
     const meta = metaOf(entry, kept?.meta, now);
-    this.#held.set(slot, { meta, value: Uint8Array.from(entry.value), seq: this.#nextSeq() });
+    const sameValue = kept !== undefined && Buffer.compare(kept.value, entry.value) === 0;
+    this.#held.set(slot, {
+      meta,
+      value: Uint8Array.from(entry.value),
+      seq: this.#nextSeq(),
+      vectors: sameValue ? kept.vectors : new Map(),
+    });
     if (kept === undefined) return { entry: meta };
-    const sameValue = Buffer.compare(kept.value, entry.value) === 0;
     return { entry: meta, replaced: { updatedAt: kept.meta.updatedAt, sameValue } };
   }
 

@@ -22,6 +22,10 @@ const WRITES: Readonly<Record<string, (store: MemoryStore) => Promise<unknown>>>
   delete: (store) => store.delete(refTo("a")),
   deleteWhere: (store) => store.deleteWhere({ namespace: ANA }),
   deleteExpired: (store) => store.deleteExpired(),
+  vectorSpaces: (store) => store.vectorSpaces(),
+  vectors: (store) => store.vectors({ namespace: ANA, space: "model", ids: [] }),
+  putVectors: (store) => store.putVectors(ANA, "model", []),
+  deleteOtherVectors: (store) => store.deleteOtherVectors({ namespace: ANA, space: "model", ids: [] }),
 };
 
 export function describeLifecycle(open: OpenRig, capabilities: StoreCapabilities): void {

@@ -7,6 +7,7 @@ import { describeDamage, describeLifecycle } from "./lifecycle.ts";
 import { describeListing } from "./listing.ts";
 import { describeModel } from "./model.ts";
 import type { OpenRig } from "./rig.ts";
+import { describeVectors } from "./vectors.ts";
 import { describeWriting } from "./writing.ts";
 
 export interface StoreUnderTest {
@@ -25,6 +26,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeListing(subject.open);
     describeDeleting(subject.open);
     describeFeed(subject.open);
+    describeVectors(subject.open);
     describeLifecycle(subject.open, subject.capabilities);
     if (subject.canDamage) describeDamage(subject.open);
     describeModel(subject.open, subject.modelRuns);

@@ -14,14 +14,12 @@ const PATIENCE_MS = 100;
 
 /** Folds the log into the database and empties it, outside of any transaction. */
 export function emptyLog(session: SqliteSession, busyTimeoutMs: number): Erasure["erased"] {
-  const { connection } = session;
-  connection.exec(`PRAGMA busy_timeout = ${Math.min(PATIENCE_MS, busyTimeoutMs)}`);
-  try {
-    return session.pragma("wal_checkpoint(TRUNCATE)") === 0 ? "complete" : "pending";
-  } catch {
-    // The rows are deleted and committed; a disk that fails now is no reason to say they were not.
-    return "pending";
-  } finally {
-    connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  }
+  return session.patiently(PATIENCE_MS, busyTimeoutMs, () => {
+    try {
+      return session.pragma("wal_checkpoint(TRUNCATE)") === 0 ? "complete" : "pending";
+    } catch {
+      // The rows are deleted and committed; a disk that fails now is no reason to say they were not.
+      return "pending";
+    }
+  });
 }

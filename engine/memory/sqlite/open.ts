@@ -60,7 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Memo
 export async function openSqliteReader(options: SqliteReaderOptions): Promise<MemoryReader> {
   const path = await findDatabase(options.path);
   return openAt(path, options, "read", async (session, sealer) => {
-    requireCurrentSchema(session);
+    requireTables(session);
     requireKey(session, sealer);
     return new SqliteReader(partsOf(session, sealer, options));
   });
@@ -120,14 +120,13 @@ function requireKey(session: SqliteSession, sealer: Sealer): void {
   );
 }
 
-function requireCurrentSchema(session: SqliteSession): void {
-  const version = schemaVersionOf(session);
-  if (version === SCHEMA_VERSION) return;
+/** Every schema so far is read the same way: what later ones added is for writers. */
+function requireTables(session: SqliteSession): void {
+  if (schemaVersionOf(session) > 0) return;
   throw new HelmdeckError(
     "store_unavailable",
-    `The memory database ${session.path} ${version === 0 ? "is empty" : `has the older schema ${version}`}; ` +
-      "open it once to write, and it will be set up.",
-    { details: { path: session.path, schema: version, ...(version === 0 && { nothingStored: true }) } },
+    `The memory database ${session.path} is empty; open it once to write, and it will be set up.`,
+    { details: { path: session.path, schema: 0, nothingStored: true } },
   );
 }
 

@@ -10,6 +10,7 @@ export const CLEAR_COLUMNS =
 export const ALL_COLUMNS = `${CLEAR_COLUMNS}, sealed`;
 
 export const INSERT_ROW = `INSERT INTO entries (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+export const UPDATE_ROW = `UPDATE entries SET (${ALL_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?`;
 
 /** What a new row takes over from the entry it replaces, or gets anew. */
 export interface RowIdentity {
@@ -35,7 +36,7 @@ export function columnsOf(entry: NewEntry, identity: RowIdentity, now: UnixMs, s
   };
 }
 
-/** The values for {@link INSERT_ROW}. */
+/** The values for {@link INSERT_ROW}, and for {@link UPDATE_ROW} but for the last. */
 export function valuesOf(columns: ClearColumns, sealed: Uint8Array): readonly SqliteValue[] {
   return [
     columns.seq,

@@ -50,6 +50,27 @@ const MIGRATIONS: readonly string[] = [
 
   PRAGMA application_id = ${APPLICATION_ID};
   `,
+  `
+  -- What can be compared with what: a model with all that its vectors depend on.
+  CREATE TABLE vector_spaces (
+    number INTEGER PRIMARY KEY,
+    name   TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  -- What a model made of an entry's present value. Sealed beside the entry's id, namespace and digest, which stand in the
+  -- entry's own row alone.
+  CREATE TABLE vectors (
+    entry_id   TEXT NOT NULL,
+    space      INTEGER NOT NULL,
+    dimensions INTEGER NOT NULL,
+    sealed     BLOB NOT NULL,
+    PRIMARY KEY (entry_id, space)
+  ) STRICT;
+  CREATE INDEX vectors_by_space ON vectors (space);
+  -- In the database, so that it also holds for a program that does not know of vectors and had the file open before.
+  CREATE TRIGGER vectors_end_with_entry AFTER DELETE ON entries
+    BEGIN DELETE FROM vectors WHERE entry_id = OLD.id; END;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

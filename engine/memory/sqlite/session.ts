@@ -44,6 +44,16 @@ export class SqliteSession {
     });
   }
 
+  /** Runs `work` waiting for other processes no longer than `patienceMs`, and as long as `busyTimeoutMs` again after it. */
+  patiently<T>(patienceMs: number, busyTimeoutMs: number, work: () => T): T {
+    this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(Math.min(patienceMs, busyTimeoutMs))}`);
+    try {
+      return work();
+    } finally {
+      this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
+    }
+  }
+
   #transact<T>(begin: string, work: () => T): T {
     this.statement(begin).run();
     try {

@@ -1,15 +1,20 @@
 /** The SQLite store: the reader, and the writes, each one transaction. */
 import type {
   EntryFilter,
+  EntryId,
   EntryRef,
+  EntryVectors,
   Erasure,
   MemoryStore,
   NewEntry,
   PutResult,
   UnixMs,
+  VectorsQuery,
 } from "../contract.ts";
 import { checkNewEntry, isExpired } from "../entry-rules.ts";
 import { makeEntryId } from "../identity.ts";
+import type { Namespace } from "../namespace.ts";
+import { checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import {
   type Condition,
   expiredCondition,
@@ -21,7 +26,8 @@ import type { SqliteRow } from "./driver.ts";
 import { emptyLog } from "./erasure.ts";
 import { pruneRemovals, readHistory, saveLastSeq } from "./feed.ts";
 import { SqliteReader, type SqliteReaderParts } from "./reader.ts";
-import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, valuesOf } from "./rows.ts";
+import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./rows.ts";
+import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./vectors.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
   readonly busyTimeoutMs: number;
@@ -30,6 +36,9 @@ export interface SqliteStoreParts extends SqliteReaderParts {
 
 /** Gives out sequence numbers within one write transaction. */
 type NextSeq = () => number;
+
+/** How long vectors wait for another writer: they can be written later, and the calling thread has better things to do. */
+const VECTOR_PATIENCE_MS = 50;
 
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #busyTimeoutMs: number;
@@ -74,6 +83,41 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
+  vectorSpaces(): Promise<readonly string[]> {
+    return this.perform(() => readVectorSpaces(this.session));
+  }
+
+  vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
+    return this.perform(() => {
+      checkVectorsQuery(query);
+      return this.session.read(() => readVectors(this.session, this.sealer, query, this.now()));
+    });
+  }
+
+  putVectors(
+    namespace: Namespace,
+    space: string,
+    batch: readonly EntryVectors[],
+  ): Promise<readonly EntryId[]> {
+    return this.perform(() => {
+      checkNewVectors(space, batch);
+      if (batch.length === 0) return [];
+      const made = { namespace, space, batch };
+      return this.#writeIfFree(() => writeVectors(this.session, this.sealer, made, this.now()));
+    });
+  }
+
+  deleteOtherVectors(query: VectorsQuery): Promise<void> {
+    return this.perform(() => {
+      checkVectorsQuery(query);
+      this.#writeIfFree(() => removeOtherVectors(this.session, query));
+    });
+  }
+
+  #writeIfFree<T>(work: () => T): T {
+    return this.session.patiently(VECTOR_PATIENCE_MS, this.#busyTimeoutMs, () => this.session.write(work));
+  }
+
   #write<T>(work: (nextSeq: NextSeq) => T): T {
     return this.session.write(() => {
       let { lastSeq } = readHistory(this.session);
@@ -89,7 +133,6 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${ref.sql}`)
       .get(...ref.values);
     const before = row && this.#livingEntry(row, now);
-    if (row !== undefined) this.session.statement(`DELETE FROM entries WHERE ${ref.sql}`).run(...ref.values);
     if (row !== undefined && before === undefined) this.#noteRemoval(row, nextSeq());
     const identity = {
       seq: nextSeq(),
@@ -98,9 +141,18 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     };
     const columns = columnsOf(entry, identity, now, this.sealer);
     const sealed = this.sealer.seal(columns, entry.value);
-    this.session.statement(INSERT_ROW).run(...valuesOf(columns, sealed));
+    const sameValue =
+      before !== undefined &&
+      row?.digest instanceof Uint8Array &&
+      Buffer.compare(row.digest, columns.digest) === 0;
+    if (sameValue) {
+      // A delete would take along what belongs to the value: its vectors.
+      this.session.statement(UPDATE_ROW).run(...valuesOf(columns, sealed), columns.id);
+    } else {
+      this.session.statement(`DELETE FROM entries WHERE ${ref.sql}`).run(...ref.values);
+      this.session.statement(INSERT_ROW).run(...valuesOf(columns, sealed));
+    }
     if (before === undefined) return { entry: metaOf(columns) };
-    const sameValue = row?.digest instanceof Uint8Array && Buffer.compare(row.digest, columns.digest) === 0;
     return { entry: metaOf(columns), replaced: { updatedAt: before.updatedAt, sameValue } };
   }
 

@@ -2,18 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { namespaceOf, openSqliteStore, type SqliteDriver } from "../../../engine/index.ts";
 import { ANA, fact, refTo } from "../../contract/rig.ts";
+import { madeOf } from "../../contract/vectors.ts";
 import { DRIVERS, openSqliteRig } from "./sqlite-rig.ts";
 
 /** These look at everything by their nature, from an index that holds all they need, or row by row. */
 const WHOLE_TABLE = [/GROUP BY namespace/, /seq > \? ORDER BY seq LIMIT 500$/];
 
-/** The driver, and every statement about entries or removals that was prepared with it. */
+/** The driver, and every statement about entries, removals or vectors that was prepared with it. */
 function listening(driver: SqliteDriver): { readonly driver: SqliteDriver; readonly heard: Set<string> } {
   const heard = new Set<string>();
   const open: SqliteDriver["open"] = async (path, mode) => {
     const connection = await driver.open(path, mode);
     const prepare: typeof connection.prepare = (sql) => {
-      if (/(FROM|INTO) (entries|removals)/.test(sql)) heard.add(sql);
+      if (/(FROM|INTO) (entries|removals|vectors)/.test(sql)) heard.add(sql);
       return connection.prepare(sql);
     };
     return {
@@ -48,6 +49,10 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await store.changes({ namespace: ANA, since: 0 });
       await store.namespaces();
       await store.categories(ANA);
+      const made = await madeOf(store, fact("c", "4"));
+      await store.putVectors(ANA, "model", [made]);
+      await store.vectors({ namespace: ANA, space: "model", ids: [made.id] });
+      await store.deleteOtherVectors({ namespace: ANA, space: "other", ids: [made.id] });
       await store.delete(refTo("a"));
       await store.deleteWhere({ namespace: ANA, origins: ["fact"], prefix: "b" });
       await store.deleteWhere({ namespace: namespaceOf("nobody"), includeSessions: true });
@@ -55,12 +60,18 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(heard.size).toBeGreaterThan(15);
       const connection = await driver.open(rig.path, "read");
       for (const sql of heard) {
-        if (WHOLE_TABLE.some((pattern) => pattern.test(sql)) || sql.startsWith("INSERT INTO entries"))
+        if (
+          WHOLE_TABLE.some((pattern) => pattern.test(sql)) ||
+          /^INSERT (OR REPLACE )?INTO (entries|vectors)/.test(sql)
+        )
           continue;
         const values = Array.from(sql.matchAll(/\?/g), () => 1);
         const plan = connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
         const steps = plan.map(({ detail }) => String(detail));
-        expect([sql, steps.filter((step) => /SCAN (entries|removals)/.test(step))]).toEqual([sql, []]);
+        expect([sql, steps.filter((step) => /SCAN (entries|removals|vectors)/.test(step))]).toEqual([
+          sql,
+          [],
+        ]);
         const sorted = steps.some((step) => step.includes("TEMP B-TREE FOR ORDER BY"));
         expect([sql, sorted && !sql.includes("key >= ?")]).toEqual([sql, false]);
       }

@@ -49,6 +49,7 @@ describe("a fact in the corpus", () => {
       tags: ["ci"],
       createdAt: NOW,
       updatedAt: NOW,
+      fingerprint: entry.fingerprint,
       body: "Konflux,\nalways.",
       bodyStartLine: 3,
       chunk: {

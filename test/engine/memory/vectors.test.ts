@@ -1,0 +1,299 @@
+/** Vectors in the file: sealed, bound to entry, owner, value and model, gone with their entry for real; and older files. */
+import { copyFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import {
+  type EntryVectors,
+  type MemoryStore,
+  type NewEntry,
+  openSqliteReader,
+  openSqliteStore,
+  type SqliteDriver,
+} from "../../../engine/index.ts";
+import { ANA, allKeys, BEN, fact, HOUR_MS, refTo, START, text } from "../../contract/rig.ts";
+import { madeOf } from "../../contract/vectors.ts";
+import { childPath, spawnChild } from "./processes.ts";
+import { formsOf, type Needle, scanFiles } from "./scanning.ts";
+import { DRIVERS, KEY, makeTempFolder, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+// Starts processes, which a busy machine does slowly.
+vi.setConfig({ testTimeout: 60_000 });
+
+const SPACE = "small-model";
+const OTHER_SPACE = "large-model";
+/** Made by the program of schema 1: two facts of Ana's, one of Ben's, an audit row, and a removal. */
+const SCHEMA_1 = join(import.meta.dirname, "../../data/memory-schema-1.sqlite");
+
+async function kept(store: MemoryStore, made: EntryVectors, space = SPACE, namespace = ANA) {
+  return store.vectors({ namespace, space, ids: [made.id] });
+}
+
+/** Puts an entry with vectors. */
+async function embedded(store: MemoryStore, entry: NewEntry, numbers?: readonly number[]) {
+  const made = await madeOf(store, entry, numbers);
+  expect(await store.putVectors(entry.namespace, SPACE, [made])).toEqual([made.id]);
+  return made;
+}
+
+describe.each(DRIVERS)("with $name,", (driver) => {
+  const using = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
+    const rig = await openSqliteRig(driver);
+    try {
+      await run(rig);
+    } finally {
+      await rig.dispose();
+    }
+  };
+
+  describe("a row of vectors", () => {
+    test(
+      "that was moved to another entry is refused there, and the other entry's own is served",
+      using(async ({ store, tamper }) => {
+        const first = await embedded(store, fact("first", "same"));
+        const second = await madeOf(store, fact("second", "same"));
+        const third = await embedded(store, fact("third", "3"));
+        await tamper("UPDATE vectors SET entry_id = ? WHERE entry_id = ?", second.id, first.id);
+        expect([await kept(store, first), await kept(store, second)]).toEqual([[], []]);
+        expect(await kept(store, third)).toEqual([third]);
+      }),
+    );
+
+    test(
+      "is refused when its entry is claimed for another namespace",
+      using(async ({ store, tamper }) => {
+        const made = await embedded(store, fact("first", "1"));
+        await tamper(`UPDATE entries SET namespace = '${BEN}' WHERE id = ?`, made.id);
+        expect(await kept(store, made, SPACE, BEN)).toEqual([]);
+      }),
+    );
+
+    test(
+      "that was given to another model is refused",
+      using(async ({ store, tamper }) => {
+        const made = await embedded(store, fact("first", "1"));
+        await tamper("UPDATE vector_spaces SET name = ?", OTHER_SPACE);
+        expect(await kept(store, made, OTHER_SPACE)).toEqual([]);
+      }),
+    );
+
+    test(
+      "is refused with other dimensions, which would cut it otherwise",
+      using(async ({ store, tamper }) => {
+        const made = await embedded(store, fact("first", "1"), [1, 0, 0, 1]);
+        await tamper("UPDATE vectors SET dimensions = 4");
+        expect(await kept(store, made)).toEqual([]);
+      }),
+    );
+
+    test(
+      "of a former value is refused when it is put back beside the new one",
+      using(async ({ store, tamper }) => {
+        const made = await embedded(store, fact("first", "old"));
+        await tamper("CREATE TABLE stolen AS SELECT * FROM vectors");
+        await store.put(fact("first", "new"));
+        await tamper("INSERT INTO vectors SELECT * FROM stolen");
+        expect(await kept(store, made)).toEqual([]);
+      }),
+    );
+
+    const oddities = [
+      "sealed = zeroblob(length(sealed))",
+      "sealed = x''",
+      "sealed = substr(sealed, 1, length(sealed) - 1)",
+      "dimensions = 0",
+      "dimensions = 9223372036854775807",
+    ];
+    for (const oddity of oddities) {
+      test(
+        `with ${oddity} is left out, harms nothing, and is healed by writing again`,
+        using(async ({ store, tamper }) => {
+          const made = await embedded(store, fact("first", "1"));
+          const other = await embedded(store, fact("other", "2"));
+          await tamper(`UPDATE vectors SET ${oddity} WHERE entry_id = ?`, made.id);
+          const ids = [made.id, other.id];
+          expect(await store.vectors({ namespace: ANA, space: SPACE, ids })).toEqual([other]);
+          expect(text((await store.get(refTo("first")))?.value)).toBe("1");
+          expect(await store.putVectors(ANA, SPACE, [made])).toEqual([made.id]);
+          expect(await kept(store, made)).toEqual([made]);
+        }),
+      );
+    }
+
+    test(
+      "is not kept for an entry that does not open",
+      using(async ({ store, damage }) => {
+        const made = await madeOf(store, fact("first", "1"));
+        await damage(refTo("first"));
+        expect(await store.putVectors(ANA, SPACE, [made])).toEqual([]);
+      }),
+    );
+  });
+
+  describe("the file", () => {
+    /** Numbers whose bytes spell it. */
+    const CANARY = "canary-of-a-meaning-that-nobody-may-read";
+    const numbers = [...new Float32Array(new TextEncoder().encode(CANARY).buffer)];
+
+    test(
+      "has no number of a vector in any byte, at any time",
+      using(async ({ store, folder, tamper }) => {
+        const forms = formsOf(CANARY);
+        await embedded(store, fact("first", "1"), numbers);
+        expect((await scanFiles([folder], forms)).hits).toEqual([]);
+        await store.put(fact("first", "2"));
+        await embedded(store, fact("second", "1"), numbers);
+        await store.delete(refTo("second"));
+        expect((await scanFiles([folder], forms)).hits).toEqual([]);
+        await embedded(store, fact("third", "1"), numbers);
+        await tamper("UPDATE vectors SET sealed = CAST(? AS BLOB)", CANARY); // control: what is there is found
+        expect((await scanFiles([folder], forms)).hits).toContain("memory.sqlite-wal: utf8");
+      }),
+    );
+
+    const endings: Readonly<Record<string, (rig: SqliteRig) => Promise<unknown>>> = {
+      "a delete": ({ store }) => store.delete(refTo("dies")),
+      "a filter": ({ store }) => store.deleteWhere({ namespace: ANA, key: "dies" }),
+      "a sweep": ({ store, clock }) => {
+        clock.now += HOUR_MS;
+        return store.deleteExpired();
+      },
+      "a new value and a sweep": async ({ store }) => {
+        await store.put(fact("dies", "2"));
+        await store.deleteExpired();
+      },
+    };
+    for (const [ending, end] of Object.entries(endings)) {
+      test(
+        `keeps no byte of sealed vectors after ${ending}`,
+        using(async (rig) => {
+          const many = Array.from({ length: 768 * 3 }, (_, i) => Math.sin(i));
+          await embedded(rig.store, fact("dies", "1", { expiresAt: START + HOUR_MS }), many);
+          const needles = await sealedPieces(rig, driver);
+          await embedded(rig.store, fact("stays", "1"), many);
+          expect((await scanFiles([rig.folder], needles)).hits.length).toBeGreaterThanOrEqual(needles.length);
+          await end(rig);
+          expect((await scanFiles([rig.folder], needles)).hits).toEqual([]);
+        }),
+      );
+    }
+
+    test(
+      "loses vectors with their entry whoever deletes it, also a program that knows nothing of vectors",
+      using(async ({ store, tamper, path }) => {
+        await embedded(store, fact("first", "1"));
+        await embedded(store, fact("second", "1"));
+        await tamper("DELETE FROM entries WHERE key = 'first'");
+        expect(await countRows(path, driver)).toBe(1);
+        await store.deleteWhere({ namespace: ANA });
+        expect(await countRows(path, driver)).toBe(0);
+      }),
+    );
+  });
+
+  test(
+    "vectors give way to another writer: store_locked at once, however long entries would wait",
+    using(async ({ store, path, options }) => {
+      const patient = await openSqliteStore({ ...options, busyTimeoutMs: 300_000 }); // longer than the test may last
+      const made = await madeOf(store, fact("first", "1"));
+      const child = spawnChild(childPath("hold-lock.ts"), [driver.name, path, "BEGIN IMMEDIATE"]);
+      await child.next();
+      await expect(patient.putVectors(ANA, SPACE, [made])).rejects.toMatchObject({ code: "store_locked" });
+      const others = { namespace: ANA, space: SPACE, ids: [made.id] };
+      await expect(patient.deleteOtherVectors(others)).rejects.toMatchObject({ code: "store_locked" });
+      child.process.stdin?.end();
+      await child.ended();
+      expect(await patient.putVectors(ANA, SPACE, [made])).toEqual([made.id]);
+      await patient.close();
+    }),
+  );
+
+  describe("a file of schema 1", () => {
+    const withOldFile = (run: (path: string) => Promise<void>) => async (): Promise<void> => {
+      const folder = await makeTempFolder();
+      try {
+        const path = join(folder, "memory.sqlite");
+        await copyFile(SCHEMA_1, path);
+        await run(path);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    };
+    const optionsFor = (path: string) => ({ path, key: KEY, driver, now: () => START });
+
+    test(
+      "is brought up to date with everything in it, and then takes vectors",
+      withOldFile(async (path) => {
+        const store = await openSqliteStore(optionsFor(path));
+        expect(await store.inspect()).toMatchObject({ schemaVersion: 2, entries: 4, unreadable: 0 });
+        expect(await allKeys(store, { namespace: ANA })).toHaveLength(3);
+        expect(text((await store.get(refTo("deploy/preference")))?.value)).toBe(
+          "I always deploy via Konflux",
+        );
+        expect(text((await store.get(refTo("editor", { namespace: BEN })))?.value)).toBe("emacs");
+        const changes = await store.changes({ namespace: ANA, since: 0 });
+        expect(changes).toMatchObject({ removed: [expect.any(String)], more: false });
+        const made = await embedded(store, fact("editor", "vim"));
+        await store.close();
+        const again = await openSqliteStore(optionsFor(path));
+        expect(await kept(again, made)).toEqual([made]);
+        await again.delete(refTo("editor"));
+        expect(await countRows(path, driver)).toBe(0);
+        await again.close();
+      }),
+    );
+
+    test(
+      "brought up to date by two at once is so once",
+      withOldFile(async (path) => {
+        const stores = await Promise.all([1, 2, 3].map(() => openSqliteStore(optionsFor(path))));
+        for (const store of stores) expect(await store.inspect()).toMatchObject({ schemaVersion: 2 });
+        for (const store of stores) await store.close();
+      }),
+    );
+
+    test(
+      "is read as it is by a reader, which changes nothing, before and after",
+      withOldFile(async (path) => {
+        const reader = await openSqliteReader(optionsFor(path));
+        expect(await reader.inspect()).toMatchObject({ schemaVersion: 1, entries: 4, unreadable: 0 });
+        const store = await openSqliteStore(optionsFor(path));
+        await store.put(fact("later", "1"));
+        expect(text((await reader.get(refTo("later")))?.value)).toBe("1");
+        await store.close();
+        await reader.close();
+      }),
+    );
+
+    test(
+      "keeps its schema when bringing it up to date fails in the middle",
+      withOldFile(async (path) => {
+        const blocker = await driver.open(path, "write");
+        blocker.exec("CREATE TABLE vectors (in_the_way TEXT)");
+        blocker.close();
+        await expect(openSqliteStore(optionsFor(path))).rejects.toMatchObject({ code: "store_corrupt" });
+        const reader = await openSqliteReader(optionsFor(path));
+        expect(await reader.inspect()).toMatchObject({ schemaVersion: 1, entries: 4, integrity: "ok" });
+        await reader.close();
+      }),
+    );
+  });
+});
+
+async function countRows(path: string, driver: SqliteDriver): Promise<number> {
+  const connection = await driver.open(path, "read");
+  const counted = connection.prepare("SELECT count(*) AS n FROM vectors").get();
+  connection.close();
+  return Number(counted?.n);
+}
+
+/** Pieces of all sealed vectors, each within one page whatever the page's end. */
+async function sealedPieces({ path }: SqliteRig, driver: SqliteDriver): Promise<readonly Needle[]> {
+  const connection = await driver.open(path, "read");
+  const rows = connection.prepare("SELECT sealed FROM vectors").all();
+  connection.close();
+  return rows.flatMap(({ sealed }) => {
+    if (!(sealed instanceof Uint8Array)) throw new Error("sealed vectors are bytes");
+    const starts = Array.from({ length: Math.floor(sealed.byteLength / 1_000) }, (_, i) => 100 + i * 1_000);
+    return starts.map((start) => ({ name: `byte ${start}`, bytes: sealed.slice(start, start + 16) }));
+  });
+}
