@@ -26,7 +26,7 @@ const app = new Hono()
   });
 
 const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => {
-  console.error(`listening on http://127.0.0.1:${port}`);
+  console.log(`listening on http://127.0.0.1:${port}`);
 });
 
 process.once("SIGTERM", () => {

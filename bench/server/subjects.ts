@@ -42,7 +42,7 @@ async function startOurs(): Promise<RunningServer> {
         HELMDECK_JWT_SECRET: secret,
         HELMDECK_MEMORY_KEY: randomBytes(32).toString("hex"),
       },
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["ignore", "pipe", "ignore"],
     },
   );
   const { token } = await mintToken(Buffer.from(secret), { subject: "bench", ttlSeconds: 3_600 }, Date.now());
@@ -58,7 +58,7 @@ async function startOurs(): Promise<RunningServer> {
 
 function startBare(): Promise<RunningServer> {
   const script = fileURLToPath(new URL("bare.ts", import.meta.url));
-  return whenListening(spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "pipe"] }), {});
+  return whenListening(spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "ignore"] }), {});
 }
 
 async function whenListening(
@@ -81,15 +81,15 @@ async function whenListening(
   };
 }
 
-/** The first address that it prints; its log goes nowhere after that. */
-async function addressSaidBy(child: ChildProcess): Promise<string> {
-  let said = "";
-  for await (const chunk of child.stderr ?? []) {
-    said += String(chunk);
-    const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-    if (address === undefined) continue;
-    child.stderr?.resume();
-    return address;
-  }
-  throw new Error(`The server ended before it listened: ${said}`);
+/** The first address that it prints. */
+function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    stdout?.on("data", (chunk) => {
+      said += String(chunk);
+      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+      if (address !== undefined) resolve(address);
+    });
+    stdout?.once("end", () => reject(new Error(`The server ended before it listened: ${said}`)));
+  });
 }
