@@ -65,6 +65,18 @@ export function searchedText(entry: CorpusEntry, passage: Passage): string {
   return content.length <= LONGEST_SNIPPET ? entry.body : content.slice(passage.start, passage.end);
 }
 
+/**
+ * The text of a passage whose meaning is asked for: what is searched, after what it is about, in words. Of a key only the words without
+ * digits count: the others number a thing and name nothing.
+ */
+export function meantText(entry: CorpusEntry, passage: Passage): string {
+  const text = searchedText(entry, passage);
+  const about = entry.chunk.title
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .filter((word) => /^[\p{L}\p{M}]+$/u.test(word));
+  return about.length === 0 ? text : `${about.join(" ")}: ${text}`;
+}
+
 function wholeOf(content: string): Passage {
   const end = content.trimEnd().length;
   return { start: 0, end, startLine: 1, endLine: content.slice(0, end).split("\n").length };
