@@ -1,4 +1,5 @@
 /** Who is asking: the bearer token's subject, or `unknown` where the server has no secret. */
+import { createSecretKey, type KeyObject } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { HelmdeckError, UNKNOWN_SUBJECT } from "../app/index.ts";
 import type { Caller, ServerEnv } from "./caller.ts";
@@ -18,9 +19,10 @@ export interface Authentication {
 
 /** Sets `caller`, and counts the request against that caller; whoever fails to name itself is counted by address. */
 export function authenticate({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
+  const key = secret && createSecretKey(secret);
   return async (c, next) => {
     const caller = await limits.countingRefusals(c, () =>
-      callerOf(secret, c.req.header("authorization"), now()),
+      callerOf(key, c.req.header("authorization"), now()),
     );
     await limits.countCaller(caller);
     c.set("caller", caller);
@@ -29,11 +31,11 @@ export function authenticate({ secret, now, limits }: Authentication): Middlewar
 }
 
 async function callerOf(
-  secret: Uint8Array | undefined,
+  key: KeyObject | undefined,
   authorization: string | undefined,
   now: number,
 ): Promise<Caller> {
-  if (secret === undefined) return NOBODY;
+  if (key === undefined) return NOBODY;
   if (authorization === undefined) {
     throw new HelmdeckError(
       "missing_bearer",
@@ -44,7 +46,7 @@ async function callerOf(
   if (token === undefined) {
     throw new HelmdeckError("invalid_token", "The Authorization header is not of the form: Bearer <token>.");
   }
-  return verifyToken(secret, token, now);
+  return verifyToken(key, token, now);
 }
 
 /** For routes of operators. Without authentication there are none. */

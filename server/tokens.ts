@@ -6,6 +6,7 @@
  * required, `nbf` is honoured; a secret below 32 bytes is refused at start. A stolen token is good until it expires: there
  * is no revocation but another secret.
  */
+import type { KeyObject } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { HelmdeckError, harmlessLine } from "../app/index.ts";
 import type { Caller } from "./caller.ts";
@@ -68,19 +69,22 @@ export async function mintToken(
   return { token, subject, scopes, expiresAt: (issued + ttlSeconds) * 1_000 };
 }
 
-/** The caller that a token vouches for; throws `invalid_token`, which says nothing of the token's content. */
-export async function verifyToken(secret: Uint8Array, token: string, now: number): Promise<Caller> {
+/**
+ * The caller that a token vouches for; throws `invalid_token`, which says nothing of the token's content. It takes a key, made
+ * once, and not the secret, which would be imported anew for every request.
+ */
+export async function verifyToken(key: KeyObject, token: string, now: number): Promise<Caller> {
   if (token.length > MOST_TOKEN_CHARACTERS) throw refuse("is too long to be one of this server's");
-  const claims = await claimsOf(secret, token, now);
+  const claims = await claimsOf(key, token, now);
   const { sub, scopes = [] } = claims;
   if (!isSubject(sub)) throw refuse("has no usable subject (sub)");
   if (!isScopes(scopes)) throw refuse("has scopes that are not a list of words");
   return { subject: sub, authenticated: true, scopes };
 }
 
-async function claimsOf(secret: Uint8Array, token: string, now: number): Promise<JWTPayload> {
+async function claimsOf(key: KeyObject, token: string, now: number): Promise<JWTPayload> {
   try {
-    const { payload } = await jwtVerify(token, secret, {
+    const { payload } = await jwtVerify(token, key, {
       algorithms: [ALGORITHM],
       issuer: ISSUER,
       requiredClaims: ["sub", "exp"],
