@@ -89,6 +89,14 @@ export class OpenClaw {
     return `${stdout}${said.slice(1)}`;
   }
 
+  /** What OpenClaw has against its configuration, such as a layout of an older version; undefined when nothing. */
+  async configComplaint(): Promise<string | undefined> {
+    const ran = await this.run(["config", "validate"], { timeoutMs: CALL_TIMEOUT_MS });
+    return ran.exitCode === 0
+      ? undefined
+      : `OpenClaw does not accept its own configuration: ${lastLine(ran)}`;
+  }
+
   /** The file's bytes; undefined when there is none. */
   async readConfigFile(path: string): Promise<Buffer | undefined> {
     if (this.target.kind === "host") return readFile(path).catch(unlessMissing);

@@ -59,12 +59,15 @@ async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts
   const { target } = openclaw;
   try {
     const configPath = await openclaw.configPath();
-    const [version = "unknown", config, search, isUp] = await Promise.all([
+    const [version = "unknown", complaint, config, search, isUp] = await Promise.all([
       openclaw.version(),
+      openclaw.configComplaint(),
       openclaw.authoredConfig(configPath),
       openclaw.config("memory.search"),
       openclaw.isGatewayUp(),
     ]);
+    if (complaint !== undefined && config !== undefined)
+      return { state: "broken", target, reason: complaint };
     const isRemote = at(config, "gateway", "mode") === "remote";
     return {
       state: "ready",

@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { OpenClawHost } from "../../scripts/openclaw-host.ts";
 import { readApiDescription } from "../sidecar/api-description.ts";
 import { watchArguments } from "./arguments.ts";
-import { docker, engineMissing, installer, pathWithOpenClaw, type Report } from "./rig.ts";
+import { pathWithOpenClaw } from "./package.ts";
+import { docker, engineMissing, installer, type Report } from "./rig.ts";
 
 const NOTES = { "MEMORY.md": "# Notes\n\nKonflux is the build system at work.\n" };
 const SECRET = "sk-operators-own-key-0123456789";

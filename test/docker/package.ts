@@ -1,8 +1,17 @@
 /** The package as npm installs it: the built files, install.sh and the compose files, in a folder of their own. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { buildAll, DIST, ROOT } from "../../scripts/build.ts";
+import { OPENCLAW_ENTRY } from "../../scripts/openclaw-host/client.ts";
 
 /** The folder; its node_modules are the repository's. */
 export async function makePackage(): Promise<string> {
@@ -15,4 +24,12 @@ export async function makePackage(): Promise<string> {
     cpSync(join(ROOT, name), join(folder, name));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   return folder;
+}
+
+/** A folder with `openclaw` in it, before the pinned Node and everything else. */
+export function pathWithOpenClaw(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const entry = `#!/bin/sh\nexec "${process.execPath}" "${OPENCLAW_ENTRY}" "$@"\n`;
+  writeFileSync(join(folder, "openclaw"), entry, { mode: 0o755 });
+  return [folder, dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
 }

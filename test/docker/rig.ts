@@ -1,10 +1,8 @@
 /** What the Docker tests share: the engine's client, and install.sh run as a person runs it, its JSON answer checked. */
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 import { inject } from "vitest";
 import type { StepOutcome } from "../../install/steps.ts";
-import { OPENCLAW_ENTRY } from "../../scripts/openclaw-host/client.ts";
 
 export interface Installed {
   readonly code: number;
@@ -41,14 +39,6 @@ export async function docker(...args: readonly string[]): Promise<string> {
   });
   if (code !== 0) throw new Error(`docker ${args.join(" ")} ended with ${code}: ${stderr}`);
   return stdout.trim();
-}
-
-/** A folder with `openclaw` in it, before the pinned Node and everything else. */
-export function pathWithOpenClaw(folder: string): string {
-  mkdirSync(folder, { recursive: true });
-  const entry = `#!/bin/sh\nexec "${process.execPath}" "${OPENCLAW_ENTRY}" "$@"\n`;
-  writeFileSync(join(folder, "openclaw"), entry, { mode: 0o755 });
-  return [folder, dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
 }
 
 export function run(

@@ -1,0 +1,151 @@
+/**
+ * install.sh with OpenClaw in a container that compose manages: installed, proved, the container made anew and still on the
+ * network, uninstalled.
+ *
+ * Budget: four minutes on two idle cores.
+ */
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { OPENCLAW_IMAGE, openClawMounts } from "./images.ts";
+import { docker, engineMissing, installer, run } from "./rig.ts";
+
+const NAME = "openclaw-gateway";
+const READY_WITHIN_MS = 180_000;
+const TOKEN = "a-token-of-the-containers-own-0123456789";
+
+let folder: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  if (engineMissing() !== undefined) return;
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-claw-")));
+  env = {
+    PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
+    HOME: join(folder, "home"),
+    LANG: "C.UTF-8",
+    npm_config_update_notifier: "false",
+    ...inject("engineEnv"),
+  };
+  for (const name of ["home", "state", "project"]) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, "state", "openclaw.json"), JSON.stringify(config()));
+  mkdirSync(join(folder, "state", "workspace"));
+  writeFileSync(join(folder, "state", "workspace", "MEMORY.md"), "# Notes\n\nKonflux builds our images.\n");
+  writeFileSync(join(folder, "project", "docker-compose.yml"), composeFile());
+  await compose("up", "-d");
+  await untilReady();
+});
+
+afterAll(async () => {
+  if (folder === undefined) return;
+  await compose("down");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a container", () => {
+  const override = () => join(folder, "project", "docker-compose.override.yml");
+
+  it("finds it by itself, attaches it, and proves it from inside", async () => {
+    const { code, report } = await installer(env, "--yes");
+    expect(report.missing).toEqual([]);
+    expect(report.steps.at(-1)?.error).toBeUndefined();
+    expect(code).toBe(0);
+    expect(report.steps.map(({ step }) => step)).toEqual(report.plan);
+    expect(report.plan.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(["attach-container", "check-from-container", "point-search", "prove"]),
+    );
+    expect(await networks()).toEqual(["baas-net", "claw_default"]);
+    expect(await docker("port", "helmdeck-embeddings")).toBe("");
+  });
+
+  it("changes nothing the second time", async () => {
+    const { code, report } = await installer(env, "--yes");
+    expect(code).toBe(0);
+    expect(report.plan.map(({ kind }) => kind)).toEqual(["check-embedding", "check-from-container", "prove"]);
+  });
+
+  it("is still on the network when compose makes the container anew", async () => {
+    const before = await docker("inspect", "-f", "{{.Id}}", NAME);
+    await compose("up", "-d", "--force-recreate");
+    await untilReady();
+    expect(await docker("inspect", "-f", "{{.Id}}", NAME)).not.toBe(before);
+    expect(await networks()).toEqual(["baas-net", "claw_default"]);
+    const { code, report } = await installer(env, "--verify");
+    expect(report.steps.at(-1)?.error).toBeUndefined();
+    expect(code).toBe(0);
+  });
+
+  it("--uninstall detaches it and puts its configuration back", async () => {
+    const { code, report } = await installer(env, "--uninstall", "--yes");
+    expect(report.steps.at(-1)?.error).toBeUndefined();
+    expect(code).toBe(0);
+    expect(existsSync(override())).toBe(false);
+    expect(await networks()).toEqual(["claw_default"]);
+    const { stdout } = await run("cat", [join(folder, "state", "openclaw.json")], env);
+    const { meta: _, ...now } = JSON.parse(stdout);
+    expect(now).toEqual(config());
+    expect(await docker("ps", "--format", "{{.Names}}")).toBe(NAME);
+  });
+});
+
+function config() {
+  return {
+    gateway: { mode: "local", bind: "loopback", auth: { mode: "token" } },
+    memory: { search: { provider: "none" } },
+    agents: { defaults: { workspace: "/root/.openclaw/workspace", heartbeat: { every: "0m" } } },
+    plugins: { allow: ["memory-core"] },
+    cron: { enabled: false },
+    update: { checkOnStart: false },
+    models: { catalogRefresh: { enabled: false } },
+  };
+}
+
+/** As a person keeps it beside OpenClaw; the token is in the container's environment, as OpenClaw's own setup has it. */
+function composeFile(): string {
+  const volumes = [...openClawMounts(), `${join(folder, "state")}:/root/.openclaw`];
+  const environment = {
+    OPENCLAW_GATEWAY_TOKEN: TOKEN,
+    OPENCLAW_NO_AUTO_UPDATE: "1",
+    OPENCLAW_OFFLINE: "1",
+    OPENCLAW_DISABLE_BONJOUR: "1",
+    OPENCLAW_NO_RESPAWN: "1",
+    OPENCLAW_PROXY_URL: "http://127.0.0.1:9",
+    npm_config_offline: "true",
+    npm_config_update_notifier: "false",
+  };
+  const service = {
+    image: OPENCLAW_IMAGE,
+    container_name: NAME,
+    init: true,
+    command: ["gateway", "run"],
+    volumes,
+    environment,
+  };
+  // JSON is YAML.
+  return JSON.stringify({ services: { [NAME]: service } }, null, 2);
+}
+
+async function compose(...args: readonly string[]): Promise<void> {
+  const { code, stderr } = await run("docker-compose", ["-p", "claw", ...args], env, join(folder, "project"));
+  if (code !== 0) throw new Error(`docker-compose ${args.join(" ")}: ${stderr}`);
+}
+
+async function networks(): Promise<readonly string[]> {
+  const [container] = JSON.parse(await docker("inspect", NAME));
+  return Object.keys(container.NetworkSettings.Networks).sort();
+}
+
+async function untilReady(): Promise<void> {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  const ask =
+    'fetch("http://127.0.0.1:18789/readyz").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))';
+  while ((await run("docker", ["exec", NAME, "node", "-e", ask], env)).code !== 0) {
+    if (Date.now() > deadline) {
+      const { stdout, stderr } = await run("docker", ["logs", "--tail", "30", NAME], env);
+      throw new Error(`The gateway in the container is not ready:\n${stdout}${stderr}`);
+    }
+    await pause(500);
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * 200 generated openclaw.json files, with comments, JSON5's freedoms, providers and secrets of the operator's own: after an
+ * installation every key outside memory.search and plugins means what it meant, and after the uninstallation those too.
+ *
+ * The files are written by OpenClaw's own config writer. What its `plugins install` and `uninstall` write is repeated here from
+ * what they were seen to write; the real ones run in test/docker.
+ */
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Docker } from "../../install/docker.ts";
+import { execute } from "../../install/execute.ts";
+import { fingerprint, Journal } from "../../install/journal.ts";
+import { at, isObject, type Json, type JsonObject, objectOf } from "../../install/json.ts";
+import { parseJson5 } from "../../install/json5.ts";
+import { OpenClaw } from "../../install/openclaw.ts";
+import { JsonReporter } from "../../install/report.ts";
+import type { Run } from "../../install/run.ts";
+import type { Step } from "../../install/steps.ts";
+import { type HostPatch, loadHostWriter } from "./host-writer.ts";
+
+const RUNS = 200;
+/** The host's writer takes a tenth of a second for each of a thousand writes, more on a busy machine. */
+const TIMEOUT_MS = 600_000;
+const ID = "helmdeck-memory";
+const BASE_URL = "http://127.0.0.1:11434";
+
+let folder: string;
+let hostPatch: HostPatch;
+const { OPENCLAW_CONFIG_PATH, OPENCLAW_STATE_DIR } = process.env;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-configs-")));
+  process.env.OPENCLAW_CONFIG_PATH = join(folder, "openclaw.json");
+  process.env.OPENCLAW_STATE_DIR = folder;
+  // The host remarks on every file that has lost a comment.
+  for (const name of ["log", "warn", "error"] as const) vi.spyOn(console, name).mockImplementation(() => {});
+  hostPatch = await loadHostWriter();
+});
+
+afterAll(() => {
+  vi.restoreAllMocks();
+  restoreEnv({ OPENCLAW_CONFIG_PATH, OPENCLAW_STATE_DIR });
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const provider = fc.constantFrom<Json>("none", "openai", "ollama", "gemini");
+const search = fc.record<JsonObject>(
+  {
+    provider,
+    model: fc.constantFrom<Json>("text-embedding-3-small", "bge-m3"),
+    remote: fc.constantFrom<Json>(
+      { baseUrl: "https://embeddings.example/v1", apiKey: "sk-operators-own" },
+      { baseUrl: "http://127.0.0.1:1234", headers: { "x-key": "operators-own" } },
+    ),
+    query: fc.constant<Json>({ maxResults: 7 }),
+  },
+  { requiredKeys: [] },
+);
+const config = fc.record<JsonObject>(
+  {
+    gateway: fc.constantFrom<Json>(
+      { mode: "local", port: 18999 },
+      { auth: { mode: "token", token: "operators-token" } },
+    ),
+    memory: fc.oneof(
+      fc.record<JsonObject>({ search }),
+      fc.constantFrom<JsonObject>({}, { citations: "off" }, { search: {} }),
+    ),
+    plugins: fc.constantFrom<Json>(
+      {},
+      { entries: {} },
+      { allow: ["memory-core"] },
+      { allow: ["memory-core", "ollama"] },
+      { entries: { "memory-core": { enabled: true } } },
+    ),
+    agents: fc.constantFrom<Json>({ defaults: { heartbeat: { every: "0m" } } }, { entries: { work: {} } }),
+    cron: fc.constant<Json>({ enabled: false }),
+    logging: fc.constant<Json>({ level: "info" }),
+  },
+  { requiredKeys: [] },
+);
+const style = fc.record({
+  comments: fc.boolean(),
+  bareKeys: fc.boolean(),
+  trailing: fc.boolean(),
+  single: fc.boolean(),
+});
+
+describe("openclaw.json", () => {
+  it(
+    `${RUNS} of them come through installation and uninstallation`,
+    async () => {
+      let whole = 0;
+      await fc.assert(
+        fc.asyncProperty(config, style, fc.boolean(), async (value, how, othersWrite) => {
+          const text = written(value, how);
+          const rig = await makeRig(text);
+          const before = parseJson5(text);
+          await rig.run(installation(before));
+          const installed = rig.config();
+          expect(at(installed, "memory", "search", "remote")).toEqual({ baseUrl: BASE_URL });
+          expect(outside(installed)).toEqual(outside(before));
+          expect(JSON.stringify(at(installed, "memory"))).not.toContain("operators-own");
+          if (othersWrite) await rig.patch({ cron: { enabled: true } });
+          await rig.run(uninstallation(rig));
+          if (rig.text() === text) whole += 1;
+          expect(rig.text() === text).toBe(!othersWrite);
+          const { meta: _, ...after } = objectIn(rig.config());
+          const { meta: __, ...was } = objectIn(before);
+          expect(after).toEqual(othersWrite ? { ...was, cron: { enabled: true } } : was);
+          rig.end();
+        }),
+        { numRuns: RUNS, seed: 20260906, endOnFailure: true },
+      );
+      expect(whole).toBeGreaterThan(RUNS / 4);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+/** The steps that touch the configuration, as a plan has them. */
+function installation(before: Json): readonly Step[] {
+  const configPath = join(folder, "openclaw.json");
+  const allow = at(before, "plugins", "allow");
+  const missing = Array.isArray(allow) && !allow.includes("ollama") ? ["ollama"] : [];
+  return [
+    { kind: "back-up-config", configPath },
+    { kind: "install-plugin", plugin: ID, version: "0", configPath, capabilities: [] },
+    {
+      kind: "point-search",
+      configPath,
+      provider: "ollama",
+      model: "nomic-embed-text",
+      baseUrl: BASE_URL,
+      replaces: undefined,
+      allow: missing,
+    },
+  ];
+}
+
+function uninstallation({ journal, text }: Rig): readonly Step[] {
+  const configPath = join(folder, "openclaw.json");
+  const isWhole = journal.entries.leftAs === fingerprint(Buffer.from(text()));
+  const plugin: Step = { kind: "uninstall-plugin", plugin: ID, configPath };
+  return isWhole
+    ? [plugin, { kind: "restore-config-copy", configPath }]
+    : [{ kind: "restore-search", configPath }, plugin];
+}
+
+interface Rig {
+  readonly journal: Journal;
+  run(steps: readonly Step[]): Promise<void>;
+  patch(patch: JsonObject): Promise<void>;
+  config(): Json;
+  text(): string;
+  end(): void;
+}
+
+async function makeRig(text: string): Promise<Rig> {
+  const configPath = join(folder, "openclaw.json");
+  const state = mkdtempSync(join(folder, "journal-"));
+  writeFileSync(configPath, text);
+  const patch = async (value: JsonObject) => {
+    const file = join(state, "patch.json");
+    writeFileSync(file, JSON.stringify(value));
+    const complaint = await hostPatch(file);
+    if (complaint !== undefined) throw new Error(`the host refused a patch: ${complaint}`);
+  };
+  const run = hostProgram(patch);
+  const docker = new Docker(run, folder);
+  const journal = await Journal.read(state);
+  const openclaw = await OpenClaw.find({ kind: "host" }, { run, docker, homeDir: folder });
+  const world = {
+    ...{ env: {}, homeDir: folder, root: folder, run, docker, journal },
+    sidecarAt: () => {
+      throw new Error("no step here asks a sidecar");
+    },
+    pause: async () => {},
+  };
+  return {
+    journal,
+    patch,
+    run: async (steps) => {
+      const outcome = await execute(steps, world, openclaw, new JsonReporter({ write: () => {} }));
+      expect(outcome.steps.flatMap(({ error }) => error ?? [])).toEqual([]);
+    },
+    config: () => parseJson5(readFileSync(configPath, "utf8")),
+    text: () => readFileSync(configPath, "utf8"),
+    end: () => rmSync(state, { recursive: true }),
+  };
+}
+
+/** `openclaw` and `npm` as far as these steps call them. */
+function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
+  const configured = () => parseJson5(readFileSync(join(folder, "openclaw.json"), "utf8"));
+  return async (file, args, { input = "" } = {}) => {
+    const command = `${file} ${args.slice(0, 2).join(" ")}`;
+    const allow = at(configured(), "plugins", "allow");
+    if (command === "openclaw config patch") await patch(JSON.parse(String(input)));
+    if (command === "openclaw plugins install") {
+      const listed = Array.isArray(allow) ? { allow: [...allow, ID] } : {};
+      await patch({ plugins: { entries: { [ID]: { enabled: true } }, ...listed } });
+    }
+    if (command === "openclaw plugins uninstall") {
+      const listed = Array.isArray(allow) ? { allow: allow.filter((id) => id !== ID) } : {};
+      await patch({ plugins: { entries: { [ID]: { enabled: false } }, ...listed } });
+    }
+    const stdout = command.startsWith("npm") ? "plugin.tgz\n" : "OpenClaw 2026.9.6\n";
+    return { exitCode: 0, stdout, stderr: "" };
+  };
+}
+
+/** Every key that we promised not to touch. */
+function outside(value: Json): JsonObject {
+  const { meta: _, plugins: __, memory, ...rest } = objectIn(value);
+  const others = Object.entries(objectIn(memory)).filter(([key]) => key !== "search");
+  return others.length === 0 ? rest : { ...rest, memory: objectOf(others) };
+}
+
+function objectIn(value: Json | undefined): Record<string, Json> {
+  return isObject(value) ? { ...value } : {};
+}
+
+interface Style {
+  readonly comments: boolean;
+  readonly bareKeys: boolean;
+  readonly trailing: boolean;
+  readonly single: boolean;
+}
+
+/** As people write it. */
+function written(value: Json, how: Style): string {
+  const head = how.comments ? "// my gateway\n/* do not touch */ " : "";
+  return `${head}${textOf(value, how)}\n`;
+}
+
+function textOf(value: Json, how: Style): string {
+  if (typeof value === "string") return how.single ? `'${value}'` : JSON.stringify(value);
+  if (Array.isArray(value))
+    return `[${value.map((item) => textOf(item, how)).join(", ")}${end(value.length, how)}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, item]) => {
+    const name = how.bareKeys && /^[a-z]+$/i.test(key) ? key : JSON.stringify(key);
+    return `${name}: ${textOf(item, how)}`;
+  });
+  const between = how.comments ? ", // and\n" : ",\n";
+  return `{\n${entries.join(between)}${end(entries.length, how)}\n}`;
+}
+
+function end(count: number, { trailing }: Style): string {
+  return trailing && count > 0 ? "," : "";
+}
+
+function restoreEnv(env: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+}
