@@ -1,0 +1,40 @@
+/** The reference for meaning alone: every passage's vector compared with the question's, nothing approximate, nothing cut off. */
+import type { CorpusEntry } from "../../engine/index.ts";
+import type { Embedder } from "../../recall/index.ts";
+import { passagesOf } from "../../recall/lexical/passages.ts";
+
+export interface VectorHit {
+  readonly key: string;
+  /** Cosine of the entry's best passage. */
+  readonly score: number;
+}
+
+export type VectorSearch = (query: string, limit: number) => Promise<readonly VectorHit[]>;
+
+/** Of an entry only what was said is embedded, by the passages that a search shows; neither key nor category. */
+export async function exactVectorsOver(
+  entries: readonly CorpusEntry[],
+  embedder: Embedder,
+): Promise<VectorSearch> {
+  const passages = entries.flatMap(({ key, body }) =>
+    passagesOf(body, 0, body.length, 1).map(({ start, end }) => ({ key, text: body.slice(start, end) })),
+  );
+  const { vectors } = await embedder.embedDocuments(passages.map(({ text }) => text));
+  return async (query, limit) => {
+    const asked = await embedder.embedQuery(query);
+    const best = new Map<string, number>();
+    passages.forEach(({ key }, place) => {
+      const score = dot(asked, vectors[place] ?? asked.subarray(0, 0));
+      if (score > (best.get(key) ?? Number.NEGATIVE_INFINITY)) best.set(key, score);
+    });
+    const hits = [...best].map(([key, score]) => ({ key, score }));
+    return hits.sort((left, right) => right.score - left.score).slice(0, limit);
+  };
+}
+
+/** Both have length 1, so this is the cosine. */
+function dot(left: Float32Array, right: Float32Array): number {
+  let sum = 0;
+  for (let place = 0; place < right.length; place += 1) sum += (left[place] ?? 0) * (right[place] ?? 0);
+  return sum;
+}
