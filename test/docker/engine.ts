@@ -28,11 +28,12 @@ export function whyNoEngine(): string | undefined {
     ["dockerd", "--version"],
     ["docker", "--version"],
     ["docker-compose", "version"],
+    ["/bin/busybox", "true"],
   ].filter(([program = "", ...args]) => spawnSync(program, args).status !== 0);
   const names = missing.map(([program]) => program).join(", ");
   return names === ""
     ? undefined
-    : `not installed: ${names} (Debian: apt-get install docker.io docker-compose)`;
+    : `not installed: ${names} (Debian: apt-get install docker.io docker-compose busybox-static)`;
 }
 
 export class Engine {

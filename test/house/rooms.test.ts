@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const rooms = ["engine", "recall", "sidecar", "app", "server", "plugin", "seam", "cli"];
+const rooms = ["engine", "recall", "sidecar", "app", "server", "plugin", "seam", "cli", "install"];
 const configs = [".dependency-cruiser.cjs", "tsconfig.json", "package.json", "scripts/seam-consumers.json"];
 
 /** Each plants one import that a floor must not have, and names the rule that must catch it. */
@@ -30,6 +30,9 @@ const backEdges = [
   { file: "app/planted.ts", source: 'import type {} from "../plugin/index.ts";', rule: "app-imports-only" },
   { file: "plugin/planted.ts", source: 'import "../engine/index.ts";', rule: "plugin-imports-only" },
   { file: "cli/planted.ts", source: 'import "../plugin/index.ts";', rule: "cli-imports-only" },
+  { file: "install/planted.ts", source: 'import "../cli/index.ts";', rule: "install-imports-only" },
+  { file: "install/planted.ts", source: 'import "../engine/index.ts";', rule: "install-imports-only" },
+  { file: "app/planted.ts", source: 'import "../install/index.ts";', rule: "app-imports-only" },
   { file: "server/planted.ts", source: 'import "../cli/index.ts";', rule: "server-imports-only" },
   { file: "server/planted.ts", source: 'import "../engine/index.ts";', rule: "server-imports-only" },
   { file: "app/planted.ts", source: 'import "../server/index.ts";', rule: "app-imports-only" },
