@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { OPENCLAW_IMAGE, openClawMounts } from "./images.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   if (engineMissing() !== undefined) return;
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-claw-")));
   env = {
-    PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
+    PATH: pathWithoutOpenClaw(),
     HOME: join(folder, "home"),
     LANG: "C.UTF-8",
     npm_config_update_notifier: "false",
@@ -90,6 +90,12 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
   });
 });
 
+/** npm puts the repository's own openclaw into the path; this person has it in a container alone. */
+function pathWithoutOpenClaw(): string {
+  const folders = [dirname(process.execPath), ...(process.env.PATH ?? "").split(delimiter)];
+  return folders.filter((name) => !existsSync(join(name, "openclaw"))).join(delimiter);
+}
+
 function config() {
   return {
     gateway: { mode: "local", bind: "loopback", auth: { mode: "token" } },
@@ -119,6 +125,9 @@ function composeFile(): string {
     image: OPENCLAW_IMAGE,
     container_name: NAME,
     init: true,
+    // A gateway that was not let go in time leaves a lease behind, and the next one waits for it.
+    restart: "unless-stopped",
+    stop_grace_period: "60s",
     command: ["gateway", "run"],
     volumes,
     environment,

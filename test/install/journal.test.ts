@@ -1,0 +1,91 @@
+/** The journal: private from its first byte, whole after a kill, and never mistaken. */
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fingerprint, Journal, journalFolder } from "../../install/journal.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = join(realpathSync(mkdtempSync(join(tmpdir(), "hd-journal-"))), "deep", "install");
+});
+afterEach(() => rmSync(join(folder, "..", ".."), { recursive: true, force: true }));
+
+describe("the journal", () => {
+  it("is not there until something is recorded", async () => {
+    const journal = await Journal.read(folder);
+    expect(journal.entries).toEqual({});
+    expect(globSync(join(folder, "**"))).toEqual([]);
+  });
+
+  it("comes back as it was recorded, and forgets an entry that is undefined", async () => {
+    const journal = await Journal.read(folder);
+    const search = { before: { search: { provider: "none" } }, sets: [{ search: {} }], allowed: ["ollama"] };
+    await journal.record({ target: { kind: "container", name: "claw" }, search, madeNetwork: true });
+    await journal.record({ madeNetwork: undefined });
+    expect((await Journal.read(folder)).entries).toEqual({
+      target: { kind: "container", name: "claw" },
+      search,
+    });
+  });
+
+  it("lets no other account in, whatever the umask, the copy of the configuration included", async () => {
+    const before = process.umask(0o000);
+    try {
+      const journal = await Journal.read(folder);
+      await journal.keepCopy(Buffer.from("{ token: 'secret' }"));
+      await journal.record({ config: { path: "/x", existed: true } });
+    } finally {
+      process.umask(before);
+    }
+    const modes = globSync(join(folder, "*")).map((file) => statSync(file).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it("closes a folder that stood open", async () => {
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    await (await Journal.read(folder)).record({ madeNetwork: true });
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it("keeps the copy byte for byte, and takes it away when it is no longer wanted", async () => {
+    const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0d, 0x0a, 0x00, 0xff]);
+    const journal = await Journal.read(folder);
+    await journal.keepCopy(bytes);
+    expect(fingerprint(await journal.readCopy())).toBe(fingerprint(bytes));
+    await journal.forget({ keepCopy: true });
+    expect(readFileSync(journal.copyPath)).toEqual(bytes);
+    await journal.forget({ keepCopy: false });
+    expect(globSync(join(folder, "**"))).toEqual([]);
+  });
+
+  it.each([
+    "",
+    "{",
+    "[]",
+    '{"version":2}',
+    '{"version":1,"unknown":1}',
+    '{"version":1,"target":{"kind":"moon"}}',
+  ])("refuses to guess what %j means", async (text) => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "journal.json"), text);
+    await expect(Journal.read(folder)).rejects.toThrow("cannot be read as this program's journal");
+  });
+
+  it("lies where the account's own state does", () => {
+    expect(journalFolder({}, "/home/u")).toBe("/home/u/.local/state/helmdeck-memory/install");
+    expect(journalFolder({ XDG_STATE_HOME: "/s" }, "/home/u")).toBe("/s/helmdeck-memory/install");
+    expect(journalFolder({ XDG_STATE_HOME: "" }, "/home/u")).toContain("/home/u/");
+  });
+});

@@ -1,0 +1,87 @@
+/** How OpenClaw's command is called: what is secret goes through standard input, what it prints around its JSON is no trouble. */
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Docker } from "../../install/docker.ts";
+import { jsonIn, OpenClaw } from "../../install/openclaw.ts";
+import { makeRun } from "../../install/run.ts";
+
+const SECRET = "sk-operators-own-0123456789";
+/** Answers as OpenClaw does, and writes down how it was called. */
+const PROGRAM = `#!/bin/sh
+printf '%s\\n' "$@" >> "$SEEN/arguments"
+cat >> "$SEEN/input"
+case $1 in
+  --version) echo "OpenClaw 2026.9.6 (eb377ac)" ;;
+  fails) echo "a word before" >&2; echo "the reason" >&2; exit 3 ;;
+  *) echo "{\\"ok\\": true}" ;;
+esac
+`;
+
+let folder: string;
+let openclaw: OpenClaw;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-openclaw-")));
+  writeFileSync(join(folder, "openclaw"), PROGRAM, { mode: 0o755 });
+  writeFileSync(
+    join(folder, "docker"),
+    PROGRAM.replace("case $1 in", 'printf "%s" "$TOKEN" > "$SEEN/environment"\ncase $1 in'),
+    {
+      mode: 0o755,
+    },
+  );
+  const run = makeRun({ PATH: `${folder}:${process.env.PATH}`, SEEN: folder });
+  const found = await OpenClaw.find(
+    { kind: "host" },
+    { run, docker: new Docker(run, folder), homeDir: folder },
+  );
+  if (found === undefined) throw new Error("the program was not found");
+  openclaw = found;
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const seen = (name: string) => readFileSync(join(folder, name), "utf8");
+
+describe("OpenClaw's command", () => {
+  it("is told a change of its configuration through standard input, never in an argument", async () => {
+    await openclaw.patchConfig({ memory: { search: { remote: { apiKey: SECRET } } } });
+    expect(seen("input")).toContain(SECRET);
+    expect(seen("arguments")).not.toContain(SECRET);
+  });
+
+  it("in a container is given what is secret by name; the value is in docker's environment alone", async () => {
+    const run = makeRun({ PATH: `${folder}:${process.env.PATH}`, SEEN: folder });
+    await new Docker(run, folder).exec("claw", ["openclaw"], { env: { TOKEN: SECRET } });
+    expect(seen("arguments")).toContain("--env\nTOKEN\n");
+    expect(seen("arguments")).not.toContain(SECRET);
+    expect(seen("environment")).toBe(SECRET);
+  });
+
+  it("fails with its last line", async () => {
+    await expect(openclaw.must("do it", ["fails"])).rejects.toThrow("OpenClaw could not do it: the reason");
+  });
+
+  it("has a version", async () => expect(await openclaw.version()).toBe("2026.9.6"));
+
+  it("keeps the mode of a configuration that is put back", async () => {
+    const file = join(folder, "openclaw.json");
+    writeFileSync(file, "{}", { mode: 0o600 });
+    await openclaw.writeConfigFile(file, Buffer.from("{ a: 1 }"));
+    expect(readFileSync(file, "utf8")).toBe("{ a: 1 }");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("jsonIn", () => {
+  it.each([
+    ['{"a":1}', { a: 1 }],
+    ['a warning\n{"a":\n1}\n', { a: 1 }],
+    ["[]\n", []],
+    ["none", undefined],
+    ['{"cut', undefined],
+    ["true", true],
+  ])("reads %j", (text, value) => expect(jsonIn(text)).toEqual(value));
+});
