@@ -1,5 +1,5 @@
 /** Deletes what has expired, again and again, for as long as it is kept open. */
-import type { Timer } from "../engine/index.ts";
+import { backgroundTimer, type Timer } from "../engine/index.ts";
 
 export interface SweeperOptions {
   readonly sweep: () => Promise<unknown>;
@@ -10,13 +10,6 @@ export interface SweeperOptions {
 
 /** The first sweep comes soon after opening: a process may be restarted more often than it sweeps. */
 const FIRST_AFTER_MS = 10_000;
-
-/** Never keeps the process alive by itself. */
-const processTimer: Timer = (callback, delayMs) => {
-  const timeout = setTimeout(callback, delayMs);
-  timeout.unref();
-  return () => clearTimeout(timeout);
-};
 
 export class Sweeper {
   readonly #options: SweeperOptions;
@@ -44,7 +37,7 @@ export class Sweeper {
 
   #schedule(delayMs: number): void {
     if (this.#stopped) return;
-    const timer = this.#options.timer ?? processTimer;
+    const timer = this.#options.timer ?? backgroundTimer;
     this.#cancel = timer(() => {
       this.#running = this.#sweep();
     }, delayMs);

@@ -154,4 +154,4 @@ export {
   withoutLines,
 } from "./projections/paths.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
-export { processTimer, type Timer } from "./timer.ts";
+export { backgroundTimer, processTimer, type Timer } from "./timer.ts";

@@ -8,3 +8,10 @@ export const processTimer: Timer = (callback, delayMs) => {
   const timeout = setTimeout(callback, delayMs);
   return () => clearTimeout(timeout);
 };
+
+/** Never keeps the process alive: for work that nobody waits for. */
+export const backgroundTimer: Timer = (callback, delayMs) => {
+  const timeout = setTimeout(callback, delayMs);
+  timeout.unref();
+  return () => clearTimeout(timeout);
+};

@@ -19,3 +19,4 @@ export type {
   VectorCache,
   VectorFollower,
 } from "./vectors/contract.ts";
+export { createSemanticIndex, type SemanticIndexOptions } from "./vectors/semantic-index.ts";

@@ -8,11 +8,15 @@ import type { Embedder } from "../embedder.ts";
  * there at that moment.
  */
 export interface SemanticIndex {
-  /** To be told every change of a namespace that recall has opened, until it is dropped. */
-  follow(namespace: Namespace): VectorFollower;
+  /**
+   * To be told every change of a namespace that recall has opened, until it is dropped.
+   *
+   * @param readAgain asks for `startOver` and everything from the beginning: the model gives other vectors than it did
+   */
+  follow(namespace: Namespace, readAgain?: () => void): VectorFollower;
   /**
    * Whose vectors answer for this namespace now: a question must be embedded by it. After a change of model that is the
-   * former one until the new one has all entries. Undefined while there is no vector.
+   * former one for as long as it has vectors of more entries. Undefined while there is no vector.
    */
   serving(namespace: Namespace): Embedder | undefined;
   /** The nearest passages, best first. Empty when the namespace has no vectors of the question's space. */

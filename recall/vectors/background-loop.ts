@@ -1,0 +1,93 @@
+/** Work that goes on in small steps while there is any, gives way between them, and after a failure comes back by itself. */
+import { asHelmdeckError, type ErrorCode, type HelmdeckError, type Timer } from "../../engine/index.ts";
+
+export interface BackgroundLoopOptions {
+  /** Does the next piece of work; false when there is none. Rejects for what may go better later. */
+  readonly step: (signal: AbortSignal) => Promise<boolean>;
+  readonly timer: Timer;
+  /** From 0 up to but not 1. */
+  readonly random: () => number;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 300_000;
+
+export class BackgroundLoop {
+  readonly #options: BackgroundLoopOptions;
+  readonly #ending = new AbortController();
+  #state: "idle" | "working" | "waiting" | "closed" = "idle";
+  /** Since the last success. */
+  #failures = 0;
+  /** Since the last step began. */
+  #isWoken = false;
+  #lastError: ErrorCode | undefined;
+  #cancelPause = (): void => undefined;
+
+  constructor(options: BackgroundLoopOptions) {
+    this.#options = options;
+  }
+
+  get state(): "idle" | "working" | "waiting" | "closed" {
+    return this.#state;
+  }
+
+  /** Undefined after a success. */
+  get lastError(): ErrorCode | undefined {
+    return this.#lastError;
+  }
+
+  /** There may be something to do. Does not cut a pause short. */
+  wake(): void {
+    this.#isWoken = true;
+    if (this.#state !== "idle") return;
+    this.#state = "working";
+    // Never rejects: a failed step is a pause.
+    void this.#run();
+  }
+
+  /** The step under way is told by its signal, and nothing is started after it. */
+  close(): void {
+    this.#state = "closed";
+    this.#cancelPause();
+    this.#ending.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    for (;;) {
+      await nextTurn();
+      if (signal.aborted) return;
+      this.#isWoken = false;
+      const outcome = await this.#options.step(signal).catch(asHelmdeckError);
+      if (signal.aborted) return;
+      if (typeof outcome !== "boolean") return this.#pause(outcome);
+      this.#failures = 0;
+      this.#lastError = undefined;
+      if (outcome || this.#isWoken) continue;
+      this.#state = "idle";
+      return;
+    }
+  }
+
+  #pause(error: HelmdeckError): void {
+    this.#failures += 1;
+    this.#lastError = error.code;
+    this.#state = "waiting";
+    this.#cancelPause = this.#options.timer(() => {
+      this.#state = "working";
+      void this.#run();
+    }, this.#pauseMs(error));
+  }
+
+  /** Between half and all of a time that doubles, so that many processes do not come back together. */
+  #pauseMs({ details }: HelmdeckError): number {
+    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
+    const askedFor = typeof details.retryAfterMs === "number" ? details.retryAfterMs : 0;
+    return askedFor + (longest * (1 + this.#options.random())) / 2;
+  }
+}
+
+/** Lets everything else that waits in the event loop run, searches among it. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,300 @@
+/**
+ * Meaning for every open namespace: vectors come from the cache first, what is not there from the embedder, both in the
+ * background and in small steps; a change of model goes on beside the vectors that serve.
+ */
+import {
+  asHelmdeckError,
+  type EntryVectors,
+  type HelmdeckError,
+  type Namespace,
+  type Timer,
+} from "../../engine/index.ts";
+import type { Embedder } from "../embedder.ts";
+import { BackgroundLoop } from "./background-loop.ts";
+import type {
+  Coverage,
+  EmbeddingStatus,
+  QuestionVector,
+  SemanticHit,
+  SemanticIndex,
+  VectorCache,
+  VectorFollower,
+} from "./contract.ts";
+import { embedderSpaceOf, embedEntries, keptSpaceOf, textsOf } from "./embedding.ts";
+import { NamespaceVectors, Side, type Waiting } from "./namespace-vectors.ts";
+import type { VectorIndexOptions } from "./vector-index.ts";
+
+export interface SemanticIndexOptions {
+  readonly embedder: Embedder;
+  readonly cache: VectorCache;
+  /**
+   * An embedder of a former space, to embed questions with while the new model is still at work; undefined when there is
+   * none any more. Whoever gives one closes it.
+   */
+  readonly formerEmbedder?: (space: string) => Embedder | undefined;
+  /** Only reads the cache: embeds no entries and drops nothing. For a process that is gone in a moment. */
+  readonly readOnly?: boolean;
+  readonly timer: Timer;
+  /** From 0 up to but not 1. */
+  readonly random?: () => number;
+  readonly index?: VectorIndexOptions;
+}
+
+/** Entries looked up in the cache, or cleaned after, in one step: about 2 ms. */
+const LOOKED_UP_AT_ONCE = 64;
+/** Passages embedded in one step, and so entries that one write holds. One entry may have more. */
+const PASSAGES_AT_ONCE = 32;
+/** After so many refusals, with others taken meanwhile, an entry is given up. */
+const MOST_REFUSALS = 3;
+
+/** A batch and what came of it. */
+interface Embedded {
+  readonly known: NamespaceVectors;
+  readonly batch: readonly Waiting[];
+  readonly made: readonly EntryVectors[];
+}
+
+export function createSemanticIndex(options: SemanticIndexOptions): SemanticIndex {
+  return new BackgroundSemanticIndex(options);
+}
+
+class BackgroundSemanticIndex implements SemanticIndex {
+  readonly #options: SemanticIndexOptions;
+  readonly #namespaces = new Map<Namespace, NamespaceVectors>();
+  readonly #loading: BackgroundLoop;
+  readonly #embedding: BackgroundLoop;
+  /** How many entries the service has taken, and how many passages it is asked for at once. */
+  #taken = 0;
+  #passagesAtOnce = PASSAGES_AT_ONCE;
+  /** What the target model is known to give; undefined before it has answered. */
+  #dimensions: number | undefined;
+  /** What the cache did not take yet. */
+  #unsaved: Embedded | undefined;
+  #isClosed = false;
+
+  constructor(options: SemanticIndexOptions) {
+    this.#options = options;
+    const { timer, random = Math.random } = options;
+    this.#dimensions = options.embedder.dimensions;
+    this.#loading = new BackgroundLoop({ step: (signal) => this.#loadSome(signal), timer, random });
+    this.#embedding = new BackgroundLoop({ step: (signal) => this.#embedSome(signal), timer, random });
+  }
+
+  follow(namespace: Namespace, readAgain?: () => void): VectorFollower {
+    this.#namespaces.get(namespace)?.drop();
+    const followed: NamespaceVectors = new NamespaceVectors({
+      namespace,
+      target: new Side(this.#options.embedder, this.#options.index ?? {}),
+      readAgain,
+      onChange: () => this.#onChange(followed),
+    });
+    if (this.#isClosed) followed.drop();
+    else this.#namespaces.set(namespace, followed);
+    return followed;
+  }
+
+  serving(namespace: Namespace): Embedder | undefined {
+    const side = this.#namespaces.get(namespace)?.serving;
+    return side === undefined || side.size === 0 ? undefined : side.embedder;
+  }
+
+  search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[] {
+    if (question.space === this.#options.embedder.space) this.#learnDimensions(question.vector.length);
+    const side = this.#namespaces.get(namespace)?.sideOf(question.space);
+    return side?.index?.search(question.vector, limit) ?? [];
+  }
+
+  coverage(namespace: Namespace): Coverage {
+    return this.#namespaces.get(namespace)?.coverage ?? { embedded: 0, total: 0, refused: 0 };
+  }
+
+  settled(namespace: Namespace): Promise<void> {
+    return this.#namespaces.get(namespace)?.settled() ?? Promise.resolve();
+  }
+
+  status(): EmbeddingStatus {
+    const all = [...this.#namespaces.values()];
+    const states = [this.#loading.state, this.#embedding.state];
+    return {
+      model: this.#options.embedder.model,
+      embedded: sum(all.map(({ target }) => target.size)),
+      waiting: sum(all.map(({ unread, missing }) => unread.size + missing.size)),
+      refused: sum(all.map(({ coverage }) => coverage.refused)),
+      state: (["closed", "waiting", "working"] as const).find((one) => states.includes(one)) ?? "idle",
+      lastError: this.#embedding.lastError ?? this.#loading.lastError,
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#loading.close();
+    this.#embedding.close();
+    for (const known of this.#namespaces.values()) known.drop();
+  }
+
+  #onChange(changed: NamespaceVectors): void {
+    if (changed.isDropped) {
+      if (this.#namespaces.get(changed.namespace) === changed) this.#namespaces.delete(changed.namespace);
+      return;
+    }
+    this.#loading.wake();
+  }
+
+  /** One page of some namespace from the cache into memory; then, where all is there, what other models left. */
+  async #loadSome(signal: AbortSignal): Promise<boolean> {
+    const all = [...this.#namespaces.values()];
+    const unread = all.find((one) => one.unread.size > 0);
+    if (unread !== undefined) {
+      await this.#lookAround(unread);
+      await this.#lookUp(unread, signal);
+      this.#embedding.wake();
+      return true;
+    }
+    const finished = all.find((one) => one.isSettled && one.hasOtherSpaces);
+    if (finished === undefined || this.#options.readOnly === true) return false;
+    await this.#finishChangeOfModel(finished, signal);
+    return true;
+  }
+
+  /** Which models have been here before, and whether the last of them can serve meanwhile. */
+  async #lookAround(known: NamespaceVectors): Promise<void> {
+    if (known.hasLookedAround) return;
+    const { embedder, cache, formerEmbedder, index = {} } = this.#options;
+    const others = (await cache.spaces()).filter((space) => space !== keptSpaceOf(embedder));
+    known.hasLookedAround = true;
+    known.hasOtherSpaces = others.length > 0;
+    const formers = others.flatMap((space) => {
+      const former = embedderSpaceOf(space);
+      return (former !== undefined && formerEmbedder?.(former)) || [];
+    });
+    const last = formers.at(-1);
+    if (last !== undefined) known.former = new Side(last, index);
+  }
+
+  async #lookUp(known: NamespaceVectors, signal: AbortSignal): Promise<void> {
+    const entries = [...known.unread.values()].slice(0, LOOKED_UP_AT_ONCE);
+    const found = await this.#load(known, known.target, entries);
+    const loaded = new Set(found.filter(({ dimensions }) => this.#fits(dimensions)).map(({ id }) => id));
+    const rest = entries.filter(({ id }) => !loaded.has(id));
+    const { former } = known;
+    const served = former === undefined ? [] : await this.#load(known, former, entries);
+    if (signal.aborted) return;
+    for (const made of found) if (loaded.has(made.id) && known.isCurrent(made)) known.take(made);
+    for (const made of served) if (known.isCurrent(made)) former?.add(made);
+    // What was replaced while it was looked up waits as its new value.
+    for (const entry of rest) if (known.unread.get(entry.id) === entry) known.miss(entry);
+  }
+
+  #load(
+    { namespace }: NamespaceVectors,
+    { embedder }: Side,
+    entries: readonly { readonly id: EntryVectors["id"] }[],
+  ): Promise<readonly EntryVectors[]> {
+    if (entries.length === 0) return Promise.resolve([]);
+    const ids = entries.map(({ id }) => id);
+    return this.#options.cache.load(namespace, keptSpaceOf(embedder), ids);
+  }
+
+  /** The first vectors that are seen say how long all are, until the model itself says otherwise. */
+  #fits(dimensions: number): boolean {
+    this.#dimensions ??= dimensions;
+    return this.#dimensions === dimensions;
+  }
+
+  /** A model of the same name gives other vectors than before: all of it is made anew. */
+  #learnDimensions(dimensions: number): void {
+    const before = this.#dimensions;
+    this.#dimensions = dimensions;
+    if (before === undefined || before === dimensions) return;
+    for (const known of this.#namespaces.values()) known.readAgain?.();
+  }
+
+  async #finishChangeOfModel(known: NamespaceVectors, signal: AbortSignal): Promise<void> {
+    known.former = undefined;
+    const { cache, embedder } = this.#options;
+    const { ids } = known;
+    for (let at = 0; at < ids.length && !signal.aborted; at += LOOKED_UP_AT_ONCE) {
+      await cache.dropOthers(known.namespace, keptSpaceOf(embedder), ids.slice(at, at + LOOKED_UP_AT_ONCE));
+      await nextTurn();
+    }
+    known.hasOtherSpaces = false;
+  }
+
+  /** One request's worth of entries, from the service into the cache and into memory. */
+  async #embedSome(signal: AbortSignal): Promise<boolean> {
+    if (this.#options.readOnly === true) return false;
+    if (this.#unsaved !== undefined) return this.#keep(this.#unsaved, signal);
+    const known = [...this.#namespaces.values()].find(({ missing }) => missing.size > 0);
+    if (known === undefined) return false;
+    this.#moveToEnd(known);
+    const batch = this.#nextBatch(known);
+    const entries = batch.map(({ entry }) => entry);
+    const made = await embedEntries(entries, this.#options.embedder, signal).catch(asHelmdeckError);
+    if (signal.aborted) return false;
+    if ("code" in made) return this.#onRefusal(known, batch, made);
+    this.#taken += made.length;
+    this.#passagesAtOnce = Math.min(PASSAGES_AT_ONCE, this.#passagesAtOnce * 2);
+    this.#learnDimensions(made[0]?.dimensions ?? 0);
+    return this.#keep({ known, batch, made }, signal);
+  }
+
+  /** So that all namespaces have their turn. */
+  #moveToEnd(known: NamespaceVectors): void {
+    this.#namespaces.delete(known.namespace);
+    this.#namespaces.set(known.namespace, known);
+  }
+
+  #nextBatch({ missing }: NamespaceVectors): readonly Waiting[] {
+    const batch: Waiting[] = [];
+    let passages = 0;
+    for (const waiting of missing.values()) {
+      passages += textsOf(waiting.entry).length;
+      if (batch.length > 0 && passages > this.#passagesAtOnce) break;
+      batch.push(waiting);
+    }
+    return batch;
+  }
+
+  /** What was forgotten or replaced while it was embedded is kept nowhere. */
+  async #keep(embedded: Embedded, signal: AbortSignal): Promise<boolean> {
+    const { known, batch, made } = embedded;
+    const current = made.filter((one) => known.isCurrent(one));
+    this.#unsaved = embedded; // if the cache fails, it is asked again, not the service
+    const space = keptSpaceOf(this.#options.embedder);
+    const kept = new Set(await this.#options.cache.put(known.namespace, space, current));
+    this.#unsaved = undefined;
+    if (signal.aborted) return false;
+    for (const [i, one] of made.entries()) {
+      const waiting = batch[i];
+      if (kept.has(one.id) && known.isCurrent(one)) known.take(one);
+      else if (waiting !== undefined) known.letGo(waiting);
+    }
+    this.#loading.wake(); // which ends a change of model when this was the last of it
+    return true;
+  }
+
+  /** A smaller batch may go through, or shows which entry it is. */
+  #onRefusal(known: NamespaceVectors, batch: readonly Waiting[], error: HelmdeckError): boolean {
+    const isAboutText = error.code === "invalid_input";
+    const [only] = batch;
+    if (only === undefined || batch.length > 1) {
+      this.#passagesAtOnce = Math.max(1, Math.floor(this.#passagesAtOnce / 2));
+    } else {
+      if (only.refusals === 0) only.takenBefore = this.#taken;
+      only.refusals += 1;
+      const isAlone = only.refusals >= MOST_REFUSALS && this.#taken > only.takenBefore;
+      if (isAboutText || isAlone) known.giveUp(only);
+      else known.putOff(only);
+    }
+    if (isAboutText) return true;
+    throw error;
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,152 @@
+/** The vectors of one namespace in one space: add, replace and truly remove entries, and find the passages near a question. */
+import type { EntryId } from "../../engine/index.ts";
+import type { SemanticHit } from "./contract.ts";
+import { SignCodes } from "./sign-codes.ts";
+import { ExactRows, RoundedRows, type VectorRows } from "./vector-rows.ts";
+
+export interface VectorIndexOptions {
+  /** Up to so many passages all are compared exactly. Beyond, they are rounded and chosen by their signs first. */
+  readonly exactUpTo?: number;
+  /** How many are looked at closely beyond that, at least. */
+  readonly candidates?: number;
+}
+
+const EXACT_UP_TO = 4_096;
+const CANDIDATES = 1_000;
+
+/** One passage: a row of the index. */
+interface Owner {
+  readonly id: EntryId;
+  readonly passage: number;
+}
+
+export class VectorIndex {
+  readonly dimensions: number;
+  readonly #exactUpTo: number;
+  readonly #candidates: number;
+  #rows: VectorRows;
+  /** Once there are many. */
+  #codes: SignCodes | undefined;
+  /** By row; rows are dense, so that a search reads nothing else. */
+  readonly #owners: Owner[] = [];
+  /** The row of each passage. */
+  readonly #rowsOf = new Map<EntryId, number[]>();
+
+  constructor(dimensions: number, options: VectorIndexOptions = {}) {
+    this.dimensions = dimensions;
+    this.#exactUpTo = options.exactUpTo ?? EXACT_UP_TO;
+    this.#candidates = options.candidates ?? CANDIDATES;
+    this.#rows = new ExactRows(dimensions);
+  }
+
+  /** Adds an entry's passages, or replaces those of the entry with this id. */
+  set(id: EntryId, vectors: Float32Array): void {
+    this.remove(id);
+    const count = Math.floor(vectors.length / this.dimensions);
+    const first = this.#owners.length;
+    this.#reserve(first + count);
+    const rows = Array.from({ length: count }, (_, passage) => first + passage);
+    for (const [passage, row] of rows.entries()) {
+      const start = passage * this.dimensions;
+      this.#write(row, vectors.subarray(start, start + this.dimensions));
+      this.#owners[row] = { id, passage };
+    }
+    this.#rowsOf.set(id, rows);
+  }
+
+  /** Nothing happens when it is not there. */
+  remove(id: EntryId): void {
+    const rows = this.#rowsOf.get(id);
+    if (rows === undefined) return;
+    this.#rowsOf.delete(id);
+    // From the highest: the last row, which takes a freed place, is then never one of those that go.
+    for (const row of rows.toSorted((a, b) => b - a)) this.#removeRow(row);
+    this.#rows.release(this.#owners.length);
+    this.#codes?.release(this.#owners.length);
+  }
+
+  has(id: EntryId): boolean {
+    return this.#rowsOf.has(id);
+  }
+
+  /** Nearest first; equally near ones by id and passage. Nothing for a question of another length. */
+  search(query: Float32Array, limit: number): readonly SemanticHit[] {
+    if (query.length !== this.dimensions) return [];
+    const rows = this.#codes?.nearest(query, this.#owners.length, Math.max(this.#candidates, 2 * limit));
+    const hits = (rows ?? this.#owners.keys().toArray()).flatMap((row) => {
+      const owner = this.#owners[row];
+      return owner === undefined ? [] : [{ ...owner, similarity: this.#rows.similarity(query, row) }];
+    });
+    return hits.sort(compareHits).slice(0, limit);
+  }
+
+  get entryCount(): number {
+    return this.#rowsOf.size;
+  }
+
+  get passageCount(): number {
+    return this.#owners.length;
+  }
+
+  /** Bytes of the number arrays; ids and object overhead come on top. */
+  get sizeBytes(): number {
+    return this.#rows.sizeBytes + (this.#codes?.sizeBytes ?? 0);
+  }
+
+  #reserve(count: number): void {
+    if (this.#codes === undefined && count > this.#exactUpTo) this.#round();
+    this.#rows.reserve(count);
+    this.#codes?.reserve(count);
+  }
+
+  #write(row: number, vector: Float32Array): void {
+    this.#rows.write(row, vector);
+    this.#codes?.write(row, vector);
+  }
+
+  /** The last row takes the freed place. */
+  #removeRow(row: number): void {
+    const last = this.#owners.length - 1;
+    const moved = this.#owners.pop();
+    if (row !== last && moved !== undefined) {
+      this.#rows.copy(last, row);
+      this.#codes?.copy(last, row);
+      this.#owners[row] = moved;
+      const rows = this.#rowsOf.get(moved.id);
+      if (rows !== undefined) rows[moved.passage] = row;
+    }
+    this.#rows.clear(last);
+    this.#codes?.clear(last);
+  }
+
+  /** From here on there are too many to compare each exactly. It stays so: what was rounded is not made exact again. */
+  #round(): void {
+    const exact = this.#rows;
+    const count = this.#owners.length;
+    const codes = new SignCodes(meanOf(exact, count, this.dimensions));
+    this.#rows = new RoundedRows(this.dimensions);
+    this.#rows.reserve(count);
+    codes.reserve(count);
+    for (let row = 0; row < count; row += 1) {
+      const vector = exact.read(row);
+      this.#rows.write(row, vector);
+      codes.write(row, vector);
+    }
+    this.#codes = codes;
+  }
+}
+
+function meanOf(rows: VectorRows, count: number, dimensions: number): Float32Array {
+  const mean = new Float32Array(dimensions);
+  for (let row = 0; row < count; row += 1) {
+    const vector = rows.read(row);
+    for (let i = 0; i < dimensions; i += 1) mean[i] = (mean[i] ?? 0) + (vector[i] ?? 0) / count;
+  }
+  return mean;
+}
+
+function compareHits(a: SemanticHit, b: SemanticHit): number {
+  if (a.similarity !== b.similarity) return b.similarity - a.similarity;
+  if (a.id !== b.id) return a.id < b.id ? -1 : 1;
+  return a.passage - b.passage;
+}

@@ -1,0 +1,120 @@
+/** Vectors by row number, in one of two forms: exact, or a quarter of the size and a little rounded. */
+import { BLOCK_ROWS, RowBlocks } from "./row-blocks.ts";
+
+/** Rows are dense: 0 up to the highest one written. All calls with a row beyond `reserve`'s count are the caller's fault. */
+export interface VectorRows {
+  reserve(count: number): void;
+  release(count: number): void;
+  write(row: number, vector: Float32Array): void;
+  /** The vector as it is kept. */
+  read(row: number): Float32Array;
+  copy(from: number, to: number): void;
+  /** Overwrites: what was forgotten leaves memory. */
+  clear(row: number): void;
+  /** The dot product with a row. */
+  similarity(query: Float32Array, row: number): number;
+  readonly sizeBytes: number;
+}
+
+export class ExactRows implements VectorRows {
+  readonly #rows: RowBlocks<Float32Array>;
+
+  constructor(dimensions: number) {
+    this.#rows = new RowBlocks(dimensions, (length) => new Float32Array(length));
+  }
+
+  reserve(count: number): void {
+    this.#rows.reserve(count);
+  }
+
+  release(count: number): void {
+    this.#rows.release(count);
+  }
+
+  write(row: number, vector: Float32Array): void {
+    this.#rows.row(row).set(vector);
+  }
+
+  read(row: number): Float32Array {
+    return this.#rows.row(row).slice();
+  }
+
+  copy(from: number, to: number): void {
+    this.#rows.row(to).set(this.#rows.row(from));
+  }
+
+  clear(row: number): void {
+    this.#rows.row(row).fill(0);
+  }
+
+  similarity(query: Float32Array, row: number): number {
+    return dot(query, this.#rows.block(Math.floor(row / BLOCK_ROWS)), (row % BLOCK_ROWS) * this.#rows.width);
+  }
+
+  get sizeBytes(): number {
+    return this.#rows.sizeBytes;
+  }
+}
+
+const MOST = 127;
+
+/** Each number as one of 255 steps between the vector's own extremes. */
+export class RoundedRows implements VectorRows {
+  readonly #rows: RowBlocks<Int8Array>;
+  readonly #steps = new RowBlocks(1, (length) => new Float32Array(length));
+
+  constructor(dimensions: number) {
+    this.#rows = new RowBlocks(dimensions, (length) => new Int8Array(length));
+  }
+
+  reserve(count: number): void {
+    this.#rows.reserve(count);
+    this.#steps.reserve(count);
+  }
+
+  release(count: number): void {
+    this.#rows.release(count);
+    this.#steps.release(count);
+  }
+
+  write(row: number, vector: Float32Array): void {
+    const step = vector.reduce((most, number) => Math.max(most, Math.abs(number)), 0) / MOST;
+    const rounded = this.#rows.row(row);
+    for (let i = 0; i < vector.length; i += 1) rounded[i] = Math.round((vector[i] ?? 0) / step);
+    this.#steps.row(row)[0] = step;
+  }
+
+  read(row: number): Float32Array {
+    const step = this.#step(row);
+    return Float32Array.from(this.#rows.row(row), (number) => number * step);
+  }
+
+  copy(from: number, to: number): void {
+    this.#rows.row(to).set(this.#rows.row(from));
+    this.#steps.row(to).set(this.#steps.row(from));
+  }
+
+  clear(row: number): void {
+    this.#rows.row(row).fill(0);
+    this.#steps.row(row).fill(0);
+  }
+
+  similarity(query: Float32Array, row: number): number {
+    const block = this.#rows.block(Math.floor(row / BLOCK_ROWS));
+    return dot(query, block, (row % BLOCK_ROWS) * this.#rows.width) * this.#step(row);
+  }
+
+  get sizeBytes(): number {
+    return this.#rows.sizeBytes + this.#steps.sizeBytes;
+  }
+
+  #step(row: number): number {
+    return this.#steps.block(Math.floor(row / BLOCK_ROWS))[row % BLOCK_ROWS] ?? 0;
+  }
+}
+
+function dot(query: Float32Array, block: Float32Array | Int8Array, start: number): number {
+  let sum = 0;
+  for (let i = 0; i < query.length; i += 1) sum += (query[i] ?? 0) * (block[start + i] ?? 0);
+  return sum;
+}
