@@ -1,117 +1,29 @@
-/** `npm run bench:recall [-- --data DIR | --locomo FILE] [--write]`: recall on conversations and on people's facts. */
+/**
+ * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--write]`: recall on conversations,
+ * on facts asked for in other words, and on people's facts; keywords, vectors and both side by side.
+ */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Measured, table } from "./measured.ts";
+import type { Embedder } from "../recall/index.ts";
+import { createOllamaEmbedder, createOllamaSidecar } from "../sidecar/index.ts";
+import type { Measured } from "./measured.ts";
 import {
   type Conversation,
   conversationsOfFolder,
   conversationsOfPublished,
-  type Question,
 } from "./recall/conversations.ts";
-import { type Asked, DEPTHS, figuresOf, type RecallFigures } from "./recall/figures.ts";
-import { fts5Over } from "./recall/fts5.ts";
-import { type BenchMemory, openBenchMemory } from "./recall/memory.ts";
-import { measurePeopleFacts, peopleFactsSection, peopleQuestions } from "./recall/people-facts.ts";
-import { keepRaw, showSection, writeSection } from "./report.ts";
+import { keepEmbeddings } from "./recall/kept-embeddings.ts";
+import { askConversations, conversationsSection } from "./recall/locomo.ts";
+import { askParaphrases, paraphrasesSection } from "./recall/paraphrases.ts";
+import { measurePeopleFacts, peopleFactsSection } from "./recall/people-facts.ts";
+import { type Bench, openBench } from "./recall/systems.ts";
+import { keepRaw, RAW_FOLDER, showSection, writeSection } from "./report.ts";
 
 const DEFAULT_DATA = fileURLToPath(new URL("../../shared/data/locomo-dev", import.meta.url));
-const DEEPEST = Math.max(...DEPTHS);
-
-/** Every answer of each way of searching, over all conversations. */
-export interface Answers extends Readonly<Record<"shown" | "ranked" | "fts5", readonly Asked[]>> {
-  /** Of questions that no conversation answers (the people's unanswerable ones), the share that is shown any hit. */
-  readonly falseAlarms: number;
-}
-
-/** Imports each conversation into a memory of its own subject and asks all its questions in three ways. */
-export async function askConversations(
-  memory: BenchMemory,
-  conversations: readonly Conversation[],
-): Promise<Answers> {
-  const answers = { shown: [] as Asked[], ranked: [] as Asked[], fts5: [] as Asked[] };
-  const foreign = peopleQuestions().filter(({ kind }) => kind === "unanswerable");
-  let alarms = 0;
-  for (const { name, facts, questions } of conversations) {
-    const subject = `locomo-${name}`;
-    await memory.fill(subject, facts);
-    const fts5 = fts5Over(facts);
-    const ways = {
-      shown: async (query: string) => keysOf(await memory.shown(subject, query, DEEPEST)),
-      ranked: async (query: string) => keysOf(await memory.ranked(subject, query, DEEPEST)),
-      fts5: async (query: string) => fts5(query, DEEPEST),
-    };
-    for (const question of questions) {
-      for (const way of ["shown", "ranked", "fts5"] as const)
-        answers[way].push(await ask(question, ways[way]));
-    }
-    for (const { question } of foreign) {
-      if ((await memory.shown(subject, question, DEEPEST)).length > 0) alarms += 1;
-    }
-  }
-  return { ...answers, falseAlarms: alarms / (foreign.length * conversations.length) };
-}
-
-async function ask(question: Question, way: (query: string) => Promise<readonly string[]>): Promise<Asked> {
-  const started = performance.now();
-  const keys = await way(question.question);
-  return { question, keys, ms: performance.now() - started };
-}
-
-function keysOf(hits: readonly { readonly key: string }[]): readonly string[] {
-  return hits.map(({ key }) => key);
-}
-
-const CATEGORIES: Readonly<Record<number, string>> = {
-  1: "several facts",
-  2: "times",
-  3: "inference",
-  4: "one fact",
-  5: "adversarial",
-};
-
-function conversationsSection(conversations: readonly Conversation[], answers: Answers): Measured {
-  const rows = [
-    figureRow("**keywords, before the cut-off**", figuresOf(answers.ranked)),
-    figureRow("**keywords, as the plugin shows them**", figuresOf(answers.shown)),
-    figureRow("SQLite FTS5, stemmed, BM25", figuresOf(answers.fts5)),
-    ...categoriesOf(answers.ranked).map((category) => {
-      const asked = answers.ranked.filter(({ question }) => question.category === category);
-      return figureRow(`before the cut-off: ${CATEGORIES[category] ?? category}`, figuresOf(asked));
-    }),
-    ...categoriesOf(answers.shown).map((category) => {
-      const asked = answers.shown.filter(({ question }) => question.category === category);
-      return figureRow(`as shown: ${CATEGORIES[category] ?? category}`, figuresOf(asked));
-    }),
-  ];
-  const facts = conversations.reduce((sum, conversation) => sum + conversation.facts.length, 0);
-  const head = [
-    "LoCoMo",
-    "questions",
-    ...DEPTHS.map((depth) => `recall@${depth}`),
-    ...DEPTHS.map((depth) => `any@${depth}`),
-    "p50 ms",
-    "p95 ms",
-  ];
-  const noise = `Of the people's unanswerable questions, asked of each conversation, ${(100 * answers.falseAlarms).toFixed(1)} % get any hit.`;
-  return {
-    title: "Recall on LoCoMo conversations",
-    markdown: `${conversations.length} conversations, ${facts} turns, each conversation in a memory of its own; no embeddings.\n\n${table(head, rows)}\n\n${noise}`,
-    json: { conversations: conversations.map(({ name }) => name), answers },
-  };
-}
-
-function categoriesOf(asked: readonly Asked[]): readonly number[] {
-  return [...new Set(asked.map(({ question }) => question.category))].sort();
-}
-
-function figureRow(
-  name: string,
-  { questions, recall, anyHit, p50Ms, p95Ms }: RecallFigures,
-): readonly string[] {
-  const shares = [...recall, ...anyHit].map((share) => share.toFixed(3));
-  return [name, String(questions), ...shares, p50Ms.toFixed(2), p95Ms.toFixed(2)];
-}
+/** What `npm run bench:embedder` serves. */
+const DEFAULT_MODEL = "all-minilm:l6-v2";
+const NO_EMBEDDER = "none";
 
 /** Undefined, with the reason on standard error, when there is nothing to read. */
 function findConversations(
@@ -126,32 +38,53 @@ function findConversations(
     "No conversations found. LoCoMo is not part of this repository (CC BY-NC 4.0). Either\n" +
       "  --locomo FILE  the published locomo10.json (github.com/snap-research/locomo), or\n" +
       "  --data DIR     a folder of NAME.facts.jsonl and NAME.questions.jsonl (or HELMDECK_LOCOMO_DIR).\n" +
-      "Only the people's facts are measured now.",
+      "Only the facts of test/data are measured now.",
   );
   return undefined;
+}
+
+/** An Ollama server's model whose answers are kept under bench/results/: a second run asks it nothing. */
+export function benchEmbedder(address: string, model: string = DEFAULT_MODEL): Embedder {
+  return keepEmbeddings(createOllamaEmbedder(createOllamaSidecar({ address }), { model }), RAW_FOLDER);
+}
+
+async function measure(
+  bench: Bench,
+  conversations: readonly Conversation[] | undefined,
+  embeddedBy: string,
+): Promise<readonly Measured[]> {
+  const sections = [paraphrasesSection(await askParaphrases(bench), embeddedBy)];
+  sections.push(peopleFactsSection(await measurePeopleFacts(bench), embeddedBy));
+  if (conversations !== undefined) {
+    sections.push(
+      conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),
+    );
+  }
+  return sections;
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      embedder: { type: "string", default: NO_EMBEDDER },
+      model: { type: "string" },
       data: { type: "string" },
       locomo: { type: "string" },
       write: { type: "boolean", default: false },
     },
   });
   const conversations = findConversations(values.data, values.locomo);
-  const memory = await openBenchMemory();
+  const embedder = values.embedder === NO_EMBEDDER ? undefined : benchEmbedder(values.embedder, values.model);
+  const bench = await openBench(embedder);
   try {
-    const sections: Measured[] = [];
-    if (conversations !== undefined) {
-      sections.push(conversationsSection(conversations, await askConversations(memory, conversations)));
-    }
-    sections.push(peopleFactsSection(await measurePeopleFacts(memory)));
+    const embeddedBy = embedder === undefined ? "no embeddings" : `embedded by ${embedder.model}`;
+    const sections = await measure(bench, conversations, embeddedBy);
     for (const section of sections) showSection(section);
     console.log(`\nRaw answers: ${keepRaw("recall", sections)}`);
     if (values.write) for (const section of sections) writeSection(section);
   } finally {
-    await memory.close();
+    await bench.close();
+    embedder?.close();
   }
 }
 

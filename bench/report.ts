@@ -7,7 +7,8 @@ import type { Measured } from "./measured.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DOCUMENT = join(ROOT, "docs", "benchmarks.md");
-const RAW_FOLDER = join(ROOT, "bench", "results");
+/** Ignored by git. */
+export const RAW_FOLDER = join(ROOT, "bench", "results");
 
 const PREAMBLE = `# Benchmarks
 

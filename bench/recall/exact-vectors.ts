@@ -1,7 +1,7 @@
 /** The reference for meaning alone: every passage's vector compared with the question's, nothing approximate, nothing cut off. */
 import type { CorpusEntry } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
-import { passagesOf } from "../../recall/lexical/passages.ts";
+import { meantText, passagesOfEntry } from "../../recall/lexical/documents.ts";
 
 export interface VectorHit {
   readonly key: string;
@@ -11,13 +11,13 @@ export interface VectorHit {
 
 export type VectorSearch = (query: string, limit: number) => Promise<readonly VectorHit[]>;
 
-/** Of an entry only what was said is embedded, by the passages that a search shows; neither key nor category. */
+/** Embeds the texts that recall embeds. */
 export async function exactVectorsOver(
   entries: readonly CorpusEntry[],
   embedder: Embedder,
 ): Promise<VectorSearch> {
-  const passages = entries.flatMap(({ key, body }) =>
-    passagesOf(body, 0, body.length, 1).map(({ start, end }) => ({ key, text: body.slice(start, end) })),
+  const passages = entries.flatMap((entry) =>
+    passagesOfEntry(entry).map((passage) => ({ key: entry.key, text: meantText(entry, passage) })),
   );
   const { vectors } = await embedder.embedDocuments(passages.map(({ text }) => text));
   return async (query, limit) => {

@@ -1,13 +1,15 @@
 /** The reference: the same facts in an SQLite FTS5 table with its stemmer, any telling word of the question, by BM25. */
 import { DatabaseSync } from "node:sqlite";
-import type { FactLine } from "./conversations.ts";
+import type { CorpusEntry } from "../../engine/index.ts";
 
-/** Searches the facts' values; answers keys, best first. */
-export function fts5Over(facts: readonly FactLine[]): (query: string, limit: number) => readonly string[] {
+/** Searches what was said or recorded; answers keys, best first. */
+export function fts5Over(
+  entries: readonly CorpusEntry[],
+): (query: string, limit: number) => readonly string[] {
   const database = new DatabaseSync(":memory:");
   database.exec("create virtual table facts using fts5(key unindexed, value, tokenize = 'porter unicode61')");
   const insert = database.prepare("insert into facts (key, value) values (?, ?)");
-  for (const { key, value } of facts) insert.run(key, value);
+  for (const { key, body } of entries) insert.run(key, body);
   const select = database.prepare("select key from facts where facts match ? order by bm25(facts) limit ?");
   return (query, limit) => {
     const words = anyWordOf(query);

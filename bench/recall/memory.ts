@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { importLines, nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
-import { namespaceOf } from "../../engine/index.ts";
-import { createRecall, type RecallHit } from "../../recall/index.ts";
+import { type CorpusEntry, type Namespace, namespaceOf } from "../../engine/index.ts";
+import { type CorpusSource, createRecall, type RecallHit } from "../../recall/index.ts";
 
 export interface BenchMemory {
   readonly memory: OpenMemory;
@@ -15,6 +15,8 @@ export interface BenchMemory {
   shown(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   /** The same ranking over the same store with nothing cut off. */
   ranked(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  /** What search sees of a subject. */
+  entries(namespace: Namespace): Promise<readonly CorpusEntry[]>;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function openBenchMemory(): Promise<BenchMemory> {
     shown: async (subject, query, limit) => (await memory.search(subject, { query, limit })).results,
     ranked: async (subject, query, limit) =>
       (await uncut.search(namespaceOf(subject), { query, limit })).results,
+    entries: (namespace) => readAll(source, namespace),
     async close() {
       uncut.close();
       await memory.close();
@@ -53,4 +56,16 @@ export async function openBenchMemory(): Promise<BenchMemory> {
 
 async function* bytesOf(lines: readonly object[]): AsyncGenerator<Uint8Array> {
   for (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`);
+}
+
+async function readAll(source: CorpusSource, namespace: Namespace): Promise<readonly CorpusEntry[]> {
+  const entries: CorpusEntry[] = [];
+  for (let since = 0, more = true; more; ) {
+    const page = await source.changes(namespace, since, 1_000);
+    if (page.kind === "start_over")
+      throw new Error("A store that was just filled has nothing to start over.");
+    entries.push(...page.upserts);
+    ({ cursor: since, more } = page);
+  }
+  return entries;
 }

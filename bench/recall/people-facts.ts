@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { type Measured, mean, table } from "../measured.ts";
 import { readJsonLines } from "./conversations.ts";
-import type { BenchMemory } from "./memory.ts";
+import { type Bench, type Search, SYSTEMS, type SystemId } from "./systems.ts";
 
 export interface PeopleQuestion {
   /** In the fact's own words, partly in them, or about something that no fact tells. */
@@ -34,22 +34,31 @@ const DATA = new URL("../../test/data/", import.meta.url);
 const SUBJECT = "people";
 const SHOWN = 10;
 
-export async function measurePeopleFacts(memory: BenchMemory): Promise<PeopleFigures> {
-  await memory.fill(SUBJECT, readJsonLines(fileURLToPath(new URL("facts-people-store.jsonl", DATA))));
-  const answered: Answered[] = [];
-  for (const question of readJsonLines<PeopleQuestion>(
-    fileURLToPath(new URL("facts-questions.jsonl", DATA)),
-  )) {
-    const hits = await memory.shown(SUBJECT, question.question, SHOWN);
-    answered.push({
-      kind: question.kind,
-      hits: hits.map(({ key, score }) => ({
-        isRight: question.expect.some((wanted) => isOf(wanted, key)),
-        score,
-      })),
-    });
+const COMPARED: readonly SystemId[] = ["keyword", "hybrid"];
+
+/** By the systems' names for the tables. */
+export async function measurePeopleFacts(bench: Bench): Promise<ReadonlyMap<string, PeopleFigures>> {
+  const path = fileURLToPath(new URL("facts-people-store.jsonl", DATA));
+  const systems = await bench.fill(SUBJECT, readJsonLines(path));
+  const measured = new Map<string, PeopleFigures>();
+  for (const id of COMPARED) {
+    const search = systems.get(id);
+    if (search !== undefined) measured.set(SYSTEMS[id], figuresOf(await askAll(search)));
   }
-  return figuresOf(answered);
+  return measured;
+}
+
+async function askAll(search: Search): Promise<readonly Answered[]> {
+  const answered: Answered[] = [];
+  for (const { kind, question, expect } of peopleQuestions()) {
+    const hits = await search(question, SHOWN);
+    const judged = hits.map(({ key, score }) => ({
+      isRight: expect.some((wanted) => isOf(wanted, key)),
+      score,
+    }));
+    answered.push({ kind, hits: judged });
+  }
+  return answered;
 }
 
 export function peopleQuestions(): readonly PeopleQuestion[] {
@@ -88,22 +97,28 @@ function hitRates(answered: readonly Answered[]): { readonly hitAt1: number; rea
   return { hitAt1: within(1), hitAt3: within(3) };
 }
 
-export function peopleFactsSection(figures: PeopleFigures): Measured {
+/** A column for each way of searching. */
+export function peopleFactsSection(
+  measured: ReadonlyMap<string, PeopleFigures>,
+  embeddedBy: string,
+): Measured {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-  const { exact, partial } = figures;
+  const row = (name: string, cell: (figures: PeopleFigures) => string, aim = "") => {
+    return [name, ...[...measured.values()].map(cell), aim];
+  };
   const rows = [
-    ["in the fact's own words: the fact comes first", percent(exact.hitAt1), ""],
-    ["… among the first three", percent(exact.hitAt3), ""],
-    ["… its mean score", exact.meanScore.toFixed(3), `${SURE}`],
-    [`… scores ${SURE} and above`, percent(exact.sure), ""],
-    ["partly in them: the fact comes first", percent(partial.hitAt1), ""],
-    ["… among the first three", percent(partial.hitAt3), ""],
-    [`of all hits at ${GOOD} and above, right`, percent(figures.precision), "at least 80 %"],
-    ["unanswerable questions with any hit", percent(figures.falseAlarms), "at most 5 %"],
+    row("in the fact's own words: the fact comes first", ({ exact }) => percent(exact.hitAt1)),
+    row("… among the first three", ({ exact }) => percent(exact.hitAt3)),
+    row("… its mean score", ({ exact }) => exact.meanScore.toFixed(3), `${SURE}`),
+    row(`… scores ${SURE} and above`, ({ exact }) => percent(exact.sure)),
+    row("partly in them: the fact comes first", ({ partial }) => percent(partial.hitAt1)),
+    row("… among the first three", ({ partial }) => percent(partial.hitAt3)),
+    row(`of all hits at ${GOOD} and above, right`, ({ precision }) => percent(precision), "at least 80 %"),
+    row("unanswerable questions with any hit", ({ falseAlarms }) => percent(falseAlarms), "at most 5 %"),
   ];
   return {
     title: "Facts as people store them",
-    markdown: `187 facts and audit rows of \`test/data\`, two questions about each, and 100 that none answers.\n\n${table(["questions", "seen", "aim"], rows)}`,
-    json: figures,
+    markdown: `187 facts and audit rows of \`test/data\`, two questions about each, and 100 that none answers; ${embeddedBy}.\n\n${table(["questions", ...measured.keys(), "aim"], rows)}`,
+    json: Object.fromEntries(measured),
   };
 }

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { conversationsOfFolder } from "../../bench/recall/conversations.ts";
 import { figuresOf } from "../../bench/recall/figures.ts";
-import { openBenchMemory } from "../../bench/recall/memory.ts";
-import { askConversations } from "../../bench/recall.ts";
+import { askConversations } from "../../bench/recall/locomo.ts";
+import { openBench } from "../../bench/recall/systems.ts";
 
 const DATA =
   process.env.HELMDECK_LOCOMO_DIR ??
@@ -14,18 +14,18 @@ const DATA =
 test.skipIf(!existsSync(DATA))(
   "keywords find the evidence of LoCoMo's questions (skipped where the data is absent)",
   async () => {
-    const memory = await openBenchMemory();
+    const bench = await openBench();
     try {
-      const answers = await askConversations(memory, conversationsOfFolder(DATA));
-      const ranked = figuresOf(answers.ranked).recall;
-      const shown = figuresOf(answers.shown).recall;
+      const { asked, falseAlarms } = await askConversations(bench, conversationsOfFolder(DATA));
+      const ranked = figuresOf(asked.get("keywordUncut") ?? []).recall;
+      const shown = figuresOf(asked.get("keyword") ?? []).recall;
       expect(ranked[0]).toBeGreaterThan(0.65);
       expect(ranked[1]).toBeGreaterThan(0.75);
       expect(shown[0]).toBeGreaterThan(0.65);
       expect(shown[1]).toBeGreaterThan(0.75);
-      expect(answers.falseAlarms).toBeLessThanOrEqual(0.05);
+      expect(falseAlarms.get("keyword")).toBeLessThanOrEqual(0.05);
     } finally {
-      await memory.close();
+      await bench.close();
     }
   },
 );

@@ -1,16 +1,18 @@
 /** The promises about facts as people store them, on the set in test/data, through the app's own import and search. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BenchMemory, openBenchMemory } from "../../bench/recall/memory.ts";
 import { measurePeopleFacts, type PeopleFigures, SURE } from "../../bench/recall/people-facts.ts";
+import { type Bench, openBench, SYSTEMS } from "../../bench/recall/systems.ts";
 
-let memory: BenchMemory;
+let bench: Bench;
 let figures: PeopleFigures;
 
 beforeAll(async () => {
-  memory = await openBenchMemory();
-  figures = await measurePeopleFacts(memory);
+  bench = await openBench();
+  const measured = (await measurePeopleFacts(bench)).get(SYSTEMS.keyword);
+  if (measured === undefined) throw new Error("Keywords were not measured.");
+  figures = measured;
 });
-afterAll(() => memory.close());
+afterAll(() => bench.close());
 
 describe("facts as people store them", () => {
   test("asked in its own words, a fact comes first and scores 0.85 and above", () => {

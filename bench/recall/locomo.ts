@@ -1,0 +1,115 @@
+/** LoCoMo's questions asked of every system, by category. */
+import { type Measured, mean, table } from "../measured.ts";
+import type { Conversation, Question } from "./conversations.ts";
+import { type Asked, DEPTHS, figuresOf, type RecallFigures } from "./figures.ts";
+import { peopleQuestions } from "./people-facts.ts";
+import { type Bench, type Search, SYSTEMS, type SystemId } from "./systems.ts";
+
+/** What each system answered, over all conversations. */
+export interface Answers {
+  readonly asked: ReadonlyMap<SystemId, readonly Asked[]>;
+  /** Of questions that no conversation answers (the people's unanswerable ones), the share that is shown any hit. */
+  readonly falseAlarms: ReadonlyMap<SystemId, number>;
+}
+
+const DEEPEST = Math.max(...DEPTHS);
+/** What the plugin shows; the others never stay silent. */
+const WITH_CUT_OFF: readonly SystemId[] = ["keyword", "hybrid"];
+
+/** Imports each conversation into a memory of its own and asks all its questions of every system. */
+export async function askConversations(
+  bench: Bench,
+  conversations: readonly Conversation[],
+): Promise<Answers> {
+  const asked = new Map<SystemId, Asked[]>();
+  const alarms = new Map<SystemId, boolean[]>();
+  for (const { name, facts, questions } of conversations) {
+    for (const [id, search] of await bench.fill(`locomo-${name}`, facts)) {
+      asked.set(id, [...(asked.get(id) ?? []), ...(await askAll(questions, search))]);
+      if (WITH_CUT_OFF.includes(id))
+        alarms.set(id, [...(alarms.get(id) ?? []), ...(await falseAlarmsOf(search))]);
+    }
+  }
+  const shares = [...alarms].map(([id, all]) => [id, mean(all.map(Number))] as const);
+  return { asked, falseAlarms: new Map(shares) };
+}
+
+async function askAll(questions: readonly Question[], search: Search): Promise<readonly Asked[]> {
+  const asked: Asked[] = [];
+  for (const question of questions) asked.push(await ask(question, search));
+  return asked;
+}
+
+/** For each question that no conversation answers: whether there was any hit. */
+async function falseAlarmsOf(search: Search): Promise<readonly boolean[]> {
+  const foreign = peopleQuestions().filter(({ kind }) => kind === "unanswerable");
+  const alarms: boolean[] = [];
+  for (const { question } of foreign) alarms.push((await search(question, 1)).length > 0);
+  return alarms;
+}
+
+async function ask(question: Question, search: Search): Promise<Asked> {
+  const started = performance.now();
+  const hits = await search(question.question, DEEPEST);
+  return { question, keys: hits.map(({ key }) => key), ms: performance.now() - started };
+}
+
+const CATEGORIES: Readonly<Record<number, string>> = {
+  1: "several facts",
+  2: "times",
+  3: "inference",
+  4: "one fact",
+  5: "adversarial",
+};
+/** FTS5 is there for comparison; its categories are nobody's question. */
+const BY_CATEGORY: readonly SystemId[] = ["keyword", "vector", "hybrid"];
+
+export function conversationsSection(
+  conversations: readonly Conversation[],
+  { asked, falseAlarms }: Answers,
+  embeddedBy: string,
+): Measured {
+  const overall = [...asked].map(([id, answers]) => figureRow(`**${SYSTEMS[id]}**`, figuresOf(answers)));
+  const categories = categoriesOf([...asked.values()].flat()).flatMap((category) =>
+    BY_CATEGORY.flatMap((id) => {
+      const answers = asked.get(id)?.filter(({ question }) => question.category === category) ?? [];
+      const name = `${CATEGORIES[category] ?? category}: ${SYSTEMS[id]}`;
+      return answers.length === 0 ? [] : [figureRow(name, figuresOf(answers))];
+    }),
+  );
+  const facts = conversations.reduce((sum, conversation) => sum + conversation.facts.length, 0);
+  const head = [
+    "LoCoMo",
+    "questions",
+    ...DEPTHS.map((depth) => `recall@${depth}`),
+    ...DEPTHS.map((depth) => `any@${depth}`),
+    "p50 ms",
+    "p95 ms",
+  ];
+  const noise = [...falseAlarms].map(([id, share]) => `${(100 * share).toFixed(1)} % (${SYSTEMS[id]})`);
+  return {
+    title: "Recall on LoCoMo conversations",
+    markdown: [
+      `${conversations.length} conversations, ${facts} turns, each conversation in a memory of its own; ${embeddedBy}. Times are of the search alone: questions were embedded before.`,
+      table(head, [...overall, ...categories]),
+      `Of the people's unanswerable questions, asked of each conversation, these get any hit: ${noise.join(", ")}.`,
+    ].join("\n\n"),
+    json: {
+      conversations: conversations.map(({ name }) => name),
+      asked: Object.fromEntries(asked),
+      falseAlarms: Object.fromEntries(falseAlarms),
+    },
+  };
+}
+
+function categoriesOf(asked: readonly Asked[]): readonly number[] {
+  return [...new Set(asked.map(({ question }) => question.category))].sort();
+}
+
+function figureRow(
+  name: string,
+  { questions, recall, anyHit, p50Ms, p95Ms }: RecallFigures,
+): readonly string[] {
+  const shares = [...recall, ...anyHit].map((share) => share.toFixed(3));
+  return [name, String(questions), ...shares, p50Ms.toFixed(2), p95Ms.toFixed(2)];
+}

@@ -1,0 +1,54 @@
+/** What is compared: the ways of searching one subject's memory, each filled with the same facts. */
+import { namespaceOf } from "../../engine/index.ts";
+import type { Embedder } from "../../recall/index.ts";
+import { exactVectorsOver } from "./exact-vectors.ts";
+import { fts5Over } from "./fts5.ts";
+import { openBenchMemory } from "./memory.ts";
+
+/**
+ * `keyword` and `hybrid` are what the plugin shows, `…Uncut` the same rankings with nothing cut off. `vector` is meaning
+ * alone, by exact comparison: it never stays silent. `fts5` is SQLite's full-text search.
+ */
+export const SYSTEMS = {
+  keyword: "keywords, as the plugin shows them",
+  keywordUncut: "keywords, before the cut-off",
+  vector: "vectors alone, exact, no cut-off",
+  hybrid: "hybrid, as the plugin shows it",
+  hybridUncut: "hybrid, before the cut-off",
+  fts5: "SQLite FTS5, stemmed, BM25",
+} as const;
+export type SystemId = keyof typeof SYSTEMS;
+
+export interface Hit {
+  readonly key: string;
+  readonly score: number;
+}
+
+export type Search = (query: string, limit: number) => Promise<readonly Hit[]>;
+export type Systems = ReadonlyMap<SystemId, Search>;
+
+export interface Bench {
+  /** Lines as `import` reads them go into each system's memory of the subject; throws when one is refused. */
+  fill(subject: string, lines: readonly object[]): Promise<Systems>;
+  close(): Promise<void>;
+}
+
+/** Without an embedder: keywords and FTS5. The embedder stays the caller's to close. */
+export async function openBench(embedder?: Embedder): Promise<Bench> {
+  const keyword = await openBenchMemory();
+  return {
+    async fill(subject, lines) {
+      await keyword.fill(subject, lines);
+      const entries = await keyword.entries(namespaceOf(subject));
+      const searchFts5 = fts5Over(entries);
+      const systems = new Map<SystemId, Search>([
+        ["keyword", (query, limit) => keyword.shown(subject, query, limit)],
+        ["keywordUncut", (query, limit) => keyword.ranked(subject, query, limit)],
+        ["fts5", async (query, limit) => searchFts5(query, limit).map((key) => ({ key, score: 0 }))],
+      ]);
+      if (embedder === undefined) return systems;
+      return systems.set("vector", await exactVectorsOver(entries, embedder));
+    },
+    close: () => keyword.close(),
+  };
+}
