@@ -6,6 +6,7 @@ import type { HostConfig } from "./host.ts";
 export const PLUGIN_ID = "helmdeck-memory";
 /** The host that the tests run, and the oldest one that the manifest accepts. */
 export const TESTED_HOST_VERSION = "2026.9.6";
+const OLLAMA = "ollama";
 /** An embedding service that does not answer a plain request in this time is down for a person who waits for a search. */
 export const PROBE_DEADLINE_MS = 2_000;
 
@@ -150,6 +151,15 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
       message: provider === "none" ? "off" : "no provider named; OpenClaw falls back to words",
     };
   }
+  if (provider === OLLAMA && !mayLoad(OLLAMA, config)) {
+    return {
+      level: "warning",
+      check,
+      message:
+        "memory.search.provider is ollama, but its plugin may not load, so the gateway searches OpenClaw's notes by words",
+      remedy: `Add ${OLLAMA} to plugins.allow, or: openclaw plugins enable ${OLLAMA}`,
+    };
+  }
   const baseUrl = remote?.baseUrl;
   if (baseUrl === undefined || baseUrl === "") {
     return { level: "ok", check, message: `memory.search.provider is ${provider}; not probed` };
@@ -161,10 +171,16 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
     check,
     message:
       `${provider} at ${withoutCredentials(baseUrl)} does not answer; OpenClaw's part of a search then takes up to 30 s ` +
-      "and is unavailable for a minute more (helmdeck's part is not affected)",
+      "and finds none of its own notes, for a minute more after the service is back (helmdeck's part is not affected)",
     remedy:
       "Start that service, or go back to search by words: openclaw config set memory.search.provider none",
   };
+}
+
+/** The provider's adapter is a plugin of the same name, which the gateway loads only when it is let. */
+function mayLoad(id: string, { plugins }: HostConfig): boolean {
+  const isAllowed = plugins?.allow === undefined || plugins.allow.includes(id);
+  return isAllowed && plugins?.deny?.includes(id) !== true && plugins?.entries?.[id]?.enabled !== false;
 }
 
 function withoutCredentials(url: string): string {

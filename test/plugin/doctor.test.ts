@@ -104,6 +104,22 @@ describe("OpenClaw's own embeddings", () => {
     expect(await finding(CHECK, config)).toMatchObject({ level });
   });
 
+  test.each<[string, NonNullable<HostConfig["plugins"]>]>([
+    ["is not allowed", { allow: ["memory-core", "helmdeck-memory"] }],
+    ["is denied", { deny: ["ollama"] }],
+    ["is switched off", { entries: { ollama: { enabled: false } } }],
+  ])("a provider whose plugin %s is not used by the gateway", async (_, plugins) => {
+    const shown = await finding(CHECK, { ...search("ollama", "http://127.0.0.1:9"), plugins });
+    expect(shown).toMatchObject({ level: "warning", remedy: expect.stringContaining("plugins.allow") });
+  });
+
+  test("a provider whose plugin is allowed is well", async () => {
+    const plugins = { allow: ["ollama"] };
+    expect(await finding(CHECK, { ...search("ollama", "http://127.0.0.1:9"), plugins })).toMatchObject({
+      level: "ok",
+    });
+  });
+
   test("a provider that is down costs 30 s a search, and there is a way back", async () => {
     const shown = await finding(CHECK, search("ollama", "http://user:pw@127.0.0.1:9/x?key=s3cr3t"), {
       answers: false,
