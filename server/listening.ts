@@ -106,6 +106,8 @@ function makeServer(app: ServerApp, limits: SocketLimits): Server {
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.checkTimeoutsEveryMs,
+      // Node's own refusal has no envelope; without a Host there is no address, and that is refused below.
+      requireHostHeader: false,
     },
     getRequestListener(app.fetch, {
       errorHandler: () => refusalOf("invalid_input", "The request is malformed."),
@@ -115,6 +117,8 @@ function makeServer(app: ServerApp, limits: SocketLimits): Server {
   server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
   server.on("clientError", answerBrokenRequest);
+  // Node would answer 417 without an envelope; RFC 9110 lets a server pass over what it does not know.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
 }
 
@@ -138,7 +142,7 @@ function brokenReply(code: string | undefined) {
     body: JSON.stringify(errorReply(error)),
   });
   if (code === "HPE_HEADER_OVERFLOW") {
-    const message = `The headers may have ${SOCKET_LIMITS.headerBytes} bytes.`;
+    const message = `The headers may be ${SOCKET_LIMITS.headers}, and have ${SOCKET_LIMITS.headerBytes} bytes together.`;
     return reply(431, "Request Header Fields Too Large", new HelmdeckError("too_large", message));
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {

@@ -6,7 +6,7 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import { problemOfJson } from "./json.ts";
 
@@ -16,7 +16,20 @@ export const MOST_BODY_BYTES = 512 * 1_024;
 const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
 const WITHOUT_BODY = new Set(["GET", "HEAD", "OPTIONS"]);
 
-export const limitBody: MiddlewareHandler<ServerEnv> = bodyLimit({
+export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  let isWithin = false;
+  try {
+    return await bounded(c, () => {
+      isWithin = true;
+      return next();
+    });
+  } catch (error) {
+    // A body without a length is read to its end already here.
+    throw isWithin || isHelmdeckError(error) ? error : incomplete(error);
+  }
+};
+
+const bounded = bodyLimit({
   maxSize: MOST_BODY_BYTES,
   onError: () => {
     throw new HelmdeckError("too_large", `The body may have ${MOST_BODY_BYTES} bytes; send less at once.`, {
@@ -53,9 +66,13 @@ async function bytesOf(c: Context<ServerEnv>): Promise<ArrayBuffer> {
   try {
     return await c.req.arrayBuffer();
   } catch (cause) {
-    // The connection ended before the body did: there is nobody to answer, and nothing of ours has failed.
-    throw new HelmdeckError("cancelled", "The body did not arrive whole.", { cause });
+    throw incomplete(cause);
   }
+}
+
+/** The connection ended before the body did: there is nobody to answer, and nothing of ours has failed. */
+function incomplete(cause: unknown): HelmdeckError {
+  return new HelmdeckError("cancelled", "The body did not arrive whole.", { cause });
 }
 
 function parse(text: string): unknown {

@@ -5,6 +5,7 @@
  * that it points to 127.0.0.1 (DNS rebinding). What stops it: the Host header must be a loopback name or one that the
  * operator named, and any Origin that the operator did not name is refused. No CORS header is ever sent.
  */
+import { isIPv6 } from "node:net";
 import type { MiddlewareHandler } from "hono";
 import { HelmdeckError } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
@@ -19,7 +20,7 @@ export interface HostRules {
 }
 
 export function guardHost(rules: HostRules): MiddlewareHandler<ServerEnv> {
-  const hosts = new Set([...LOOPBACK_NAMES, ...rules.allowedHosts.map((name) => name.toLowerCase())]);
+  const hosts = new Set([...LOOPBACK_NAMES, ...rules.allowedHosts.map(asInHeader)]);
   const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
   return async (c, next) => {
     // In a test without a socket the address is all there is.
@@ -39,6 +40,11 @@ export function guardHost(rules: HostRules): MiddlewareHandler<ServerEnv> {
     }
     await next();
   };
+}
+
+/** An address of IPv6 stands in brackets there, whether the operator wrote them or not. */
+function asInHeader(name: string): string {
+  return isIPv6(name) ? `[${name.toLowerCase()}]` : name.toLowerCase();
 }
 
 function nameOf(host: string): string {

@@ -9,7 +9,10 @@ const STORE = "/api/v1/memory/store";
 let served: ServedDeck;
 let alice: ReturnType<ServedDeck["as"]>;
 beforeEach(async () => {
-  served = await ServedDeck.open({ allowedHosts: ["deck"], allowedOrigins: ["https://deck.example"] });
+  served = await ServedDeck.open({
+    allowedHosts: ["deck", "FE80::1"],
+    allowedOrigins: ["https://deck.example"],
+  });
   alice = served.as();
 });
 afterEach(() => served.close());
@@ -28,12 +31,17 @@ function send(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
 }
 
 describe("the host guard", () => {
-  it.each(["localhost", "LOCALHOST:3848", "127.0.0.1:80", "[::1]:3848", "deck", "deck:3848"])(
-    "answers to %s",
-    async (Host) => {
-      expect((await alice.get("/healthz", { Host })).status).toBe(200);
-    },
-  );
+  it.each([
+    "localhost",
+    "LOCALHOST:3848",
+    "127.0.0.1:80",
+    "[::1]:3848",
+    "deck",
+    "deck:3848",
+    "[fe80::1]:3848",
+  ])("answers to %s", async (Host) => {
+    expect((await alice.get("/healthz", { Host })).status).toBe(200);
+  });
 
   it.each([
     "evil.example",

@@ -72,6 +72,17 @@ describe("a client that is slow or broken", () => {
     expect(served.defects).toEqual([]);
   });
 
+  it("that leaves in the middle of a body in chunks, or breaks them, is no defect of ours", async () => {
+    const begun = `${post("/api/v1/memory/store", "").replace("Content-Length: 0", "Transfer-Encoding: chunked")}5\r\n{"key`;
+    const socket = await open();
+    socket.write(begun);
+    await fetch(`${listening.url}/healthz`); // by now the request has been read
+    socket.destroy();
+    expect(await conversation(`${begun}\r\nno chunk\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
+    await listening.close();
+    expect(served.defects).toEqual([]);
+  });
+
   it.each([
     ["what is no HTTP", "hello\r\n\r\n", 400, "invalid_input"],
     [
@@ -86,7 +97,19 @@ describe("a client that is slow or broken", () => {
       431,
       "too_large",
     ],
-    ["no host", "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", 400, undefined],
+    ["no host", "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "invalid_input"],
+    [
+      "too many headers",
+      `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${"X: 1\r\n".repeat(300)}\r\n`,
+      431,
+      "too_large",
+    ],
+    [
+      "an expectation that nobody knows, and a body of no type",
+      "POST /x HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nContent-Length: 1\r\nConnection: close\r\n\r\n{",
+      415,
+      "unsupported_media_type",
+    ],
     [
       "two lengths",
       "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
@@ -114,7 +137,7 @@ describe("a client that is slow or broken", () => {
   ])("that sends %s is refused", async (_what, request, status, error) => {
     const answer = await conversation(request);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    if (error !== undefined) expect(answer).toContain(`"error":"${error}"`);
+    expect(answer).toContain(`"error":"${error}"`);
   });
 });
 
