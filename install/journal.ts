@@ -112,8 +112,7 @@ export class Journal {
 
 /** Of this program for this account: not in OpenClaw's state folder, which its backup archives and `--purge` may empty. */
 export function journalFolder(env: Readonly<Record<string, string | undefined>>, homeDir: string): string {
-  const state = env.XDG_STATE_HOME || join(homeDir, ".local", "state");
-  return resolve(env.HELMDECK_INSTALL_STATE_DIR || join(state, "helmdeck-memory", "install"));
+  return resolve(env.XDG_STATE_HOME || join(homeDir, ".local", "state"), "helmdeck-memory", "install");
 }
 
 export function fingerprint(bytes: Uint8Array | undefined): string {

@@ -151,6 +151,16 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(code).toBe(0);
   });
 
+  it("--verify without a gateway starts one for the proof, and it is gone afterwards", async () => {
+    await host.stopGateway();
+    const { code, report } = await installer(host.home.env, "--verify");
+    expect(report.steps.at(-1)).toMatchObject({ step: { gateway: "for-the-proof" }, outcome: "done" });
+    expect(code).toBe(0);
+    const { stdout } = await host.run("ps", ["axeww", "-o", "args="]);
+    const ours = stdout.split("\n").filter((line) => line.includes(`HOME=${join(host.home.root, "home")}`));
+    expect(ours.filter((line) => /^openclaw-gateway|gateway run/.test(line))).toEqual([]);
+  });
+
   it("--uninstall puts everything back and keeps what is remembered", async () => {
     const { code, report } = await installer(host.home.env, "--uninstall", "--yes");
     expect(report.steps.at(-1)?.error).toBeUndefined();

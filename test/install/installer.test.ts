@@ -1,0 +1,198 @@
+/** One run as a person meets it: what is missing, what is asked, what a no does, what is printed. The machine is a double. */
+import { globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Docker } from "../../install/docker.ts";
+import { runInstaller } from "../../install/installer.ts";
+import { Journal } from "../../install/journal.ts";
+import { parseOptions } from "../../install/options.ts";
+import { JsonReporter, LineReporter } from "../../install/report.ts";
+import type { Run } from "../../install/run.ts";
+import type { Report } from "../docker/rig.ts";
+
+let folder: string;
+/** Every command that was run. */
+let ran: string[];
+let search: unknown;
+/** The programs that this machine has. */
+let programs: Set<string>;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-installer-")));
+  mkdirSync(join(folder, "dist", "plugin"), { recursive: true });
+  writeFileSync(
+    join(folder, "dist", "plugin", "openclaw.plugin.json"),
+    JSON.stringify({ version: "1.2.3", contracts: { tools: ["helmdeck__memory_store"] } }),
+  );
+  writeFileSync(
+    join(folder, "compose.embeddings.yml"),
+    `image: \${HELMDECK_EMBEDDINGS_IMAGE:-ollama/ollama:0.0.1}\n`,
+  );
+  writeFileSync(join(folder, "openclaw.json"), "{}");
+  ran = [];
+  search = undefined;
+  programs = new Set(["openclaw", "docker"]);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("without Docker", () => {
+  beforeEach(() => void programs.delete("docker"));
+
+  it("both ways on are offered, and nothing is done", async () => {
+    const { code, report } = await installJson([]);
+    expect(code).toBe(2);
+    expect(report.missing[0]?.remedy).toMatch(/--embeddings-url URL.*--no-embeddings/);
+    expect(report.plan).toEqual([]);
+    expectNothingChanged();
+  });
+
+  it("a person may go on without embeddings", async () => {
+    const { text, asked } = await installLines(["--dry-run"], () => true);
+    expect(asked[0]).toMatch(/^Docker cannot be used here\. Go on without embeddings/);
+    expect(text).toContain("WITHOUT embeddings");
+    expect(text).not.toContain("sidecar\n");
+  });
+
+  it("--yes goes on without them, and says so in the summary", async () => {
+    const { code, report } = await installJson(["--yes", "--dry-run"]);
+    expect(code).toBe(0);
+    expect(report.plan.map(({ kind }) => kind)).toEqual([
+      "make-key",
+      "back-up-config",
+      "install-plugin",
+      "prove",
+    ]);
+    expect(report.warnings.join()).toContain("WITHOUT embeddings");
+  });
+});
+
+describe("without OpenClaw", () => {
+  it("it is offered, never installed", async () => {
+    programs.delete("openclaw");
+    const { code, report } = await installJson(["--yes"]);
+    expect(code).toBe(2);
+    expect(report.missing.find(({ what }) => what === "openclaw")?.remedy).toContain(
+      "npm install -g openclaw",
+    );
+    expect(ran.some((command) => command.startsWith("npm"))).toBe(false);
+  });
+});
+
+describe("questions", () => {
+  it("a plan is shown before it is asked about, and a no changes nothing", async () => {
+    const { code, text, asked } = await installLines(["--no-embeddings"], () => false);
+    expect(asked).toEqual(["Go on?"]);
+    expect(text).toMatch(/==> Plan\n {2}1\. make the memory's key.*\n[\s\S]*it brings: helmdeck__memory_store/);
+    expect(code).toBe(1);
+    expectNothingChanged();
+  });
+
+  it("where nobody can answer, --yes is needed", async () => {
+    const { code, report } = await installJson(["--no-embeddings"]);
+    expect(code).toBe(1);
+    expect(report.warnings.join()).toContain("pass --yes");
+    expectNothingChanged();
+  });
+
+  it("a provider of the operator's own goes only when a person says so", async () => {
+    search = { provider: "openai" };
+    const no = await installLines([], () => false);
+    expect(no.asked[0]).toContain("your own provider openai");
+    expect(no.text).toContain("keeps its provider openai");
+    const yes = await installLines([], (question) => question.includes("openai"));
+    expect(yes.text).toContain("instead of openai");
+    const silent = await installJson(["--yes", "--dry-run"]);
+    expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("point-search");
+    expect(silent.report.warnings.join()).toContain("keeps its provider openai");
+    expectNothingChanged();
+  });
+});
+
+describe("what is printed", () => {
+  it("has no control characters where it is no terminal, and colours where it is one that wants them", async () => {
+    const plain = await installLines(["--no-embeddings", "--dry-run"], () => true);
+    expect(plain.text).not.toContain("\x1b");
+    const coloured = await installLines(["--no-embeddings", "--dry-run"], () => true, { isTTY: true });
+    expect(coloured.text).toContain("\x1b[");
+    const unwanted = await installLines(["--no-embeddings", "--dry-run"], () => true, {
+      isTTY: true,
+      noColor: true,
+    });
+    expect(unwanted.text).not.toContain("\x1b");
+  });
+
+  it("ends with what was done", async () => {
+    const { text } = await installLines(["--no-embeddings", "--dry-run"], () => true);
+    expect(text.trimEnd().split("\n").at(-1)).toBe("Nothing was changed: this was the plan.");
+    const nothing = await installLines(["--uninstall"], () => true);
+    expect(nothing.text).toContain("✓ Nothing to do.");
+  });
+});
+
+async function installJson(args: readonly string[]) {
+  let text = "";
+  const reporter = new JsonReporter({ write: (more) => (text += more) });
+  const code = await runInstaller(await world(), optionsOf(args), reporter, undefined);
+  return { code, report: JSON.parse(text) as Report };
+}
+
+async function installLines(
+  args: readonly string[],
+  answer: (question: string) => boolean,
+  { isTTY = false, noColor = false } = {},
+) {
+  let text = "";
+  const asked: string[] = [];
+  const reporter = new LineReporter(
+    { isTTY, write: (more: string) => (text += more) },
+    noColor ? { NO_COLOR: "1" } : {},
+  );
+  const code = await runInstaller(await world(), optionsOf(args), reporter, async (question) => {
+    asked.push(question);
+    return answer(question);
+  });
+  return { code, text, asked };
+}
+
+const optionsOf = (args: readonly string[]) => parseOptions(args, { write: () => {} });
+
+async function world() {
+  const docker = new Docker(machine, folder);
+  return {
+    env: { HOME: folder },
+    homeDir: folder,
+    root: folder,
+    run: machine,
+    docker,
+    journal: await Journal.read(join(folder, "journal")),
+    sidecarAt: () => {
+      throw new Error("nothing runs here");
+    },
+    pause: async () => {},
+  };
+}
+
+/** Programs that answer questions; whatever would change something is written down, and fails. */
+const machine: Run = async (file, args) => {
+  const command = [file, ...args].join(" ");
+  ran.push(command);
+  const answers: readonly [RegExp, string][] = [
+    [/^openclaw --version/, "OpenClaw 2026.9.6"],
+    [/^openclaw config file/, join(folder, "openclaw.json")],
+    [/^openclaw config validate/, "valid"],
+    [/^openclaw config get memory\.search/, JSON.stringify(search ?? {})],
+    [/^openclaw gateway call health/, '{"ok": true}'],
+    [/^docker version/, "20.10.24"],
+    [/^docker compose version/, "2.30.0"],
+    [/^docker ps/, ""],
+  ];
+  const answer = programs.has(file) ? answers.find(([pattern]) => pattern.test(command)) : undefined;
+  const exitCode = answer !== undefined ? 0 : programs.has(file) ? 1 : undefined;
+  return { exitCode, stdout: answer?.[1] ?? "", stderr: "" };
+};
+
+function expectNothingChanged(): void {
+  expect(globSync(join(folder, "journal", "**"))).toEqual([]);
+  expect(ran.filter((command) => /install|patch| create | up |^npm/.test(command))).toEqual([]);
+}
