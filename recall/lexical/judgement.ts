@@ -48,16 +48,22 @@ export function withoutNoise<T extends { readonly evidence: Evidence }>(
   found: readonly T[],
   cutOff: CutOff,
 ): readonly T[] {
-  const isTold = found.some(({ evidence }) => carriesThread(evidence, cutOff));
+  const isTold = isToldByWords(found, cutOff);
   return found.filter(({ evidence }) => {
     if (evidence.isNamed) return true;
     return evidence.inThread ? isTold && isLine(evidence, cutOff) : answersAlone(evidence, cutOff);
   });
 }
 
-function answersAlone(evidence: Evidence, cutOff: CutOff): boolean {
+/** Whether words make a fact that stands alone an answer. */
+export function answersAlone(evidence: Evidence, cutOff: CutOff): boolean {
   if (evidence.missingNames > cutOff.missingNames || hangsOnOneWord(evidence, cutOff)) return false;
   return evidence.coverage - cutOff.unknownPenalty * evidence.unknown >= cutOff.coverage;
+}
+
+/** Whether words show that the thread of some of these lines speaks of what was asked. */
+export function isToldByWords(found: readonly { readonly evidence: Evidence }[], cutOff: CutOff): boolean {
+  return found.some(({ evidence }) => carriesThread(evidence, cutOff));
 }
 
 /** Whether this line shows that its thread speaks of what was asked. */
@@ -67,7 +73,8 @@ function carriesThread(evidence: Evidence, cutOff: CutOff): boolean {
   );
 }
 
-function isLine(evidence: Evidence, cutOff: CutOff): boolean {
+/** Whether words make this line count, once its thread does. */
+export function isLine(evidence: Evidence, cutOff: CutOff): boolean {
   if (!evidence.inThread || evidence.unknownNames > cutOff.threadUnknownNames) return false;
   return toldBy(evidence) >= cutOff.threadLine;
 }

@@ -75,6 +75,10 @@ export class LexicalIndex {
     this.neighbours.remove(document);
   }
 
+  documentWith(id: EntryId): IndexedDocument | undefined {
+    return this.#documents.get(id);
+  }
+
   documentOf(unit: number): IndexedDocument | undefined {
     return this.#documentOfUnit[unit];
   }

@@ -27,7 +27,9 @@ export interface SearchOptions {
   readonly ranking: Ranking;
 }
 
-interface Ranked {
+/** A passage before the verdict. */
+export interface Ranked {
+  readonly unit: number;
   readonly document: IndexedDocument;
   readonly passage: Passage;
   readonly rank: number;
@@ -41,7 +43,17 @@ export class LexicalSearch {
 
   /** Best first; one match per document, no noise, nothing expired. */
   search(text: string, index: LexicalIndex, options: SearchOptions): readonly Match[] {
-    const { ranking, limit } = options;
+    const ranked = this.inspect(text, index, options);
+    return bestOf(scored(ranked, options.ranking), options.limit);
+  }
+
+  /** What the words say about the passages that have any of them, and about others that are named; in no order. */
+  inspect(
+    text: string,
+    index: LexicalIndex,
+    { ranking, now }: Omit<SearchOptions, "limit">,
+    others: readonly number[] = [],
+  ): readonly Ranked[] {
     const concepts = analyseQuery(text, index);
     if (concepts.length === 0) return [];
     this.#board.fill(concepts, index, ranking);
@@ -49,11 +61,10 @@ export class LexicalSearch {
     const tools = { board: this.#board, marks: this.#marks };
     const inspection = new Inspection(concepts, index, ranking, tools);
     const names = namesIn(text);
-    const ranked = this.#units(index, ranking).flatMap((unit) => {
-      return rank(unit, index, inspection, { ...options, names });
-    });
+    const units = new Set([...this.#units(index, ranking), ...others]);
+    const ranked = [...units].flatMap((unit) => rank(unit, index, inspection, { ranking, now, names }));
     this.#marks.wipe(concepts);
-    return bestPerDocument([...scored(ranked, ranking)].sort(compare)).slice(0, limit);
+    return ranked;
   }
 
   #units(index: LexicalIndex, ranking: Ranking): readonly number[] {
@@ -79,19 +90,25 @@ function rank(
   const passage = index.passageOf(unit);
   if (document === undefined || passage === undefined || document.expiresAt <= options.now) return [];
   const evidence = { ...inspection.evidenceFor(unit, document), isNamed: isNamed(document, options.names) };
-  return [{ document, passage, evidence, rank: rankOf(evidence, options.ranking) }];
+  return [{ unit, document, passage, evidence, rank: rankOf(evidence, options.ranking) }];
 }
 
-interface RankOptions extends SearchOptions {
+interface RankOptions extends Omit<SearchOptions, "limit"> {
   readonly names: ReadonlySet<string>;
 }
 
 function scored(ranked: readonly Ranked[], { cutOff }: Ranking): readonly Match[] {
   const best = Math.max(0, ...ranked.map(({ evidence }) => answeredBy(evidence)));
   const answers = cutOff === false ? ranked : withoutNoise(ranked, cutOff);
-  return answers.map(({ rank, ...match }) => {
-    return { ...match, score: scoreOf(rank, answeredBy(match.evidence), best) };
+  return answers.map(({ document, passage, rank, evidence }) => {
+    const match = { document, passage, evidence };
+    return { ...match, score: scoreOf(rank, answeredBy(evidence), best) };
   });
+}
+
+/** The best match of each document, best first. */
+export function bestOf<T extends Match>(matches: readonly T[], limit: number): readonly T[] {
+  return bestPerDocument([...matches].sort(compare)).slice(0, limit);
 }
 
 /** Best score first, then newest, then by path: the same query gives the same order. */
@@ -108,7 +125,7 @@ function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function bestPerDocument(ranked: readonly Match[]): readonly Match[] {
+function bestPerDocument<T extends Match>(ranked: readonly T[]): readonly T[] {
   const seen = new Set<IndexedDocument>();
   return ranked.filter(({ document }) => {
     if (seen.has(document)) return false;

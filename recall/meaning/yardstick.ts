@@ -1,0 +1,50 @@
+/**
+ * What nearness is worth in the space of a model. Cosines mean nothing by themselves: of two texts that have nothing to do with
+ * each other one model says 0.05, another 0.6. So nearness is told in deviations from what the same question has to decoys.
+ */
+import { HelmdeckError } from "../../engine/index.ts";
+import type { Embedder, EmbedOptions } from "../embedder.ts";
+import { DECOYS } from "./decoys.ts";
+
+/** Deviations (0: as near as what has nothing to do with the question) for a cosine. */
+export type Scale = (similarity: number) => number;
+
+export interface Yardstick {
+  scaleFor(question: Float32Array): Scale;
+}
+
+/** A space in which all decoys fall together tells nothing apart. */
+const LEAST_SPREAD = 1e-3;
+
+/** Embeds the decoys: some hundred words, once for each space. Rejects as the embedder does. */
+export async function measureSpace(embedder: Embedder, options: EmbedOptions): Promise<Yardstick> {
+  const { vectors } = await embedder.embedDocuments(DECOYS, options);
+  const spread = deviationOf(pairsOf(vectors));
+  if (!(spread >= LEAST_SPREAD)) {
+    throw new HelmdeckError("embeddings_unavailable", `${embedder.model} gives every text the same meaning.`);
+  }
+  return {
+    scaleFor(question) {
+      const usual = meanOf(vectors.map((vector) => cosine(question, vector)));
+      return (similarity) => (similarity - usual) / spread;
+    },
+  };
+}
+
+/** Of vectors of length 1. */
+export function cosine(left: Float32Array, right: Float32Array): number {
+  return left.reduce((sum, value, place) => sum + value * (right[place] ?? 0), 0);
+}
+
+function pairsOf(vectors: readonly Float32Array[]): readonly number[] {
+  return vectors.flatMap((left, place) => vectors.slice(place + 1).map((right) => cosine(left, right)));
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function deviationOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
+}
