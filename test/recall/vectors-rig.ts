@@ -1,0 +1,231 @@
+/** Meaning without a model: an embedder whose vectors are the words of a text, a store, its feed, and a timer turned by hand. */
+import { onTestFinished } from "vitest";
+import { recallOverStore } from "../../app/corpus-source.ts";
+import { vectorCacheOver } from "../../app/vector-cache.ts";
+import {
+  createInMemoryStore,
+  type MemoryStore,
+  type Namespace,
+  namespaceOf,
+  type Timer,
+} from "../../engine/index.ts";
+import {
+  createSemanticIndex,
+  type Embedder,
+  type Embeddings,
+  type EmbedOptions,
+  type SemanticHit,
+  type SemanticIndex,
+  type SemanticIndexOptions,
+  type VectorFollower,
+} from "../../recall/index.ts";
+
+export const ANA = namespaceOf("ana");
+export const BEN = namespaceOf("ben");
+
+/** Texts with the same words have the same vector; the fewer they share, the farther they are apart. */
+export class WordEmbedder implements Embedder {
+  readonly model: string;
+  readonly space: string;
+  readonly dimensions: number | undefined;
+  readonly #width: number;
+  /** The texts of each call for documents. */
+  readonly calls: (readonly string[])[] = [];
+  /** Set: calls wait for it, whatever their signal says. */
+  gate: Promise<void> | undefined;
+  /** Set: what it gives is thrown. */
+  failing: ((texts: readonly string[]) => Error | undefined) | undefined;
+  /** Set: what it gives is answered. */
+  answering: ((vectors: readonly Float32Array[]) => readonly Float32Array[]) | undefined;
+  #onCall: (() => void)[] = [];
+
+  constructor(model = "words", width = 96) {
+    this.model = model;
+    this.space = `space of ${model}`;
+    this.#width = width;
+  }
+
+  async embedDocuments(texts: readonly string[], _options?: EmbedOptions): Promise<Embeddings> {
+    this.calls.push(texts);
+    for (const tell of this.#onCall.splice(0)) tell();
+    await this.gate;
+    const failure = this.failing?.(texts);
+    if (failure !== undefined) throw failure;
+    const vectors = texts.map((text) => this.vectorOf(text));
+    return { vectors: this.answering?.(vectors) ?? vectors, truncated: [] };
+  }
+
+  async embedQuery(text: string): Promise<Float32Array> {
+    return this.vectorOf(text);
+  }
+
+  close(): void {
+    this.gate = undefined;
+  }
+
+  /** Resolves at the next call for documents. */
+  called(): Promise<void> {
+    return new Promise((resolve) => this.#onCall.push(resolve));
+  }
+
+  vectorOf(text: string): Float32Array {
+    const vector = new Float32Array(this.#width);
+    for (const word of `${this.model} ${text}`.toLowerCase().match(/\w+/g) ?? []) addWord(vector, word);
+    const length = Math.hypot(...vector);
+    return vector.map((number) => number / length);
+  }
+}
+
+/** Some pseudo-random direction that is the word's own. */
+function addWord(vector: Float32Array, word: string): void {
+  let state = [...word].reduce(
+    (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619),
+    2_166_136_261,
+  );
+  for (let i = 0; i < vector.length; i += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    vector[i] = (vector[i] ?? 0) + state / 2 ** 31 - 1;
+  }
+}
+
+/** Runs when it is told to. */
+export class HandTimer {
+  readonly pauses: number[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #onSet: (() => void)[] = [];
+
+  readonly timer: Timer = (callback, delayMs) => {
+    this.pauses.push(delayMs);
+    this.#waiting.push(callback);
+    for (const tell of this.#onSet.splice(0)) tell();
+    return () => {
+      const at = this.#waiting.indexOf(callback);
+      if (at !== -1) this.#waiting.splice(at, 1);
+    };
+  };
+
+  /** Resolves at once when something waits, else when something begins to. */
+  async isSet(): Promise<void> {
+    if (this.#waiting.length === 0) await new Promise<void>((resolve) => this.#onSet.push(resolve));
+  }
+
+  fire(): void {
+    for (const callback of this.#waiting.splice(0)) callback();
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+}
+
+interface RigOptions extends Partial<SemanticIndexOptions> {
+  readonly store?: MemoryStore;
+}
+
+export class SemanticRig {
+  readonly store: MemoryStore;
+  readonly embedder: WordEmbedder;
+  readonly hand = new HandTimer();
+  readonly index: SemanticIndex;
+  readonly #feeds = new Map<Namespace, { readonly follower: VectorFollower; cursor: number }>();
+
+  constructor({
+    store = createInMemoryStore(),
+    embedder = new WordEmbedder(),
+    ...more
+  }: RigOptions & { embedder?: WordEmbedder } = {}) {
+    this.store = store;
+    this.embedder = embedder;
+    this.index = createSemanticIndex({
+      cache: vectorCacheOver(store),
+      timer: this.hand.timer,
+      random: () => 0.5,
+      ...more,
+      embedder,
+    });
+  }
+
+  async put(key: string, value: string, namespace = ANA): Promise<void> {
+    const category = "user_facts";
+    await this.store.put({ namespace, origin: "fact", key, value: Buffer.from(value), category, tags: [] });
+  }
+
+  async forget(key: string, namespace = ANA): Promise<void> {
+    await this.store.delete({ namespace, origin: "fact", key });
+  }
+
+  /** Tells the index what has happened in the store. */
+  async catchUp(namespace = ANA): Promise<void> {
+    const feed = this.#feeds.get(namespace) ?? this.#follow(namespace);
+    for (let more = true; more; ) {
+      const changes = await recallOverStore(this.store).changes(namespace, feed.cursor, 1_000);
+      if (changes.kind === "start_over") throw new Error("the store remembers all of it");
+      feed.follower.changed(changes.upserts, changes.removed);
+      ({ cursor: feed.cursor, more } = changes);
+    }
+  }
+
+  async catchUpAndSettle(namespace = ANA): Promise<void> {
+    await this.catchUp(namespace);
+    await this.index.settled(namespace);
+  }
+
+  drop(namespace = ANA): void {
+    this.#feeds.get(namespace)?.follower.drop();
+    this.#feeds.delete(namespace);
+  }
+
+  /** By the embedder whose vectors serve. */
+  async search(text: string, namespace = ANA, limit = 3): Promise<readonly SemanticHit[]> {
+    const embedder = this.index.serving(namespace);
+    if (embedder === undefined) return [];
+    const question = { space: embedder.space, vector: await embedder.embedQuery(text) };
+    return this.index.search(namespace, question, limit);
+  }
+
+  /** Keys of what is found, of whatever namespace they are. */
+  async keysFor(text: string, namespace = ANA, limit = 3): Promise<readonly string[]> {
+    const names = new Map<string, string>();
+    for (const { namespace: one } of await this.store.namespaces()) {
+      const { entries } = await this.store.listMeta({ namespace: one, limit: 1_000 });
+      for (const { id, key } of entries) names.set(id, key);
+    }
+    const hits = await this.search(text, namespace, limit);
+    return hits.map(({ id }) => names.get(id) ?? "gone");
+  }
+
+  /** How many entries of Ana's have vectors in the store. */
+  async keptCount(embedder: Embedder = this.embedder, namespace = ANA): Promise<number> {
+    const { entries } = await this.store.listMeta({ namespace, limit: 1_000 });
+    const space = `1:${embedder.space}`;
+    return (await this.store.vectors({ namespace, space, ids: entries.map(({ id }) => id) })).length;
+  }
+
+  #follow(namespace: Namespace) {
+    const feed = { cursor: 0, follower: this.index.follow(namespace, () => this.#readAgain(namespace)) };
+    this.#feeds.set(namespace, feed);
+    return feed;
+  }
+
+  #readAgain(namespace: Namespace): void {
+    const feed = this.#feeds.get(namespace);
+    if (feed === undefined) return;
+    feed.cursor = 0;
+    feed.follower.startOver();
+  }
+}
+
+/** Closed when the test has ended. */
+export function openSemanticRig(options: ConstructorParameters<typeof SemanticRig>[0] = {}): SemanticRig {
+  const rig = new SemanticRig(options);
+  onTestFinished(() => rig.index.close());
+  return rig;
+}
+
+export async function untilIdle({ index }: SemanticRig): Promise<void> {
+  while (index.status().state !== "idle") await aFewTurns();
+}
+
+export async function aFewTurns(): Promise<void> {
+  for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}
