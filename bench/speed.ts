@@ -6,11 +6,13 @@ import { measurePlugin } from "./plugin.ts";
 import { keepRaw, showSection, writeSection } from "./report.ts";
 import { measureSearch } from "./search.ts";
 import { measureStore } from "./store.ts";
+import { measureVectors } from "./vectors.ts";
 
 const onProgress = (message: string): void => console.error(`… ${message}`);
 
 const PARTS: Readonly<Record<string, () => Promise<Measured>>> = {
   search: () => measureSearch({ onProgress }),
+  vectors: () => measureVectors({ onProgress }),
   store: () => measureStore(),
   cli: () => measureCli(),
   plugin: () => measurePlugin({ onProgress }),

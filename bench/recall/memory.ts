@@ -4,8 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { importLines, nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
-import { type CorpusEntry, type Namespace, namespaceOf } from "../../engine/index.ts";
-import { type CorpusSource, createRecall, type RecallHit } from "../../recall/index.ts";
+import { vectorCacheOver } from "../../app/vector-cache.ts";
+import {
+  backgroundTimer,
+  type CorpusEntry,
+  type MemoryStore,
+  type Namespace,
+  namespaceOf,
+} from "../../engine/index.ts";
+import {
+  type CorpusSource,
+  createRecall,
+  createSemanticIndex,
+  type Embedder,
+  type Ranking,
+  type RecallHit,
+} from "../../recall/index.ts";
 
 export interface BenchMemory {
   readonly memory: OpenMemory;
@@ -50,6 +64,44 @@ export async function openBenchMemory(): Promise<BenchMemory> {
       uncut.close();
       await memory.close();
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Search by words and by meaning over a memory that is filled: the same recall that the app composes. */
+export interface HybridSearch {
+  /** Indexes and embeds what the subject has, to the last entry; throws when some of it cannot be. */
+  fill(subject: string): Promise<void>;
+  search(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  close(): void;
+}
+
+/** The embedder stays the caller's to close. */
+export function openHybridSearch(
+  store: MemoryStore,
+  embedder: Embedder,
+  ranking: Partial<Ranking> = {},
+): HybridSearch {
+  const cache = vectorCacheOver(store);
+  const semantic = createSemanticIndex({ embedder, cache, timer: backgroundTimer });
+  const source = recallOverStore(store);
+  const recall = createRecall({ source, now: Date.now, semantic, ranking, maxNamespaces: 64 });
+  return {
+    async fill(subject) {
+      const namespace = namespaceOf(subject);
+      await recall.warm(namespace);
+      await semantic.settled(namespace);
+      const { embedded, total } = semantic.coverage(namespace);
+      if (embedded < total) throw new Error(`Of ${total} entries of ${subject} ${embedded} were embedded.`);
+    },
+    async search(subject, query, limit) {
+      const { mode, results, reason } = await recall.search(namespaceOf(subject), { query, limit });
+      if (mode !== "hybrid") throw new Error(`An answer by keywords alone: ${reason}`);
+      return results;
+    },
+    close() {
+      recall.close();
+      semantic.close();
     },
   };
 }

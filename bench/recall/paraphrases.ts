@@ -27,7 +27,7 @@ export interface ParaphraseFigures {
 
 const SUBJECT = "paraphrases";
 const SHOWN = 10;
-const COMPARED: readonly SystemId[] = ["keyword", "vector", "hybrid"];
+const COMPARED: readonly SystemId[] = ["keyword", "vector", "hybrid", "hybridUncut"];
 /** Of unanswerable questions: the most that may get a hit. */
 const MOST_FALSE = 0.05;
 

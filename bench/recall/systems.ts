@@ -3,7 +3,7 @@ import { namespaceOf } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
 import { exactVectorsOver } from "./exact-vectors.ts";
 import { fts5Over } from "./fts5.ts";
-import { openBenchMemory } from "./memory.ts";
+import { type BenchMemory, openBenchMemory, openHybridSearch } from "./memory.ts";
 
 /**
  * `keyword` and `hybrid` are what the plugin shows, `…Uncut` the same rankings with nothing cut off. `vector` is meaning
@@ -36,19 +36,43 @@ export interface Bench {
 /** Without an embedder: keywords and FTS5. The embedder stays the caller's to close. */
 export async function openBench(embedder?: Embedder): Promise<Bench> {
   const keyword = await openBenchMemory();
+  const meaning = embedder && openMeaning(keyword, embedder);
   return {
     async fill(subject, lines) {
       await keyword.fill(subject, lines);
-      const entries = await keyword.entries(namespaceOf(subject));
-      const searchFts5 = fts5Over(entries);
-      const systems = new Map<SystemId, Search>([
+      const searchFts5 = fts5Over(await keyword.entries(namespaceOf(subject)));
+      return new Map<SystemId, Search>([
         ["keyword", (query, limit) => keyword.shown(subject, query, limit)],
         ["keywordUncut", (query, limit) => keyword.ranked(subject, query, limit)],
         ["fts5", async (query, limit) => searchFts5(query, limit).map((key) => ({ key, score: 0 }))],
+        ...((await meaning?.over(subject)) ?? []),
       ]);
-      if (embedder === undefined) return systems;
-      return systems.set("vector", await exactVectorsOver(entries, embedder));
     },
-    close: () => keyword.close(),
+    async close() {
+      meaning?.close();
+      await keyword.close();
+    },
+  };
+}
+
+/** The systems that need an embedder, over a memory that is filled. */
+function openMeaning(memory: BenchMemory, embedder: Embedder) {
+  const { store } = memory.memory;
+  const hybrid = openHybridSearch(store, embedder);
+  const uncut = openHybridSearch(store, embedder, { cutOff: false });
+  return {
+    async over(subject: string): Promise<readonly (readonly [SystemId, Search])[]> {
+      await hybrid.fill(subject);
+      await uncut.fill(subject);
+      return [
+        ["vector", await exactVectorsOver(await memory.entries(namespaceOf(subject)), embedder)],
+        ["hybrid", (query, limit) => hybrid.search(subject, query, limit)],
+        ["hybridUncut", (query, limit) => uncut.search(subject, query, limit)],
+      ];
+    },
+    close() {
+      hybrid.close();
+      uncut.close();
+    },
   };
 }

@@ -1,5 +1,6 @@
 /** One search system at one size, in a process of its own so that its memory is its own: `node --expose-gc child.ts SYSTEM ENTRIES`. */
 import { quantile } from "../measured.ts";
+import { watchSlices } from "../slices.ts";
 import { madeQuestion } from "./made-facts.ts";
 import { SYSTEMS } from "./systems.ts";
 
@@ -45,26 +46,6 @@ async function measure(name: string, entries: number): Promise<Sample> {
     p95Ms: quantile(times, 0.95),
     ...(inSlices ? { longestSliceMs } : {}),
     hitsPerQuery: hits / times.length,
-  };
-}
-
-/** Processor time, since on a busy machine the clock would measure the others; the system counts it in ticks of up to 4 ms. */
-function watchSlices(): { stop(): number } {
-  let last = process.threadCpuUsage();
-  let longest = 0;
-  let isStopped = false;
-  const look = (): void => {
-    const { user, system } = process.threadCpuUsage(last);
-    longest = Math.max(longest, (user + system) / 1_000);
-    last = process.threadCpuUsage();
-    if (!isStopped) setImmediate(look);
-  };
-  setImmediate(look);
-  return {
-    stop() {
-      isStopped = true;
-      return longest;
-    },
   };
 }
 
