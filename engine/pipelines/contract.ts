@@ -50,6 +50,8 @@ export interface PipelineRequest {
   readonly inputs: unknown;
   readonly caller: Subject;
   readonly authenticated: boolean;
+  /** Of the whole run, from 0 to 1, with the step that is at work and what its pack says. */
+  readonly onProgress?: (done: number, message?: string) => void;
 }
 
 export interface PipelineRunner {

@@ -2,6 +2,7 @@
 import { HelmdeckError } from "../errors.ts";
 import { asHelmdeckError } from "../failure.ts";
 import type { UnixMs } from "../memory/contract.ts";
+import { progressTo } from "../packs/context.ts";
 import type { PackEngine } from "../packs/contract.ts";
 import type {
   Pipeline,
@@ -34,6 +35,7 @@ export class Run {
   readonly parts: RunParts;
   readonly #begun: number;
   readonly #cancelling = new AbortController();
+  readonly #listener: ReturnType<typeof progressTo>;
   readonly #steps: PipelineStepRun[];
   #state: PipelineState = "running";
   #durationMs: number | undefined;
@@ -43,6 +45,7 @@ export class Run {
   constructor(parts: RunParts) {
     this.parts = parts;
     this.#begun = parts.clock();
+    this.#listener = progressTo(parts.request.onProgress);
     this.#steps = parts.pipeline.steps.map(({ id, pack }) => ({ id, pack, state: "waiting" }));
   }
 
@@ -76,6 +79,7 @@ export class Run {
       this.#state = this.#stateAfter(this.#error);
     }
     this.#durationMs = Math.round(this.parts.clock() - this.#begun);
+    this.#listener.stop();
   }
 
   /** A pack is also cancelled when the engine closes before this run does. */
@@ -110,10 +114,13 @@ export class Run {
     const { signal } = this.#cancelling;
     if (signal.aborted) throw new HelmdeckError("cancelled", "The run was cancelled.");
     note("running");
+    const onProgress = this.#progressOf(index, id);
+    onProgress(0);
     try {
       const { caller, authenticated } = this.parts.request;
       const input = fillIn(template, scope);
-      const { output } = await this.parts.packs.run({ pack, input, caller, authenticated, signal });
+      const request = { pack, input, caller, authenticated, signal, onProgress };
+      const { output } = await this.parts.packs.run(request);
       note("succeeded");
       return output;
     } catch (error) {
@@ -121,6 +128,13 @@ export class Run {
       note(this.#stateAfter(failure), failure);
       throw error;
     }
+  }
+
+  /** Every step counts for the same, however long it takes. */
+  #progressOf(index: number, step: string): (done: number, message?: string) => void {
+    const steps = this.#steps.length;
+    return (done, message) =>
+      this.#listener.progress((index + done) / steps, message === undefined ? step : `${step}: ${message}`);
   }
 }
 

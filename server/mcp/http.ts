@@ -17,9 +17,12 @@ export interface McpMountOptions extends McpServiceOptions {
 export const SESSION_LIMITS: SessionLimits = { idleMs: 30 * 60 * 1_000, perCaller: 64, total: 1_024 };
 
 const CLOSE_GRACE_MS = 5_000;
+/** A batch counts as one request against the caller's rate. */
+export const MOST_IN_BATCH = 20;
 const LOOK_FOR_IDLE_EVERY_MS = 60_000;
 const SESSION_NOT_FOUND = -32_001;
 const REFUSED = -32_000;
+const INVALID_REQUEST = -32_600;
 
 /** Throws `invalid_input` when the deck's packs make no set of tools. */
 export function mcpMount(deck: Deck, options: McpMountOptions = {}): Mount {
@@ -49,6 +52,9 @@ function answer(
   request: Request,
   { caller, body }: MountedRequest,
 ): Promise<Response> {
+  if (Array.isArray(body) && body.length > MOST_IN_BATCH) {
+    return Promise.resolve(refusal(400, INVALID_REQUEST, `A batch may have ${MOST_IN_BATCH} messages.`));
+  }
   const id = request.headers.get("mcp-session-id");
   if (id !== null) return inSession(sessions, request, caller, { id, body });
   if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, caller, body);

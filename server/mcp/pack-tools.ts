@@ -12,11 +12,9 @@ function toolFor(pack: PackInfo, packs: PackEngine): McpTool {
   return {
     dottedName: pack.name,
     definition: definitionOf(pack),
-    call: async ({ caller, input, signal, onProgress }) => {
+    call: async ({ caller, ...call }) => {
       const { subject, authenticated } = caller;
-      return resultOfRun(
-        await packs.run({ pack: pack.name, input, caller: subject, authenticated, signal, onProgress }),
-      );
+      return resultOfRun(await packs.run({ ...call, pack: pack.name, caller: subject, authenticated }));
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import {
+  HelmdeckError,
   type PackEffects,
   type PackInfo,
   type Pipeline,
@@ -31,9 +32,12 @@ async function runPipeline(
   pipeline: string,
   call: ToolCall,
 ): Promise<CallToolResult> {
-  const { caller, input, signal } = call;
+  const { caller, input, signal, onProgress } = call;
   const { subject, authenticated } = caller;
-  const { runId } = await runner.start({ pipeline, inputs: input, caller: subject, authenticated });
+  if (call.sessionId !== undefined)
+    throw new HelmdeckError("invalid_input", "A pipeline has no session to go on in.");
+  const request = { pipeline, inputs: input, caller: subject, authenticated, onProgress };
+  const { runId } = await runner.start(request);
   const cancel = () => void runner.cancel(subject, runId).catch(() => {}); // it has ended by itself
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();

@@ -2,6 +2,7 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
+  type CallToolRequest,
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
@@ -16,7 +17,7 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { asHelmdeckError, remedyFor } from "../../app/index.ts";
+import { asHelmdeckError, HelmdeckError, remedyFor } from "../../app/index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
@@ -30,12 +31,17 @@ import { MCP_RESOURCE_TEMPLATES } from "./templates.ts";
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 const RESOURCE_NOT_FOUND = -32_002;
+const SESSION_ID = "helmdeck/session_id";
 
 /** Connect it to one transport. Closing it cancels what still runs and ends its subscriptions. */
 export function createMcpServer(service: McpService, caller: Caller): Server {
   const server = new Server(
     { name: "helmdeck-memory", title: "helmdeck memory", version: manifest.version },
-    { capabilities: { tools: {}, resources: { subscribe: true } }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true } },
+      instructions: INSTRUCTIONS,
+      jsonSchemaValidator: service.schemaValidator,
+    },
   );
   serveTools(server, service, caller);
   serveResources(server, service, caller);
@@ -56,7 +62,7 @@ function serveTools(server: Server, service: McpService, caller: Caller): void {
 async function callTool(
   service: McpService,
   caller: Caller,
-  params: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> | undefined },
+  params: CallToolRequest["params"],
   { signal, _meta, sendNotification }: Extra,
 ): Promise<CallToolResult> {
   const tool = service.tools.get(params.name);
@@ -65,11 +71,20 @@ async function callTool(
   }
   const onProgress = progressSender(_meta?.progressToken, sendNotification);
   try {
-    return await tool.call({ caller, input: params.arguments ?? {}, signal, onProgress });
+    const input = params.arguments ?? {};
+    return await tool.call({ caller, input, signal, onProgress, ...sessionOf(_meta) });
   } catch (error) {
     noteDefect(service, error);
     return resultOfFailure(error);
   }
+}
+
+/** In `_meta`, beside the arguments: those are the pack's alone. A run's answer has it in `helmdeck/run`. */
+function sessionOf(meta: Extra["_meta"]): { readonly sessionId?: string } {
+  const sessionId = meta?.[SESSION_ID];
+  if (sessionId === undefined) return {};
+  if (typeof sessionId === "string") return { sessionId };
+  throw new HelmdeckError("invalid_input", `_meta["${SESSION_ID}"] must be text.`);
 }
 
 function serveResources(server: Server, service: McpService, caller: Caller): void {

@@ -1,4 +1,5 @@
 /** What every MCP session of a process shares: the deck, the registry of tools, and one watch over memory. */
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import type { Deck } from "../../app/index.ts";
 import { packTools } from "./pack-tools.ts";
 import { pipelineTools } from "./pipeline-tools.ts";
@@ -9,6 +10,8 @@ export interface McpService {
   readonly deck: Deck;
   readonly tools: ToolRegistry;
   readonly watch: MemoryWatch;
+  /** One for all: a server of its own accord makes one each, which is most of what a session weighs. */
+  readonly schemaValidator: AjvJsonSchemaValidator;
   /** Told of every error that nobody foresaw. Its own text may hold a value: log what asHelmdeckError makes of it. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -29,6 +32,7 @@ export function makeMcpService(deck: Deck, options: McpServiceOptions = {}): Mcp
     deck,
     tools: new ToolRegistry([...packTools(deck.packs), ...pipelineTools(deck.pipelines, deck.packs.list())]),
     watch: new MemoryWatch({ memory: deck.memory, everyMs: watchEveryMs, ticker }),
+    schemaValidator: new AjvJsonSchemaValidator(),
     onDefect,
   };
 }

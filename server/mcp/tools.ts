@@ -6,6 +6,8 @@ import type { Caller } from "../caller.ts";
 export interface ToolCall {
   readonly caller: Caller;
   readonly input: unknown;
+  /** Of a pack's session that the caller wants to go on in. */
+  readonly sessionId?: string;
   /** Fires when the client cancels, or its session ends. */
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, message?: string) => void;

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Deck } from "../../app/index.ts";
 import { memoryStorePack } from "../../app/packs/memory-packs.ts";
 import { createServer, type McpMountOptions, mcpMount, mintToken } from "../../server/index.ts";
+import { MOST_IN_BATCH } from "../../server/mcp/http.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
 
@@ -115,6 +116,25 @@ describe("a session", () => {
     expect(new Set(answers.map(String)).size).toBe(1);
     expect(missing.status).toBe(404);
     expect(await ping(url, ada, session)).toBe(200);
+  });
+
+  test("takes a batch of a few messages, and none that would get round the caller's rate", async () => {
+    const memory = await openTestMemory();
+    const { url } = await serve(testDeck({ memory, packs: [memoryStorePack(memory)] }));
+    const token = await tokenOf("ada");
+    const session = await open(url, token);
+    const stores = (count: number) =>
+      Array.from({ length: count }, (_, id) => ({
+        jsonrpc: "2.0",
+        id,
+        method: "tools/call",
+        params: { name: "helmdeck__memory_store", arguments: { key: `tea/${id}`, value: "oolong" } },
+      }));
+    const tooMany = await send(url, { token, session, message: stores(MOST_IN_BATCH + 1) });
+    expect([tooMany.status, await tooMany.text()]).toEqual([400, expect.stringContaining("-32600")]);
+    expect((await memory.listFacts("ada", {})).facts).toEqual([]);
+    await (await send(url, { token, session, message: stores(MOST_IN_BATCH) })).text();
+    expect((await memory.listFacts("ada", {})).facts).toHaveLength(MOST_IN_BATCH);
   });
 
   test("is nothing without a token, with or without its id", async () => {

@@ -1,11 +1,15 @@
 /** What an MCP client sees: tools, answers, refusals, progress and cancelling, through the SDK's own client in memory. */
+import { existsSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Deck, HelmdeckError } from "../../app/index.ts";
 import { memoryStorePack } from "../../app/packs/memory-packs.ts";
-import type { Pack } from "../../engine/index.ts";
+import { openLocalSessions, type Pack } from "../../engine/index.ts";
 import { createMcpServer } from "../../server/mcp/server.ts";
 import { type McpServiceOptions, makeMcpService } from "../../server/mcp/service.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
@@ -217,7 +221,67 @@ describe("a long run", () => {
   });
 });
 
+describe("a pack's session", () => {
+  async function connectAll() {
+    const root = await mkdtemp(join(tmpdir(), "helmdeck-mcp-sessions-"));
+    const sessions = await openLocalSessions({ root, keepMs: 60_000 });
+    onTestFinished(async () => {
+      await sessions.close();
+      await rm(root, { recursive: true });
+    });
+    const look: Pack["run"] = async ({ session }) => {
+      const path = join(session?.folder ?? "", "been-here");
+      const wasHere = existsSync(path);
+      writeFileSync(path, "");
+      return { wasHere };
+    };
+    const pack: Pack = { ...packThat("desk.look", look), session: true };
+    const deck = testDeck({ memory: await openTestMemory(), packs: [pack], sessions });
+    return Promise.all([connect(deck), connect(deck, BOB)]);
+  }
+
+  function look(client: Client, sessionId?: unknown): Promise<CallToolResult> {
+    const _meta = sessionId === undefined ? {} : { "helmdeck/session_id": sessionId };
+    return client.callTool({ name: "desk__look", arguments: {}, _meta }) as Promise<CallToolResult>;
+  }
+
+  test("can be gone on in by the id that its answer tells, by its caller alone", async () => {
+    const [ada, bob] = await connectAll();
+    const first = await look(ada);
+    const run = first._meta?.["helmdeck/run"] as { readonly session_id: string };
+    expect([first.structuredContent, run.session_id]).toEqual([{ wasHere: false }, expect.any(String)]);
+    expect(textIn(await look(bob, run.session_id))).toMatch(/^not_found: /);
+    expect((await look(ada, run.session_id)).structuredContent).toEqual({ wasHere: true });
+    expect((await look(ada)).structuredContent).toEqual({ wasHere: false });
+  });
+
+  test("is named by text", async () => {
+    const [ada] = await connectAll();
+    expect(textIn(await look(ada, { id: 7 }))).toMatch(
+      /^invalid_input: _meta\["helmdeck\/session_id"\] must be text/,
+    );
+  });
+});
+
 describe("a pipeline", () => {
+  test("has no session to go on in", async () => {
+    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines: new SlowPipeline() }));
+    const _meta = { "helmdeck/session_id": "ses_1" };
+    const params = { name: "pipeline__house", arguments: { theme: "blue" }, _meta };
+    expect(textIn((await client.callTool(params)) as CallToolResult)).toMatch(/^invalid_input: /);
+  });
+
+  test("reports its progress to a client that asked for it", async () => {
+    const pipelines = new SlowPipeline();
+    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const told = Promise.withResolvers<Progress>();
+    const params = { name: "pipeline__house", arguments: { theme: "blue" } };
+    const running = client.callTool(params, undefined, { onprogress: told.resolve });
+    expect(await told.promise).toEqual({ progress: 0.5, total: 1, message: "wall: first coat" });
+    pipelines.letGo({});
+    await running;
+  });
+
   test("answers when it has ended", async () => {
     const pipelines = new SlowPipeline();
     const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));

@@ -161,6 +161,31 @@ describe("a run", () => {
     ]);
   });
 
+  test("tells of its progress over all steps, and no more once it has ended", async () => {
+    const stray = Promise.withResolvers<NonNullable<PackRequest["onProgress"]>>();
+    const { runner } = rigOf({
+      say: (input, { onProgress = () => {} }) => {
+        onProgress(0.5, "half");
+        stray.resolve(onProgress);
+        return say(input, {} as PackRequest);
+      },
+    });
+    const told: unknown[] = [];
+    const onProgress = (...step: unknown[]) => {
+      told.push(step);
+      throw new Error("a listener of its own mind"); // never fails the run
+    };
+    await runner.start(request({ word: "hello" }, { onProgress }));
+    expect(await runner.ended("ana", "run_1")).toMatchObject({ state: "succeeded" });
+    (await stray.promise)(1, "too late");
+    expect(told).toEqual([
+      [0, "first"],
+      [0.25, "first: half"],
+      [0.5, "second"],
+      [0.75, "second: half"],
+    ]);
+  });
+
   test("answers what the pipeline's output says", async () => {
     const output = { both: [t("steps.first.output.said"), t("inputs.theme")] };
     const { runner } = rigOf({ say }, [{ ...TWO_STEPS, output }]);
