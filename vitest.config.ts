@@ -13,8 +13,12 @@ const DOCKER_TIMEOUT_MS = 600_000;
 /** Only a defect takes this long; many tests start processes of their own, and the machine may be busy. */
 const UNIT_TIMEOUT_MS = 60_000;
 
+/** A Docker engine stops its containers first. */
+const TEARDOWN_TIMEOUT_MS = 120_000;
+
 export default defineConfig({
   test: {
+    teardownTimeout: TEARDOWN_TIMEOUT_MS,
     projects: [
       {
         test: {

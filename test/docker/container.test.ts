@@ -125,7 +125,8 @@ function composeFile(): string {
     image: OPENCLAW_IMAGE,
     container_name: NAME,
     init: true,
-    // A gateway that was not let go in time leaves a lease behind, and the next one waits for it.
+    // A gateway that is ended before it could let go leaves a lease, which the next one takes over only under the same name.
+    hostname: "openclaw",
     restart: "unless-stopped",
     stop_grace_period: "60s",
     command: ["gateway", "run"],

@@ -1,6 +1,6 @@
 /**
- * A Docker engine of the tests' own: its own data, socket and process, no change to the machine's packet filter, ended by its
- * process id. Another engine on the machine is never spoken to.
+ * A Docker engine of the tests' own: its own data, socket and process, its own hands off the machine's packet filter, ended by
+ * its process id. Another engine on the machine is never spoken to.
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -36,6 +36,15 @@ export function whyNoEngine(): string | undefined {
     : `not installed: ${names} (Debian: apt-get install docker.io docker-compose busybox-static)`;
 }
 
+/** Ends the engine and clears up after it when standard input closes: also when the tests are killed. `$0` is its folder. */
+const WATCHED = `
+dockerd "$@" </dev/null & engine=$!
+cat >/dev/null
+kill -TERM "$engine"; wait "$engine"
+while iptables -D FORWARD -m physdev --physdev-is-bridged -m comment --comment "$0" -j ACCEPT; do :; done 2>/dev/null
+rm -rf "$0"
+`;
+
 export class Engine {
   readonly root: string;
   readonly #dockerd: ChildProcess;
@@ -50,19 +59,21 @@ export class Engine {
     const root = await realpath(await mkdtemp(join(tmpdir(), "hd-docker-")));
     const log = openSync(join(root, "log"), "a");
     const dockerd = spawn(
-      "dockerd",
+      "sh",
       [
+        ...["-c", WATCHED, root],
         ...["--data-root", join(root, "data"), "--exec-root", join(root, "exec")],
         ...["--pidfile", join(root, "pid"), "--host", `unix://${join(root, "docker.sock")}`],
         // Ports are published by the engine's own proxy; the machine's filter and forwarding stay as they are.
         ...["--bridge=none", "--iptables=false", "--ip-masq=false", "--ip-forward=false"],
       ],
-      { stdio: ["ignore", log, log], detached: true },
+      { stdio: ["pipe", log, log], detached: true },
     );
     closeSync(log);
     const engine = new Engine(root, dockerd);
     try {
       await engine.#untilReady();
+      engine.#letContainersTalk();
       return engine;
     } catch (error) {
       await engine.stop();
@@ -109,10 +120,21 @@ export class Engine {
     await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   }
 
+  /**
+   * Where another engine made the packet filter drop what it does not know, one rule lets containers on one bridge talk to
+   * each other for as long as these tests run. Networks stay apart.
+   */
+  #letContainersTalk(): void {
+    const policy = spawnSync("iptables", ["-S", "FORWARD"]).stdout?.toString() ?? "";
+    if (!policy.startsWith("-P FORWARD DROP")) return;
+    const bridged = ["-m", "physdev", "--physdev-is-bridged", "-m", "comment", "--comment", this.root];
+    spawnSync("iptables", ["-I", "FORWARD", ...bridged, "-j", "ACCEPT"]);
+  }
+
   async #end(): Promise<void> {
     const ended = once(this.#dockerd, "exit");
-    this.#dockerd.kill("SIGTERM");
-    const timer = setTimeout(() => this.#dockerd.kill("SIGKILL"), ENDED_WITHIN_MS);
+    this.#dockerd.stdin?.end();
+    const timer = setTimeout(() => killGroup(this.#dockerd.pid), ENDED_WITHIN_MS);
     await ended;
     clearTimeout(timer);
   }
@@ -120,11 +142,16 @@ export class Engine {
   async #untilReady(): Promise<void> {
     const deadline = Date.now() + READY_WITHIN_MS;
     while ((await this.try("version")).code !== 0) {
-      if (Date.now() > deadline || this.#dockerd.exitCode !== null) {
+      if (Date.now() > deadline) {
         const log = await readFile(join(this.root, "log"), "utf8").catch(() => "");
         throw new Error(`dockerd did not start:\n${log.split("\n").slice(-15).join("\n")}`);
       }
       await pause(LOOK_AGAIN_MS);
     }
   }
+}
+
+/** The shell, the engine, and what the engine started, which are one process group. */
+function killGroup(pid: number | undefined): void {
+  if (pid !== undefined) process.kill(-pid, "SIGKILL");
 }
