@@ -27,6 +27,7 @@ export interface ParaphraseFigures {
 
 const SUBJECT = "paraphrases";
 const SHOWN = 10;
+const HOURS_APART_MS = 5 * 3_600_000;
 const COMPARED: readonly SystemId[] = ["keyword", "vector", "hybrid", "hybridUncut"];
 /** Of unanswerable questions: the most that may get a hit. */
 const MOST_FALSE = 0.05;
@@ -52,9 +53,9 @@ export async function askParaphrases(bench: Bench): Promise<ReadonlyMap<SystemId
   return answered;
 }
 
-/** A minute apart, so that age tells facts as little apart as in a day's work. */
+/** Some hours apart, as facts come up in a working life: minutes apart they would be taken for the lines of one talk. */
 function lineOf({ key, fact }: { readonly key: string; readonly fact: string }, place: number): FactLine {
-  const createdAt = new Date(Date.UTC(2026, 0, 5) + place * 60_000).toISOString();
+  const createdAt = new Date(Date.UTC(2026, 0, 5) + place * HOURS_APART_MS).toISOString();
   return { key, value: fact, category: "user_facts", tags: [], created_at: createdAt };
 }
 
