@@ -94,10 +94,12 @@ export async function collectChanges(
 function git(
   session: Session,
   args: readonly string[],
-  { caFile }: RepositoryOptions,
+  { caFile, hosts }: RepositoryOptions,
   limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number } = {},
 ): Promise<ProcessResult> {
-  return session.run("git", [...SAFE_CONFIG, ...args], {
+  // A listed host must not send git on to one that is not: where hosts are listed, no redirect is followed.
+  const redirects = hosts === undefined ? [] : ["-c", "http.followRedirects=false"];
+  return session.run("git", [...SAFE_CONFIG, ...redirects, ...args], {
     env: { ...SAFE_ENV, ...(caFile !== undefined && { GIT_SSL_CAINFO: caFile }) },
     deadlineMs: GIT_MS,
     ...limits,

@@ -3,10 +3,10 @@
  *
  * Who attacks: a file copied from somewhere that is small on disk and huge in memory (aliases of aliases), nested until the
  * stack overflows, or that says one thing to a reader and another to the parser (a key given twice, a second document).
- * What stops them: size and depth are bounded, aliases are refused, YAML 1.2's core schema alone is read, and whatever the
+ * What stops them: size and depth are bounded, aliases and tags are refused, YAML 1.2's core schema alone is read, and whatever the
  * parser only warns of is refused.
  */
-import { type Document, isNode, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
+import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
 import {
   checkDefinition,
   type DefinitionProblem,
@@ -44,8 +44,8 @@ export function parsePipeline(yaml: string, file: string, packs: ReadonlySet<str
     });
     const [trouble] = [...document.errors, ...document.warnings]; // those after the first mostly follow from it
     if (trouble !== undefined) throw refuse(file, [problemOf(trouble, yaml, lines)]);
-    const aliases = aliasesIn(document, lines);
-    if (aliases.length > 0) throw refuse(file, aliases);
+    const oddities = odditiesIn(document, lines);
+    if (oddities.length > 0) throw refuse(file, oddities);
     const checked = checkDefinition(document.toJS(), packs);
     if (checked.ok) return checked.pipeline;
     throw refuse(
@@ -68,13 +68,19 @@ function problemOf(trouble: YAMLError, yaml: string, lines: LineCounter): Proble
   return { line, text: `is no such YAML: ${text}${hint}` };
 }
 
-/** An alias may stand within what it names, or within many others, and so grow without end. */
-function aliasesIn(document: Document, lines: LineCounter): readonly Problem[] {
+/**
+ * What YAML allows and no pipeline needs. An alias may stand within what it names, or within many others, and so grow without
+ * end; a tag makes another value of a text than a reader sees.
+ */
+function odditiesIn(document: Document, lines: LineCounter): readonly Problem[] {
   const found: Problem[] = [];
   visit(document, {
-    Alias: (_, alias) => {
-      const line = lines.linePos(alias.range?.[0] ?? 0).line;
-      found.push({ line, text: `has the alias *${alias.source}; write out what it stands for` });
+    Node: (_, node) => {
+      const { line } = lines.linePos(node.range?.[0] ?? 0);
+      if (isAlias(node))
+        found.push({ line, text: `has the alias *${node.source}; write out what it stands for` });
+      else if (node.tag !== undefined)
+        found.push({ line, text: "has a tag (!…); write the value without it" });
     },
   });
   return found;

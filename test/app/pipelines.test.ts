@@ -62,6 +62,8 @@ steps:
     ["a key twice", `${GOOD}id: other\n`, 6, "mine.yaml:6: is no such YAML"],
     ["a second document", `${GOOD}---\nid: other\n`, 6, "is no such YAML"],
     ["a tag of its own", `${GOOD}output: !run "rm -rf"\n`, 6, "is no such YAML"],
+    ["a tag that YAML knows", `${GOOD}output: [!!binary aGk=]\n`, 6, "mine.yaml:6: has a tag (!…)"],
+    ["a tag on a list", `${GOOD}output: !!seq [1]\n`, 6, "has a tag"],
     ["an alias to nothing", `${GOOD}output: *nothing\n`, 6, "has the alias *nothing"],
     [
       "an alias",

@@ -1,5 +1,5 @@
 /** `swe.solve` with real git over https, a real command and real sessions: what it gets, what it leaves, and what is refused. */
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type SolveOptions, solvePack } from "../../../app/packs/solve.ts";
@@ -313,6 +313,29 @@ describe("a repository's address", () => {
     });
     expect(await failure()).toMatchObject({ code: "upstream_failed" });
     expect(plain.asked).toEqual([]);
+  });
+
+  it("of a listed host that leads to one that is not listed is not followed there", async () => {
+    const [door, inside] = [
+      await startGitServer(await tempFolder()),
+      await startGitServer(await tempFolder()),
+    ] as const;
+    await inside.add("hello", { "README.md": "Hello\n" });
+    door.answerWith(({ url }, response) => {
+      response.writeHead(302, { location: `${inside.origin}${url}` }).end();
+    });
+    const caFile = join(await tempFolder(), "both.pem");
+    await writeFile(
+      caFile,
+      (await Promise.all([door, inside].map((one) => readFile(one.caFile)))).join("\n"),
+    );
+    const hosts = [new URL(door.origin).host];
+    const deck = await openDeck([solvePack({ command: coder(""), caFile, hosts })]);
+    const input = { repo_url: `${door.origin}/hello/.git`, task: "x" };
+    expect(await failureOf(deck.engine.run(ask("swe.solve", input)))).toMatchObject({
+      code: "upstream_failed",
+    });
+    expect([door.asked.length, inside.asked]).toEqual([1, []]);
   });
 
   it("that asks for a login gets none, from nobody", async () => {
