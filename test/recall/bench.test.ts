@@ -1,0 +1,135 @@
+/** The yardsticks themselves: figures of the paraphrase bench, embeddings kept on disk, and exact vector search. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { exactVectorsOver } from "../../bench/recall/exact-vectors.ts";
+import { keepEmbeddings } from "../../bench/recall/kept-embeddings.ts";
+import { openBenchMemory } from "../../bench/recall/memory.ts";
+import { type Answered, cutOnDev, paraphraseFigures } from "../../bench/recall/paraphrases.ts";
+import { namespaceOf } from "../../engine/index.ts";
+import type { Embedder } from "../../recall/index.ts";
+
+const hit = (key: string, score: number) => ({ key, score });
+
+function answered(
+  wanted: string | undefined,
+  hits: Answered["hits"],
+  more: Partial<Answered> = {},
+): Answered {
+  return { id: "x", half: "dev", wanted, isNearMiss: false, hits, ...more };
+}
+
+describe("figures of the paraphrase bench", () => {
+  test("count places, scores and false hits, near misses apart", () => {
+    const figures = paraphraseFigures([
+      answered("a", [hit("a", 0.8)]),
+      answered("b", [hit("a", 0.8), hit("c", 0.7), hit("b", 0.6)]),
+      answered("c", [hit("a", 0.8), hit("b", 0.7), hit("d", 0.6), hit("c", 0.5)]),
+      answered("d", []),
+      answered(undefined, [hit("a", 0.4)], { isNearMiss: true }),
+      answered(undefined, [], { isNearMiss: true }),
+      answered(undefined, []),
+      answered(undefined, []),
+    ]);
+    expect(figures).toEqual({
+      hitAt1: 0.25,
+      hitAt3: 0.5,
+      meanScore: expect.closeTo(0.7),
+      falseHits: 0.25,
+      falseHitsNear: 0.5,
+      falseHitsOther: 0,
+    });
+  });
+
+  test("choose a cut-off on one half and apply it to the other", () => {
+    const noise = Array.from({ length: 20 }, (_, place) => answered(undefined, [hit("a", place / 100)]));
+    const foreign = { half: "held out" } as const;
+    const cut = cutOnDev([
+      ...noise,
+      answered(undefined, [hit("a", 0.9)], foreign),
+      answered("a", [hit("a", 0.19), hit("b", 0.18), hit("c", 0.1)], foreign),
+    ]);
+    expect(paraphraseFigures(cut.slice(0, 20)).falseHits).toBe(0.05);
+    expect(cut.at(-2)?.hits).toHaveLength(1);
+    expect(cut.at(-1)?.hits).toEqual([hit("a", 0.19)]);
+  });
+});
+
+/** Counts what it is asked; a text's vector says which letters it has. */
+class CountingEmbedder implements Embedder {
+  readonly model = "counting";
+  readonly space = "counting";
+  readonly dimensions = undefined;
+  readonly asked: string[] = [];
+
+  async embedDocuments(texts: readonly string[]) {
+    this.asked.push(...texts);
+    return { vectors: texts.map(lettersOf), truncated: [] };
+  }
+
+  async embedQuery(text: string) {
+    this.asked.push(text);
+    return lettersOf(text);
+  }
+
+  close() {}
+}
+
+function lettersOf(text: string): Float32Array {
+  const vector = new Float32Array(26);
+  for (const letter of text.toLowerCase().match(/[a-z]/g) ?? []) vector[letter.charCodeAt(0) - 97] = 1;
+  const length = Math.hypot(...vector);
+  return vector.map((number) => number / length);
+}
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-test-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("embeddings kept on disk", () => {
+  test("are asked for once, whatever the order, and come back as they were", async () => {
+    const first = new CountingEmbedder();
+    const before = keepEmbeddings(first, folder);
+    await before.embedDocuments(["abc", "xyz", "abc"]);
+    expect(first.asked).toEqual(["abc", "xyz"]);
+    before.close();
+
+    const second = new CountingEmbedder();
+    const after = keepEmbeddings(second, folder);
+    const { vectors } = await after.embedDocuments(["xyz", "abc"]);
+    expect(second.asked).toEqual([]);
+    expect(vectors).toEqual([lettersOf("xyz"), lettersOf("abc")]);
+    expect(after.dimensions).toBe(26);
+    after.close();
+  });
+
+  test("tell a question from a document, since models read them differently", async () => {
+    const inner = new CountingEmbedder();
+    const kept = keepEmbeddings(inner, folder);
+    await kept.embedDocuments(["abc"]);
+    await kept.embedQuery("abc");
+    expect(inner.asked).toEqual(["abc", "abc"]);
+    kept.close();
+  });
+});
+
+test("exact search answers entries by their best passage, nearest first", async () => {
+  const memory = await openBenchMemory();
+  try {
+    const long = `${"zzz qqq. ".repeat(200)}\n\nabcdef abcdef`;
+    await memory.fill("main", [
+      { key: "k", value: "abc" },
+      { key: "l", value: long },
+      { key: "m", value: "xyz" },
+    ]);
+    const search = await exactVectorsOver(await memory.entries(namespaceOf("main")), new CountingEmbedder());
+    const hits = await search("abcdef", 2);
+    expect(hits.map(({ key }) => key)).toEqual(["l", "k"]);
+    expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 1);
+  } finally {
+    await memory.close();
+  }
+});
