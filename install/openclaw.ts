@@ -134,9 +134,12 @@ export class OpenClaw {
   }
 
   async isGatewayUp(): Promise<boolean> {
-    const { exitCode, stdout } = await this.run(["gateway", "call", "health", "--json"], {
-      timeoutMs: CALL_TIMEOUT_MS,
-    });
+    const { exitCode, stdout } = await this.run(
+      ["gateway", "call", "health", "--timeout", "20000", "--json"],
+      {
+        timeoutMs: CALL_TIMEOUT_MS,
+      },
+    );
     return exitCode === 0 && at(jsonIn(stdout), "ok") === true;
   }
 

@@ -15,7 +15,7 @@ export function makePlan(facts: Facts, options: Options): Plan {
   if (missing.length > 0 || openclaw.state !== "ready") {
     return { target: undefined, steps: [], warnings: [], missing, asksToReplace: undefined };
   }
-  return options.mode === "verify" ? verifyPlan(openclaw, facts) : installPlan(openclaw, facts, options);
+  return options.mode === "verify" ? verifyPlan(openclaw) : installPlan(openclaw, facts, options);
 }
 
 /** As for an OpenClaw that is left to its keywords when this machine cannot have the sidecar. */
@@ -23,9 +23,8 @@ export function withoutEmbeddings(options: Options): Options {
   return { ...options, embeddings: { kind: "none" }, gpu: false };
 }
 
-function verifyPlan(openclaw: OpenClawReady, { journal }: Facts): Plan {
-  const embeds = journal.search !== undefined && openclaw.search.provider === "ollama";
-  return planOf(openclaw, [proof(openclaw, embeds)]);
+function verifyPlan(openclaw: OpenClawReady): Plan {
+  return planOf(openclaw, [proof(openclaw, openclaw.search.provider === "ollama")]);
 }
 
 function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): Plan {

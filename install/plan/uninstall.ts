@@ -7,7 +7,7 @@ import type { Missing, Plan, Step } from "../steps.ts";
 export function uninstallPlan(facts: Facts, options: Options): Plan {
   const { openclaw, journal } = facts;
   const ready = openclaw.state === "ready" ? openclaw : undefined;
-  const missing = openclaw.state === "ambiguous" || isOtherTarget(facts) ? [whichOne(facts)] : [];
+  const missing = standsInTheWay(facts);
   if (missing.length > 0)
     return { target: undefined, steps: [], warnings: [], missing, asksToReplace: undefined };
   const steps = [
@@ -22,6 +22,14 @@ export function uninstallPlan(facts: Facts, options: Options): Plan {
       ? ["OpenClaw is not found any more: what was changed in its configuration stays as it is."]
       : [];
   return { target: ready?.target, steps, warnings, missing: [], asksToReplace: undefined };
+}
+
+/** A configuration that OpenClaw does not accept is mended first: how it was before us must not be forgotten over it. */
+function standsInTheWay(facts: Facts): readonly Missing[] {
+  const { openclaw } = facts;
+  if (openclaw.state === "ambiguous" || isOtherTarget(facts)) return [whichOne(facts)];
+  if (openclaw.state !== "broken") return [];
+  return [{ what: "openclaw", message: openclaw.reason, remedy: "openclaw doctor" }];
 }
 
 function openclawSteps(openclaw: OpenClawReady, { journal }: Facts): readonly Step[] {

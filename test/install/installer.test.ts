@@ -83,7 +83,9 @@ describe("questions", () => {
   it("a plan is shown before it is asked about, and a no changes nothing", async () => {
     const { code, text, asked } = await installLines(["--no-embeddings"], () => false);
     expect(asked).toEqual(["Go on?"]);
-    expect(text).toMatch(/==> Plan\n {2}1\. make the memory's key.*\n[\s\S]*it brings: helmdeck__memory_store/);
+    expect(text).toMatch(
+      /==> Plan\n {2}1\. make the memory's key.*\n[\s\S]*it brings: helmdeck__memory_store/,
+    );
     expect(code).toBe(1);
     expectNothingChanged();
   });

@@ -267,6 +267,17 @@ describe("an uninstallation", () => {
     expect(kinds(facts, "--uninstall")).not.toContain("uninstall-plugin");
   });
 
+  it("waits for a configuration that OpenClaw accepts, and goes on where OpenClaw is gone", () => {
+    const broken = { state: "broken", target: { kind: "host" }, reason: "not valid" } as const;
+    const plan = makePlan({ ...INSTALLED, openclaw: broken }, options("--uninstall"));
+    expect([plan.steps, plan.missing.length]).toEqual([[], 1]);
+    expect(kinds({ ...INSTALLED, openclaw: { state: "missing" } }, "--uninstall")).toEqual([
+      "stop-sidecar",
+      "remove-network",
+      "forget-journal",
+    ]);
+  });
+
   it("has nothing to do where nothing was installed", () => {
     expect(kinds(FACTS, "--uninstall")).toEqual([]);
   });
