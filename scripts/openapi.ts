@@ -2,14 +2,20 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Deck } from "../app/index.ts";
-import { createServer } from "../server/index.ts";
+import { createServer, mcpMount } from "../server/index.ts";
 
 export const OPENAPI_FILE = fileURLToPath(new URL("../docs/reference/openapi.json", import.meta.url));
 
+export const NOTHING_BEHIND = {
+  memoryState: { state: "ephemeral", warning: "" },
+  packs: { list: () => [] },
+  pipelines: { list: () => [] },
+} as unknown as Deck; // it is never asked for more
+
 /** As the server answers it. The description is made from the routes, and asks nothing of what is behind them. */
 export async function currentDescription(): Promise<string> {
-  const nothingBehind = { memoryState: { state: "ephemeral", warning: "" } } as Deck;
-  const answer = await createServer(nothingBehind).app.request("/api/v1/openapi.json");
+  const server = createServer(NOTHING_BEHIND, { mounts: [mcpMount(NOTHING_BEHIND)] });
+  const answer = await server.app.request("/api/v1/openapi.json");
   return `${JSON.stringify(await answer.json(), null, 2)}\n`;
 }
 

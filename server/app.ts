@@ -10,20 +10,20 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { secureHeaders } from "hono/secure-headers";
 import type { Logger } from "pino";
 import { type Deck, errorReply, HelmdeckError } from "../app/index.ts";
-import { authenticate, hasScope } from "./authentication.ts";
-import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "./caller.ts";
+import { authenticate } from "./authentication.ts";
+import type { ServerEnv } from "./caller.ts";
 import { answerFailures } from "./failures.ts";
 import { guardAddress } from "./guards/address.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
 import { guardHost, type HostRules } from "./guards/host.ts";
 import { makeRateLimits, type RateLimits } from "./guards/rate.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Mount } from "./mount.ts";
+import { addMount, type Mount } from "./mount.ts";
 import { observeRequests, watchFailures } from "./observing.ts";
-import { describeApi, OPENAPI_PATH } from "./openapi.ts";
+import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { refuseInvalid } from "./rest/answers.ts";
 import { addMemoryRoutes } from "./rest/memory.ts";
-import { addOpenRoutes } from "./rest/operations.ts";
+import { addMetricsRoute, addOpenRoutes } from "./rest/operations.ts";
 import { addPackRoutes } from "./rest/packs.ts";
 import { addPipelineRoutes } from "./rest/pipelines.ts";
 
@@ -65,7 +65,7 @@ function addOpenPart(app: ServerApp, { deck, version }: AppParts, limits: RateLi
   };
   for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
   addOpenRoutes(app, deck, version);
-  app.get(OPENAPI_PATH, (c) => c.json(describeApi(app, version)));
+  addDescriptionRoute(app, version);
 }
 
 /** What answers to callers. */
@@ -73,16 +73,8 @@ function addCallersPart(app: ServerApp, { deck, mounts, metrics, secret }: AppPa
   addMemoryRoutes(app, deck);
   addPackRoutes(app, deck);
   addPipelineRoutes(app, deck);
-  app.get("/metrics", async (c) => {
-    if (secret !== undefined && !hasScope(c.get("caller"), METRICS_SCOPE, ADMIN_SCOPE))
-      throw metricsForbidden();
-    return c.body(await metrics.text(), 200, { "Content-Type": metrics.contentType });
-  });
-  for (const mount of mounts) {
-    app.on([...mount.methods], `/api/v1${mount.path}`, (c) =>
-      mount.handle(c.req.raw, { caller: c.get("caller"), body: c.get("body") }),
-    );
-  }
+  addMetricsRoute(app, metrics, { isOpen: secret === undefined });
+  for (const mount of mounts) addMount(app, mount);
 }
 
 /** Nothing here is a page: no script, no frame, no guess at a type, nothing kept by a cache. */
@@ -117,8 +109,4 @@ function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
 
 function noSuchRoute(): HelmdeckError {
   return new HelmdeckError("not_found", `There is no such route; ${OPENAPI_PATH} lists those there are.`);
-}
-
-function metricsForbidden(): HelmdeckError {
-  return new HelmdeckError("forbidden", "Metrics need a token with the scope metrics or admin.");
 }

@@ -1,5 +1,7 @@
 /** Another protocol served beside REST, behind the same guards and the same authentication. */
-import type { Caller } from "./caller.ts";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Caller, ServerEnv } from "./caller.ts";
+import { failures, jsonBody } from "./rest/answers.ts";
 
 export interface MountedRequest {
   readonly caller: Caller;
@@ -7,12 +9,32 @@ export interface MountedRequest {
   readonly body: unknown;
 }
 
+export type MountedMethod = "get" | "post" | "delete";
+
 export interface Mount {
   /** Below `/api/v1`, such as `/mcp`. */
   readonly path: string;
-  readonly methods: readonly ("GET" | "POST" | "DELETE")[];
+  /** Each with what it does, in a line for the API's description. */
+  readonly methods: Readonly<Partial<Record<MountedMethod, string>>>;
   /** The request's signal fires when the client goes away. */
   handle(request: Request, context: MountedRequest): Promise<Response>;
   /** Ends what is open for long, such as event streams, so that the server can stop. */
   close?(): Promise<void>;
+}
+
+export function addMount(app: OpenAPIHono<ServerEnv>, mount: Mount): void {
+  const path = `/api/v1${mount.path}`;
+  const tag = mount.path.slice(1);
+  for (const [method, summary] of Object.entries(mount.methods) as [MountedMethod, string][]) {
+    app.openAPIRegistry.registerPath({
+      method,
+      path,
+      tags: [tag],
+      operationId: `${tag}_${method}`,
+      summary,
+      ...(method === "post" && { request: { body: jsonBody(z.unknown()) } }),
+      responses: { 200: { description: "As the protocol says." }, ...failures(413, 415) },
+    });
+    app.on(method, path, (c) => mount.handle(c.req.raw, { caller: c.get("caller"), body: c.get("body") }));
+  }
 }

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 description, made from the routes and the schemas that check them. */
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ServerEnv } from "./caller.ts";
+import { json } from "./rest/answers.ts";
 
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 
@@ -8,7 +9,20 @@ const ABOUT =
   "Memory, packs and pipelines of helmdeck for any client. Each caller sees its own memory: the caller is the `sub` of the" +
   " bearer token. Every failure has the same envelope, and its codes are listed in docs/errors.md.";
 
-export function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
+export function addDescriptionRoute(app: OpenAPIHono<ServerEnv>, version: string): void {
+  app.openAPIRegistry.registerPath({
+    method: "get",
+    path: OPENAPI_PATH,
+    tags: ["operations"],
+    operationId: "describe",
+    summary: "This description.",
+    security: [],
+    responses: { 200: json("OpenAPI 3.1.", z.looseObject({ openapi: z.string() })) },
+  });
+  app.get(OPENAPI_PATH, (c) => c.json(describeApi(app, version)));
+}
+
+function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
   const description = app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
@@ -22,6 +36,10 @@ export function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
       { name: "memory", description: "Facts, the corpus, and what past runs teach." },
       { name: "packs", description: "Packs and the files they make." },
       { name: "pipelines", description: "Packs chained." },
+      {
+        name: "mcp",
+        description: "MCP over Streamable HTTP; its messages are the protocol's own to describe.",
+      },
       { name: "operations", description: "For whoever runs the server." },
     ],
   });

@@ -33,7 +33,11 @@ export function mcpMount(deck: Deck, options: McpMountOptions = {}): Mount {
   let isClosing = false;
   return {
     path: "/mcp",
-    methods: ["GET", "POST", "DELETE"],
+    methods: {
+      post: "Send one message of MCP, or a few; `initialize` opens a session.",
+      get: "The event stream of a session: updates of resources.",
+      delete: "End a session.",
+    },
     handle: async (request, context) => {
       if (isClosing) return refusal(503, REFUSED, "The server is shutting down.");
       return answer(sessions, request, context);

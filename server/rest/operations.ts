@@ -1,8 +1,10 @@
 /** The routes of whoever runs the server: is it up, can it work, which version, what does it count. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Deck } from "../../app/index.ts";
-import type { ServerEnv } from "../caller.ts";
-import { json } from "./answers.ts";
+import { type Deck, HelmdeckError } from "../../app/index.ts";
+import { hasScope } from "../authentication.ts";
+import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
+import type { Metrics } from "../metrics.ts";
+import { failures, json } from "./answers.ts";
 import * as schemas from "./components.ts";
 
 const tags = ["operations"];
@@ -46,6 +48,34 @@ const versionRoute = createRoute({
   security: [],
   responses: { 200: json("The version.", z.object({ version: z.string() })) },
 });
+
+const metricsRoute = createRoute({
+  method: "get",
+  path: "/metrics",
+  tags,
+  operationId: "metrics",
+  summary: "What Prometheus reads; with authentication it wants the scope metrics or admin.",
+  responses: {
+    200: {
+      description: "Prometheus's text format.",
+      content: { "text/plain": { schema: z.string() } },
+    },
+    ...failures(),
+  },
+});
+
+export function addMetricsRoute(
+  app: OpenAPIHono<ServerEnv>,
+  metrics: Pick<Metrics, "text" | "contentType">,
+  { isOpen }: { readonly isOpen: boolean },
+): void {
+  app.openapi(metricsRoute, async (c) => {
+    if (!isOpen && !hasScope(c.get("caller"), METRICS_SCOPE, ADMIN_SCOPE)) {
+      throw new HelmdeckError("forbidden", "Metrics need a token with the scope metrics or admin.");
+    }
+    return c.text(await metrics.text(), 200, { "Content-Type": metrics.contentType });
+  });
+}
 
 export function addOpenRoutes(app: OpenAPIHono<ServerEnv>, deck: Deck, version: string): void {
   app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
