@@ -73,10 +73,10 @@ async function killOnce(
     const { provider } = config().memory.search;
     if (provider !== "none" && provider !== "ollama") return `memory.search.provider is ${provider}`;
     const again = await installed(root, env, "--yes");
-    if (again !== 0) return `the next run ended with ${again}`;
+    if (again.code !== 0) return `the next run ended with ${again.code}:\n${again.end}`;
     if (config().memory.search.provider !== "ollama") return "the next run did not point the search";
     const gone = await installed(root, env, "--uninstall", "--purge", "--yes");
-    if (gone !== 0) return `--uninstall ended with ${gone}`;
+    if (gone.code !== 0) return `--uninstall ended with ${gone.code}:\n${gone.end}`;
     const { meta: __, ...after } = config();
     if (JSON.stringify(after) !== JSON.stringify(before)) return "the configuration is not what it was";
     const left = await engine.docker("ps", "-aq");
@@ -101,11 +101,19 @@ async function killAt(root: string, env: Env, title: string, momentMs: number): 
   await ended;
 }
 
-async function installed(root: string, env: Env, ...args: readonly string[]): Promise<number | null> {
+interface Ended {
+  readonly code: number | null;
+  /** The last of what it said. */
+  readonly end: string;
+}
+
+async function installed(root: string, env: Env, ...args: readonly string[]): Promise<Ended> {
   const child = start(root, env, args);
-  child.stdout?.resume();
-  await once(child, "exit");
-  return child.exitCode;
+  const ended = once(child, "exit");
+  let said = "";
+  for await (const chunk of child.stdout ?? []) said += String(chunk);
+  await ended;
+  return { code: child.exitCode, end: said.trimEnd().split("\n").slice(-4).join("\n") };
 }
 
 type Env = Readonly<Record<string, string>>;

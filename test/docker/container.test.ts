@@ -117,7 +117,6 @@ function composeFile(): string {
     OPENCLAW_OFFLINE: "1",
     OPENCLAW_DISABLE_BONJOUR: "1",
     OPENCLAW_NO_RESPAWN: "1",
-    OPENCLAW_PROXY_URL: "http://127.0.0.1:9",
     npm_config_offline: "true",
     npm_config_update_notifier: "false",
   };
