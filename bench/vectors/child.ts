@@ -5,12 +5,18 @@ import { watchSlices } from "../slices.ts";
 import { madeVector } from "./made-vectors.ts";
 import { SYSTEMS } from "./systems.ts";
 
-export interface VectorSample {
-  readonly system: string;
+export interface Times {
   readonly p50Ms: number;
   readonly p95Ms: number;
+  /** Processor time of one search, the mean: on a busy machine the clock measures the others too. */
+  readonly processorMs: number;
+}
+
+export interface VectorSample {
+  readonly system: string;
+  readonly vectors: Times;
   /** Of the whole search by words and meaning, where the system has one. */
-  readonly hybrid?: { readonly p50Ms: number; readonly p95Ms: number };
+  readonly hybrid?: Times;
   /** Since the process was started; undefined where vectors were made at the start. */
   readonly firstAnswerMs?: number;
   readonly completeMs?: number;
@@ -39,23 +45,24 @@ async function measure(name: string, folder: string, extension: string): Promise
   const longestSliceMs = slices.stop();
   const held = residentBytes() - before;
   const questions = Array.from({ length: QUESTIONS }, (_, number) => madeQuestion(number, ASKED_OF));
-  const vectors = questions.map(madeVector);
-  const nearest = vectors.slice(0, COMPARED).map((vector) => system.nearest(vector, HITS));
-  const times = await timesOf(vectors, (vector) => system.nearest(vector, HITS));
+  const asked = questions.map(madeVector);
+  const nearest = asked.slice(0, COMPARED).map((vector) => system.nearest(vector, HITS));
+  const vectors = await timesOf(asked, (vector) => system.nearest(vector, HITS));
   const { hybrid } = system;
-  const whole = hybrid === undefined ? undefined : await timesOf(questions, (question) => hybrid(question));
+  const whole = hybrid && (await timesOf(questions, (question) => hybrid(question)));
   await system.close();
   return {
-    ...{ system: name, ...quantiles(times), longestSliceMs, residentBytes: held, nearest },
-    ...(whole && { hybrid: quantiles(whole) }),
+    ...{ system: name, vectors, longestSliceMs, residentBytes: held, nearest },
+    ...(whole && { hybrid: whole }),
     ...(system.firstAnswerMs !== undefined && { firstAnswerMs: system.firstAnswerMs }),
     ...(system.completeMs !== undefined && { completeMs: system.completeMs }),
   };
 }
 
-async function timesOf<T>(asked: readonly T[], search: (one: T) => unknown): Promise<readonly number[]> {
+async function timesOf<T>(asked: readonly T[], search: (one: T) => unknown): Promise<Times> {
   for (const one of asked.slice(0, WARM_UP)) await search(one);
   const times: number[] = [];
+  const before = process.cpuUsage();
   const until = performance.now() + LONGEST_MS;
   for (const one of asked) {
     if (performance.now() > until) break;
@@ -63,11 +70,12 @@ async function timesOf<T>(asked: readonly T[], search: (one: T) => unknown): Pro
     await search(one);
     times.push(performance.now() - started);
   }
-  return times;
-}
-
-function quantiles(times: readonly number[]): { readonly p50Ms: number; readonly p95Ms: number } {
-  return { p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) };
+  const { user, system } = process.cpuUsage(before);
+  return {
+    p50Ms: quantile(times, 0.5),
+    p95Ms: quantile(times, 0.95),
+    processorMs: (user + system) / 1_000 / times.length,
+  };
 }
 
 function residentBytes(): number {
