@@ -11,6 +11,10 @@ import { createRecall, type RecallQuery } from "../recall/index.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
+import { type Embeddings, openEmbeddings } from "./embedding/embeddings.ts";
+import { embeddingsFinding } from "./embedding/examine.ts";
+import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/settings.ts";
+import { settleWithin } from "./embedding/settle.ts";
 import { getFact, listFacts, storeFact } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/doctor.ts";
@@ -45,28 +49,47 @@ export interface Composition {
   /** 0: never. */
   readonly sweepEveryMs: number;
   readonly timer?: Timer;
+  /** Default: none. */
+  readonly embeddings?: EmbeddingSettings;
+  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
+  readonly embedsEntries?: boolean;
 }
 
 /** Owns the store from here on: `close` closes it. */
 export function composeMemory(parts: Composition): OpenMemory {
-  const { store, now, whereabouts } = parts;
+  const { store, now, whereabouts, timer, embedsEntries = true } = parts;
+  const embeddings = openEmbeddings({ ...parts, settings: parts.embeddings ?? NO_EMBEDDINGS, embedsEntries });
+  const semantic = embeddings.active?.index;
   const kit: Kit = {
     store,
     now,
-    recall: createRecall({ source: recallOverStore(store), now }),
+    recall: createRecall({
+      source: recallOverStore(store),
+      now,
+      ...(timer && { timer }),
+      ...(semantic && { semantic }),
+    }),
     runClock: new RunClock(now, parts.random ?? Math.random),
   };
   const sweep = () => store.deleteExpired();
   const sweeper = new Sweeper({
     sweep,
     everyMs: parts.sweepEveryMs,
-    ...(parts.timer && { timer: parts.timer }),
+    ...(timer && { timer }),
   });
+  // What was written is embedded now, not when somebody searches.
+  const embedSoon = (namespace: Namespace): void => {
+    if (semantic !== undefined && embedsEntries) kit.recall.warm(namespace).catch(() => undefined);
+  };
+  const warm = async (namespace: Namespace): Promise<void> => {
+    await kit.recall.warm(namespace);
+    if (!embedsEntries) await settleWithin(semantic, namespace, timer);
+  };
   let closing: Promise<void> | undefined;
   return {
     store,
     now,
-    storeFact: within((namespace, fact) => storeFact(kit, namespace, fact)),
+    storeFact: within((namespace, fact) => storeFact(kit, namespace, fact), embedSoon),
     getFact: within((namespace, key) => getFact(kit, namespace, key)),
     listFacts: within((namespace, query) => listFacts(kit, namespace, query)),
     search: within((namespace, query: RecallQuery) => kit.recall.search(namespace, requireQuery(query))),
@@ -77,14 +100,23 @@ export function composeMemory(parts: Composition): OpenMemory {
     corpusPage: within((namespace, query) => corpusPage(kit, namespace, query)),
     callers: () => callersOf(kit),
     revision: async (subject) => store.revision(requireNamespace(subject)),
-    recordPackRun: within((namespace, row) => recordPackRun(kit, namespace, row)),
-    recordPipelineRun: within((namespace, row) => recordPipelineRun(kit, namespace, row)),
-    warm: async (subject) => kit.recall.warm(requireNamespace(subject)),
+    recordPackRun: within((namespace, row) => recordPackRun(kit, namespace, row), embedSoon),
+    recordPipelineRun: within((namespace, row) => recordPipelineRun(kit, namespace, row), embedSoon),
+    warm: async (subject) => warm(requireNamespace(subject)),
     sweep,
-    status: (subject) => statusOf(kit, whereabouts, subject),
-    doctor: () => examineOpenMemory({ ...parts, sweepFailure: sweeper.failure }),
+    status: async (subject) => {
+      // A command has no index yet; a gateway is not made to wait.
+      if (semantic !== undefined && !embedsEntries && subject !== undefined) {
+        await warm(requireNamespace(subject)).catch(() => {}); // the status itself says what is wrong
+      }
+      return statusOf(kit, whereabouts, embeddings, subject);
+    },
+    doctor: async () => {
+      const { findings, ...report } = await examineOpenMemory({ ...parts, sweepFailure: sweeper.failure });
+      return { ...report, findings: [...findings, await embeddingsFinding(embeddings, kit, warm)] };
+    },
     close: () => {
-      closing ??= closeAll(kit, sweeper);
+      closing ??= closeAll(kit, sweeper, embeddings);
       return closing;
     },
   };
@@ -93,13 +125,20 @@ export function composeMemory(parts: Composition): OpenMemory {
 /** Each use case is handed the namespace of its caller, and nothing else to find entries by. */
 function within<Input, Answer>(
   useCase: (namespace: Namespace, input: Input) => Promise<Answer>,
+  afterwards: (namespace: Namespace) => void = () => {},
 ): (subject: Subject, input: Input) => Promise<Answer> {
-  return async (subject, input) => useCase(requireNamespace(subject), input);
+  return async (subject, input) => {
+    const namespace = requireNamespace(subject);
+    const answer = await useCase(namespace, input);
+    afterwards(namespace);
+    return answer;
+  };
 }
 
 async function statusOf(
   kit: Kit,
   place: Composition["whereabouts"],
+  embeddings: Embeddings,
   subject: Subject | undefined,
 ): Promise<MemoryStatus> {
   const { keyPath: _, ...whereabouts } = place;
@@ -110,7 +149,8 @@ async function statusOf(
     return {
       state: "ready",
       ...whereabouts,
-      mode: "keyword",
+      mode: embeddings.active === undefined ? "keyword" : "hybrid",
+      embeddings: embeddings.status(),
       ...(subject !== undefined && { subject: counts }),
     };
   } catch (error) {
@@ -118,7 +158,8 @@ async function statusOf(
   }
 }
 
-async function closeAll(kit: Kit, sweeper: Sweeper): Promise<void> {
+async function closeAll(kit: Kit, sweeper: Sweeper, embeddings: Embeddings): Promise<void> {
+  embeddings.close();
   await sweeper.stop();
   kit.recall.close();
   await kit.store.close();

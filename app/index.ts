@@ -64,6 +64,7 @@ export { type ShippedPacksOptions, shippedPacks } from "./packs/index.ts";
 export { type PackSettings, packSettings } from "./packs/settings.ts";
 export { findPlace, type MemoryPlace, type PlaceOptions } from "./place.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
+export { readSecretFile } from "./secret-file.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export.ts";
 export {
   type ImportCounts,

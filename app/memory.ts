@@ -10,7 +10,8 @@ import type {
   Subject,
   UnixMs,
 } from "../engine/index.ts";
-import type { RecallAnswer, RecallQuery } from "../recall/index.ts";
+import type { EmbeddingStatus, RecallAnswer, RecallQuery } from "../recall/index.ts";
+import type { EmbeddingProvider } from "./embedding/settings.ts";
 
 /** What a person or an agent asks to have kept; checked by the facts policy, whatever the surface. */
 export interface FactInput {
@@ -112,8 +113,29 @@ export interface MemoryStatus {
   readonly driver: string;
   readonly mode: "keyword" | "hybrid";
   readonly subject?: { readonly name: string; readonly facts: number; readonly auditRows: number };
+  /** Absent when memory does not open. */
+  readonly embeddings?: EmbeddingsStatus;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 }
+
+/** The service behind search by meaning, and how far it is; asks nobody. */
+export type EmbeddingsStatus =
+  | { readonly provider: "none" }
+  | { readonly provider: "unusable"; readonly problem: string }
+  | {
+      readonly provider: EmbeddingProvider;
+      readonly url: string;
+      /** As its service names it. */
+      readonly model: string;
+      readonly state: EmbeddingStatus["state"];
+      /** Entries of all memories that are open at the moment. */
+      readonly embedded: number;
+      readonly waiting: number;
+      /** What the service does not take. */
+      readonly refused: number;
+      /** What went wrong last, in a sentence or by its code; absent after a success. */
+      readonly failure?: string;
+    };
 
 /** One thing doctor looked at. */
 export interface Finding {

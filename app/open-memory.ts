@@ -7,6 +7,8 @@ import {
   type UnixMs,
 } from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
+import { embeddingSettingsOfEnv } from "./embedding/environment.ts";
+import type { EmbeddingSettings } from "./embedding/settings.ts";
 import { examineFailure, examineNothing } from "./health/doctor.ts";
 import { fileFacts } from "./health/files.ts";
 import type { DoctorReport } from "./memory.ts";
@@ -15,7 +17,7 @@ import type { MemoryPlace } from "./place.ts";
 export interface OpenMemoryOptions extends MemoryPlace {
   /** 64 hexadecimal digits; wins over the environment and the key file. */
   readonly configuredKey?: string;
-  /** Looked at for HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE. */
+  /** Looked at for HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE, and for HELMDECK_EMBEDDINGS_…. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly driver: SqliteDriver;
   readonly now?: () => UnixMs;
@@ -24,6 +26,10 @@ export interface OpenMemoryOptions extends MemoryPlace {
   readonly timer?: Timer;
   /** From 0 up to but not 1. */
   readonly random?: () => number;
+  /** Default: what HELMDECK_EMBEDDINGS_… say in the environment, and none where they say nothing. */
+  readonly embeddings?: EmbeddingSettings;
+  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
+  readonly embedsEntries?: boolean;
 }
 
 export const SWEEP_EVERY_MS = 10 * 60 * 1_000;
@@ -39,6 +45,8 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
     key: keyFacts,
     now,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
+    embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
+    embedsEntries: options.embedsEntries ?? true,
     ...(options.timer && { timer: options.timer }),
     ...(options.random && { random: options.random }),
   });
@@ -49,7 +57,7 @@ export async function examineMemory(options: OpenMemoryOptions): Promise<DoctorR
   if ((await fileFacts(options.databasePath)).kind === "absent") return examineNothing(options);
   let memory: OpenMemory;
   try {
-    memory = await openMemory({ ...options, sweepEveryMs: 0 });
+    memory = await openMemory({ ...options, sweepEveryMs: 0, embedsEntries: false });
   } catch (error) {
     return examineFailure(options, error);
   }

@@ -60,12 +60,12 @@ export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOpt
     homeDir,
     ...(options.db === undefined ? {} : { databasePath: options.db }),
   });
-  // A command is over before a timer would sweep.
-  return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0 };
+  // A command is over before a timer would sweep, or a model have read what is new; gateway and server see to that.
+  return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0, embedsEntries: false };
 }
 
 /** For commands that serve until they are stopped: they sweep, and finish what was begun. */
 export function deckOptions(context: CommandContext): OpenDeckOptions {
-  const { sweepEveryMs: _, ...memory } = memoryOptions(context);
+  const { sweepEveryMs: _, embedsEntries: __, ...memory } = memoryOptions(context);
   return { ...memory, withoutKey: "make" };
 }

@@ -168,6 +168,8 @@ async function search(
   { json, limit, explain = false }: SearchOptions,
   terminal: Terminal,
 ): Promise<void> {
+  // A gateway answers from what is indexed so far and knows more a moment later; a command has no later.
+  await memory.warm(subject);
   const answer = await memory.search(subject, { query, limit, explain });
   terminal.out(json ? JSON.stringify(answer) : answerText(query, answer, explain));
 }

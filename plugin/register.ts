@@ -20,7 +20,12 @@ import { makeForgetTool, makeStoreTool } from "./tools.ts";
 import { defaultAgent, knownAgents, liveConfig, makeGatekeeper } from "./who.ts";
 
 /** Opens memory for a registration; called when it is first needed. */
-export type StartMemory = (api: HostApi, config: PluginConfig, hostConfig: HostConfig) => Promise<Lease>;
+export type StartMemory = (
+  api: HostApi,
+  config: PluginConfig,
+  hostConfig: HostConfig,
+  purpose: "gateway" | "command",
+) => Promise<Lease>;
 
 /** More agents than this are indexed when they first ask. */
 const MOST_WARMED = 20;
@@ -28,10 +33,14 @@ const MOST_WARMED = 20;
 export function register(api: HostApi, startMemory: StartMemory): void {
   const config = parseConfig(api.pluginConfig);
   const hostConfig = liveConfig(api);
-  const access = makeMemoryAccess(() => startMemory(api, config, hostConfig()));
+  const accessFor = (purpose: "gateway" | "command") => {
+    const access = makeMemoryAccess(() => startMemory(api, config, hostConfig(), purpose));
+    api.lifecycle.onDispose?.(() => access.dispose());
+    return access;
+  };
+  const access = accessFor("gateway");
   const gate = makeGatekeeper(config, hostConfig);
   const parts = { access, gate, log: api.logger };
-  api.lifecycle.onDispose?.(() => access.dispose());
 
   api.registerMemoryCorpusSupplement(makeSupplement(parts));
   if (config.promptHints) api.registerMemoryPromptPreparation(makePromptPreparation(parts));
@@ -50,7 +59,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig), {
     scope: "operator.read",
   });
-  registerCli(api, config, hostConfig, access);
+  registerCli(api, config, hostConfig, accessFor("command"));
 }
 
 function registerCli(

@@ -1,5 +1,5 @@
 /**
- * The memory key from the plugin's configuration: a string, or a reference to a secret that the host resolves.
+ * Secrets from the plugin's configuration, the memory key before all: a string, or a reference that the host resolves.
  *
  * The host may hand over a reference unresolved: always on the command line, and in a gateway that could not resolve it.
  * Treating that as "no key configured" would make a new key and hide everything stored so far, so it fails closed, and the
@@ -9,6 +9,7 @@ import { HelmdeckError } from "../app/index.ts";
 import type { HostConfig } from "./host.ts";
 
 export const KEY_CONFIG_PATH = "plugins.entries.helmdeck-memory.config.encryptionKey";
+export const API_KEY_CONFIG_PATH = "plugins.entries.helmdeck-memory.config.embeddings.apiKey";
 
 /** The host's resolver, as openclaw/plugin-sdk/secret-input-runtime has it. */
 export type SecretResolver = (request: {
@@ -25,26 +26,39 @@ export async function resolveConfiguredKey(
   env: NodeJS.ProcessEnv,
   loadResolver: () => Promise<SecretResolver> = loadHostResolver,
 ): Promise<string | undefined> {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === "string") return value;
-  const resolved = await resolve(value, config, env, loadResolver).catch(() => undefined);
-  if (typeof resolved === "string" && resolved !== "") return resolved;
+  const secret = await resolveSecret({ value, path: KEY_CONFIG_PATH }, config, env, loadResolver);
+  if (secret.kind === "absent") return undefined;
+  if (secret.kind === "text") return secret.text;
   throw new HelmdeckError(
     "key_unreadable",
-    `encryptionKey in the plugin's configuration refers to ${nameOf(value)}, which could not be read. ` +
+    `encryptionKey in the plugin's configuration refers to ${secret.name}, which could not be read. ` +
       `Make that secret available, or set ${KEY_CONFIG_PATH} anew; memory stays closed until then.`,
     { details: { field: "encryptionKey" } },
   );
 }
 
-async function resolve(
-  value: unknown,
+export type Secret =
+  | { readonly kind: "absent" }
+  | { readonly kind: "text"; readonly text: string }
+  /** A reference that could not be followed, by a name that may be shown. */
+  | { readonly kind: "unreadable"; readonly name: string };
+
+/** What stands at this path of the configuration: a text, or a reference to be followed. Never rejects. */
+export async function resolveSecret(
+  { value, path }: { readonly value: unknown; readonly path: string },
   config: HostConfig,
   env: NodeJS.ProcessEnv,
-  loadResolver: () => Promise<SecretResolver>,
-): Promise<string | undefined> {
-  const resolver = await loadResolver();
-  return (await resolver({ config, env, value, path: KEY_CONFIG_PATH })).value;
+  loadResolver: () => Promise<SecretResolver> = loadHostResolver,
+): Promise<Secret> {
+  if (value === undefined || value === null) return { kind: "absent" };
+  if (typeof value === "string") return { kind: "text", text: value };
+  const resolving = loadResolver().then((resolver) => resolver({ config, env, value, path }));
+  const text: unknown = await resolving.then(
+    (resolved) => resolved.value,
+    () => undefined,
+  );
+  if (typeof text === "string" && text !== "") return { kind: "text", text };
+  return { kind: "unreadable", name: nameOf(value) };
 }
 
 /** Loaded at need: the resolver takes a third of a second to load, and a key file needs none of it. */

@@ -4,10 +4,10 @@
  * OpenClaw evaluates this plugin's module once for the gateway itself and once more for the tools of agent runs, each copy
  * with its own closures, and asks both. Two copies would mean two databases, two indexes and two workers. They cannot share
  * a module's variable, so they meet in a process-wide registry of leases, where the last one to leave closes. Copies of
- * different builds, places or keys never meet.
+ * different builds, places, keys or embedding services never meet.
  */
 import { createHash } from "node:crypto";
-import type { Memory } from "../app/index.ts";
+import type { EmbeddingSettings, Memory } from "../app/index.ts";
 
 /** A share in an open memory. */
 export interface Lease {
@@ -22,6 +22,8 @@ export interface SharedPlace {
   readonly databasePath: string;
   readonly keyPath: string;
   readonly configuredKey?: string | undefined;
+  readonly embeddings: EmbeddingSettings;
+  readonly embedsEntries: boolean;
 }
 
 interface Shared {
@@ -69,10 +71,11 @@ async function giveBack(id: string, shared: Shared, memories: SharedMemories): P
   if (memories.closing.get(id) === closing) memories.closing.delete(id);
 }
 
-/** The key itself must not stand in a name that a heap dump or a debugger lists first. */
-function idOf({ build, databasePath, keyPath, configuredKey = "" }: SharedPlace): string {
-  const key = createHash("sha256").update(configuredKey).digest("hex");
-  return JSON.stringify([build, databasePath, keyPath, key]);
+/** Keys themselves must not stand in a name that a heap dump or a debugger lists first. */
+function idOf({ build, databasePath, keyPath, ...settings }: SharedPlace): string {
+  const { configuredKey = "", embeddings, embedsEntries } = settings;
+  const secret = JSON.stringify([configuredKey, embeddings, embedsEntries]);
+  return JSON.stringify([build, databasePath, keyPath, createHash("sha256").update(secret).digest("hex")]);
 }
 
 function processMemories(): SharedMemories {

@@ -21,6 +21,7 @@ export function statusText(status: MemoryStatus): string {
     `  database: ${plainLine(status.databasePath)} (${plainLine(status.driver)})`,
     `  key:      ${plainLine(status.keySource)}`,
     `  search:   ${status.mode === "hybrid" ? "by words and meaning" : "by words"}`,
+    ...meaningLines(status.embeddings),
   ];
   const { subject } = status;
   if (subject) {
@@ -29,6 +30,21 @@ export function statusText(status: MemoryStatus): string {
     );
   }
   return lines.join("\n");
+}
+
+function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[] {
+  if (embeddings === undefined || embeddings.provider === "none") return [];
+  if (embeddings.provider === "unusable") return [`  meaning:  off: ${plainLine(embeddings.problem)}`];
+  const { provider, url, model, embedded, waiting, refused, failure } = embeddings;
+  const known = [
+    `${embedded} embedded`,
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+    ...(refused > 0 ? [`${refused} refused`] : []),
+  ];
+  return [
+    `  meaning:  ${plainLine(model)} by ${provider} at ${plainLine(url)}: ${known.join(", ")}`,
+    ...(failure === undefined ? [] : [`            last failure: ${plainLine(failure)}`]),
+  ];
 }
 
 export function answerText(query: string, answer: RecallAnswer, explain = false): string {

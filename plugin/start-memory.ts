@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { findPlace, startWorkerMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
+import { embeddingSettings } from "./embeddings.ts";
 import type { HostApi, HostConfig } from "./host.ts";
 import { resolveConfiguredKey } from "./secret.ts";
 import { type Lease, leaseMemory } from "./shared-memory.ts";
@@ -10,11 +11,15 @@ import { type Lease, leaseMemory } from "./shared-memory.ts";
 declare const __HELMDECK_BUILD__: string | undefined;
 const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
 
-/** Rejects with a HelmdeckError when a configured key cannot be had; all other trouble shows with the first call. */
+/**
+ * Rejects with a HelmdeckError when a configured key cannot be had; all other trouble shows with the first call. A command
+ * is gone in a moment: it uses the vectors that are there and leaves the embedding of what is new to the gateway.
+ */
 export async function startMemory(
   api: HostApi,
   config: PluginConfig,
   hostConfig: HostConfig,
+  purpose: "gateway" | "command",
 ): Promise<Lease> {
   const { env } = process;
   const configuredKey = await resolveConfiguredKey(config.encryptionKey, hostConfig, env);
@@ -24,7 +29,11 @@ export async function startMemory(
     stateDir: api.runtime.state.resolveStateDir(env),
     ...(config.databasePath === undefined ? {} : { databasePath: config.databasePath }),
   });
-  const options = { ...place, env, ...(configuredKey === undefined ? {} : { configuredKey }) };
+  const options = {
+    ...{ ...place, env, embedsEntries: purpose === "gateway" },
+    embeddings: await embeddingSettings(config.embeddings, hostConfig, env),
+    ...(configuredKey === undefined ? {} : { configuredKey }),
+  };
   return leaseMemory({ ...options, build: BUILD }, () =>
     startWorkerMemory({ ...options, workerUrl: workerUrl() }),
   );

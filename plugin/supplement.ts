@@ -27,6 +27,11 @@ export interface SupplementParts {
  */
 export function makeSupplement(parts: SupplementParts): Supplement {
   const deadlineMs = parts.deadlineMs ?? ANSWER_DEADLINE_MS;
+  let lastReason: string | undefined;
+  const noteReason = (reason: string | undefined): void => {
+    if (reason !== undefined && reason !== lastReason) parts.log.info(`helmdeck memory, in part: ${reason}`);
+    lastReason = reason;
+  };
   const ask = async <T>(work: (memory: Memory) => Promise<T>): Promise<T> => {
     try {
       return await within(deadlineMs, parts.access.open().then(work));
@@ -43,6 +48,7 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       if (query === "" || !verdict.ok) return [];
       const limit = limitOf(params.maxResults);
       const answer = await ask((memory) => memory.search(verdict.subject, { query, limit }));
+      noteReason(answer?.reason);
       return checkedHits(answer, limit, parts.log);
     },
     async get(params: GetParams): Promise<GetResult | null> {

@@ -1,7 +1,7 @@
 /**
  * Words and meaning in one score. Nearness of meaning comes in deviations from what has nothing to do with the question
  * (recall/meaning/yardstick.ts), so that nothing here depends on a model; the constants and what they were chosen on are in
- * docs/decisions/0022-words-and-meaning-in-one-score.md.
+ * docs/decisions/0024-words-and-meaning-in-one-score.md.
  */
 import type { UnixMs } from "../engine/index.ts";
 import {

@@ -16,6 +16,7 @@ import { withDeadline } from "./deadline.ts";
 import { dimensionMismatch, unavailable } from "./failures.ts";
 import { profileOf } from "./models.ts";
 import { withRetry } from "./retry.ts";
+import { spaceOf } from "./space.ts";
 
 /** What differs from service to service. */
 export interface EmbeddingService {
@@ -255,10 +256,6 @@ function speaksAgainstTheService(error: unknown): error is HelmdeckError {
 
 function isRefusal(error: HelmdeckError): boolean {
   return error.details.circuit === "open";
-}
-
-function spaceOf(model: string, dimensions: number | undefined, { query, document }: Prefixes): string {
-  return JSON.stringify([model, dimensions ?? "all", query, document]);
 }
 
 function requireVector(vectors: readonly Float32Array[], at: number): Float32Array {

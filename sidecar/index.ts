@@ -19,3 +19,4 @@ export { isSameOllamaModel, ollamaName } from "./models.ts";
 export { createOllamaSidecar } from "./ollama.ts";
 export { createOllamaEmbedder } from "./ollama-embedder.ts";
 export { createOpenAiCompatibleEmbedder } from "./openai-compatible.ts";
+export { settingsOfSpace } from "./space.ts";

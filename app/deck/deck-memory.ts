@@ -7,6 +7,7 @@
  */
 import { asHelmdeckError, createInMemoryStore, findKey } from "../../engine/index.ts";
 import { composeMemory, type OpenMemory } from "../compose.ts";
+import { embeddingSettingsOfEnv } from "../embedding/environment.ts";
 import type { DoctorReport, Memory } from "../memory.ts";
 import { type OpenMemoryOptions, openMemory, SWEEP_EVERY_MS } from "../open-memory.ts";
 import type { MemoryState } from "./contract.ts";
@@ -33,7 +34,7 @@ const NOWHERE = "in this process only";
 export async function openDeckMemory(options: DeckMemoryOptions): Promise<DeckMemory> {
   const { databasePath, withoutKey, driver } = options;
   try {
-    if (withoutKey === "ephemeral" && (await findKey(options)) === undefined) return ephemeral(options);
+    if (withoutKey === "ephemeral" && (await findKey(options)) === undefined) return await ephemeral(options);
     const open = await openMemory(options);
     const { keySource } = await open.status();
     return { memory: open, state: { state: "ready", databasePath, keySource }, open };
@@ -43,7 +44,7 @@ export async function openDeckMemory(options: DeckMemoryOptions): Promise<DeckMe
   }
 }
 
-function ephemeral(options: DeckMemoryOptions): DeckMemory {
+async function ephemeral(options: DeckMemoryOptions): Promise<DeckMemory> {
   const { keyPath, now = Date.now, timer, random } = options;
   const warning =
     "Memory is kept in this process only and is gone when it ends: there is no key. Set HELMDECK_MEMORY_KEY or " +
@@ -54,6 +55,7 @@ function ephemeral(options: DeckMemoryOptions): DeckMemory {
     key: { source: "none", made: false },
     now,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
+    embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     ...(timer && { timer }),
     ...(random && { random }),
   });

@@ -6,6 +6,7 @@
 import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
 import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
+import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/settings.ts";
 import type { DoctorReport, Memory, MemoryStatus } from "../memory.ts";
 import { fromWire, type MemoryMethod, type WorkerFunctions, type WorkerStart } from "./wire.ts";
 
@@ -20,6 +21,10 @@ export interface WorkerMemoryOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How often what has expired is deleted; 0: never. Default ten minutes. */
   readonly sweepEveryMs?: number;
+  /** Default: none; the environment is not asked. */
+  readonly embeddings?: EmbeddingSettings;
+  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
+  readonly embedsEntries?: boolean;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
@@ -173,9 +178,9 @@ class WorkerLink {
 
   #workerStart(): WorkerStart {
     const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs } = this.#options;
+    const { embeddings = NO_EMBEDDINGS, embedsEntries = true } = this.#options;
     return {
-      databasePath,
-      keyPath,
+      ...{ databasePath, keyPath, embeddings, embedsEntries },
       ...(configuredKey !== undefined && { configuredKey }),
       env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
       ...(sweepEveryMs !== undefined && { sweepEveryMs }),

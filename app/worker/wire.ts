@@ -1,5 +1,6 @@
 /** What crosses between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
 import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/index.ts";
+import type { EmbeddingSettings } from "../embedding/settings.ts";
 import type { Memory } from "../memory.ts";
 
 /** The use cases that can be called across, and nothing else. */
@@ -26,13 +27,15 @@ export const MEMORY_METHODS = [
 
 export type MemoryMethod = (typeof MEMORY_METHODS)[number];
 
-/** Data for the worker, by `workerData`: it may hold the key, so it never stands in arguments or the environment. */
+/** Data for the worker, by `workerData`: it may hold keys, so it never stands in arguments or the environment. */
 export interface WorkerStart {
   readonly databasePath: string;
   readonly keyPath: string;
   readonly configuredKey?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly sweepEveryMs?: number;
+  readonly embeddings: EmbeddingSettings;
+  readonly embedsEntries: boolean;
 }
 
 /** Errors cross as data: structured cloning would strip class, code and details. */

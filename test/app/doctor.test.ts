@@ -164,6 +164,7 @@ describe("status", () => {
       keySource: place.keyPath,
       driver: "better-sqlite3",
       mode: "keyword",
+      embeddings: { provider: "none" },
       subject: { name: "main", facts: 1, auditRows: 1 },
     });
     expect((await memory.status()).subject).toBeUndefined();

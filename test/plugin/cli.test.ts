@@ -91,26 +91,30 @@ describe("status", () => {
 });
 
 describe("search", () => {
+  const warm = async () => {};
+
   test("asks for the agent's subject", async () => {
-    const memory = fakeMemory({ search: async () => ({ results: [HIT], mode: "keyword" }) });
+    const memory = fakeMemory({ warm, search: async () => ({ results: [HIT], mode: "keyword" }) });
     const { out } = await typing(
       ["search", "deploy", "preference", "--agent", "work", "--limit", "3"],
       memory,
     );
     expect(memory.calls).toEqual([
+      { method: "warm", args: ["shared"] },
       { method: "search", args: ["shared", { query: "deploy preference", limit: 3, explain: false }] },
     ]);
     expect(out.join()).toContain("1. 0.90  helmdeck/user_facts/deploy.md:3-3");
   });
 
   test("--explain shows what the score is made of", async () => {
-    const memory = fakeMemory({ search: async () => ({ results: [HIT], mode: "keyword" }) });
+    const memory = fakeMemory({ warm, search: async () => ({ results: [HIT], mode: "keyword" }) });
     const { out } = await typing(["search", "deploy", "--explain"], memory);
     expect(out.join()).toContain("words 0.750 · phrase 0.150");
   });
 
   test("--json prints memory's answer", async () => {
     const memory = fakeMemory({
+      warm,
       search: async () => ({ results: [HIT], mode: "keyword", reason: "still indexing" }),
     });
     const { out } = await typing(["search", "deploy", "--json"], memory);

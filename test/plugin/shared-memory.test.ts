@@ -1,10 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, isHelmdeckError, type Memory } from "../../app/index.ts";
+import { HelmdeckError, isHelmdeckError, type Memory, NO_EMBEDDINGS } from "../../app/index.ts";
 import { makeMemoryAccess } from "../../plugin/memory-access.ts";
-import { leaseMemory, type SharedMemories } from "../../plugin/shared-memory.ts";
+import { leaseMemory, type SharedMemories, type SharedPlace } from "../../plugin/shared-memory.ts";
 import { fakeMemory } from "./fake-memory.ts";
 
-const PLACE = { build: "b1", databasePath: "/s/memory.sqlite", keyPath: "/s/key" };
+const PLACE: SharedPlace = {
+  ...{ build: "b1", databasePath: "/s/memory.sqlite", keyPath: "/s/key" },
+  ...{ embeddings: NO_EMBEDDINGS, embedsEntries: true },
+};
+const SERVICE = { provider: "openai-compatible", url: "https://vectors.example/v1", model: "m" } as const;
 
 /** Counts how many memories are open, as file handles and workers would. */
 function workshop() {
@@ -21,8 +25,7 @@ function workshop() {
       },
     });
   };
-  const lease = (change: Partial<typeof PLACE & { configuredKey: string }> = {}) =>
-    leaseMemory({ ...PLACE, ...change }, start, memories);
+  const lease = (change: Partial<SharedPlace> = {}) => leaseMemory({ ...PLACE, ...change }, start, memories);
   return { counts, memories, lease };
 }
 
@@ -57,10 +60,30 @@ describe("leases", () => {
     expect((await lease(change)).memory).not.toBe((await lease()).memory);
   });
 
-  test("the key stands nowhere in the registry's names", async () => {
+  test("no key stands in the registry's names", async () => {
     const { lease, memories } = workshop();
     await lease({ configuredKey: "ab".repeat(32) });
+    await lease({ embeddings: { ...SERVICE, apiKey: "sk-abab" } });
     expect([...memories.open.keys()].join()).not.toContain("abab");
+  });
+
+  test("another embedding service opens memory anew, and the former one is closed with its last user", async () => {
+    const { lease, counts } = workshop();
+    let [before, services] = [await lease(), 1];
+    for (const change of [
+      { model: "n" },
+      { url: "https://other.example/v1" },
+      { apiKey: "k" },
+      { dimensions: 7 },
+    ]) {
+      const next = await lease({ embeddings: { ...SERVICE, ...change } });
+      await before.release();
+      before = next;
+      services += 1;
+      expect(counts).toMatchObject({ started: services, open: 1 });
+    }
+    await before.release();
+    expect(counts.open).toBe(0);
   });
 
   test("over twenty reloads there is never more than one open, and none at the end", async () => {

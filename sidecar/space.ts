@@ -1,0 +1,34 @@
+/** The name of all that a vector depends on, written and read in one place. */
+import type { EmbedderSettings, Prefixes } from "./contract.ts";
+
+const ALL = "all";
+
+export function spaceOf(
+  model: string,
+  dimensions: number | undefined,
+  { query, document }: Prefixes,
+): string {
+  return JSON.stringify([model, dimensions ?? ALL, query, document]);
+}
+
+/** Settings of an embedder of this space; undefined for a name that none of ours has given. */
+export function settingsOfSpace(
+  space: string,
+): Pick<EmbedderSettings, "model" | "dimensions" | "prefixes"> | undefined {
+  const parts = partsOf(space);
+  if (!Array.isArray(parts) || parts.length !== 4) return undefined;
+  const [model, dimensions, query, document]: readonly unknown[] = parts;
+  if (typeof model !== "string" || typeof query !== "string" || typeof document !== "string")
+    return undefined;
+  const settings = { model, prefixes: { query, document } };
+  if (dimensions === ALL) return settings;
+  return typeof dimensions === "number" ? { ...settings, dimensions } : undefined;
+}
+
+function partsOf(space: string): unknown {
+  try {
+    return JSON.parse(space);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+/** Search by meaning in the real gateway, with a stand-in for Ollama: a paraphrase finds its fact, and the service may come and go. */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host.ts";
+import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+import { NOTES } from "./setup.ts";
+import { type Hit, hitsOf, member, patchConfig } from "./shared.ts";
+
+const MODEL = "nomic-embed-text";
+const KEY = "deploy-preference";
+const PATH = `helmdeck/user_facts/${KEY}.md`;
+/** They share no word; the stand-in knows that both speak of deployment. */
+const FACT = "I always deploy via Konflux.";
+const PARAPHRASE = "how do we ship to production";
+const IN_ITS_WORDS = "deploy via Konflux";
+/** Far below the host's own 30 s; ours are 1.5 s, beside a machine that may be busy. */
+const NOT_THE_HOSTS_MS = 10_000;
+/** After a failure the service is left alone for a moment: five failures for 5 s, then longer. */
+const RECOVERED_WITHIN_MS = 60_000;
+
+let host: OpenClawHost;
+let service: StandInOllama;
+
+beforeAll(async () => {
+  service = await startStandInOllama({ models: [MODEL] });
+  host = await startOpenClaw({ plugins: [inject("tarball")], notes: NOTES });
+  await configure({ provider: "ollama", url: service.address, model: MODEL });
+  for (const [key, value] of Object.entries({
+    [KEY]: FACT,
+    "food/lunch": "Lunch is vegetarian on Mondays.",
+    "health/dentist": "The dentist is in Lime Street.",
+  })) {
+    expect((await host.invokeTool("helmdeck__memory_store", { key, value })).status).toBe(200);
+  }
+});
+
+afterAll(async () => {
+  await host?.stop();
+  await service?.close();
+});
+
+describe("a question in other words", () => {
+  it("finds its fact by meaning, soon after it was stored, and nothing of another matter", async () => {
+    const [hit, ...others] = await untilFound(PARAPHRASE);
+    expect(hit).toMatchObject({ path: PATH });
+    expect(hit?.score).toBeGreaterThan(0.4);
+    expect(hit?.score).toBeLessThan(0.9);
+    expect(others).toEqual([]);
+    expect(await search("when does the marathon begin")).toEqual([]);
+  });
+
+  it("finds it on the command line too, and says what the score is made of", async () => {
+    const { code, stdout } = await host.openclaw(["helmdeck", "search", "--explain", "--json", PARAPHRASE]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      mode: "hybrid",
+      results: [
+        {
+          path: PATH,
+          parts: { coverage: 0, nearness: expect.any(Number), beyondChance: expect.any(Number) },
+        },
+      ],
+    });
+  });
+
+  it("is told by status: which model, and how much it knows", async () => {
+    const status = await host.rpc("helmdeck.status", {});
+    expect(member(status, "mode")).toBe("hybrid");
+    expect(member(status, "embeddings")).toMatchObject({
+      provider: "ollama",
+      model: `${MODEL}:latest`,
+      embedded: 3,
+      waiting: 0,
+    });
+  });
+});
+
+describe("a service that", () => {
+  it("hangs: words answer the same call, with the reason, in our time and not in the host's", async () => {
+    service.setFault({ kind: "hang" });
+    const started = performance.now();
+    const hits = await search(`${IN_ITS_WORDS} while it hangs`);
+    expect(performance.now() - started).toBeLessThan(NOT_THE_HOSTS_MS);
+    expect(hits).toMatchObject([{ path: PATH }]);
+    expect(JSON.stringify(hits)).toContain("the embedding service did not answer in time");
+    expect(await search(`${PARAPHRASE} while it hangs`)).toEqual([]);
+  });
+
+  it("stopped: words answer, with the reason; started again: meaning is back without a restart", async () => {
+    const { port } = new URL(service.address);
+    const before = host.pid;
+    await service.close();
+    const hits = await search(`${IN_ITS_WORDS} while it is gone`);
+    expect(hits).toMatchObject([{ path: PATH }]);
+    expect(JSON.stringify(hits)).toContain("Searched by words alone");
+    service = await startStandInOllama({ models: [MODEL], port: Number(port) });
+    const [hit] = await untilFound(`${PARAPHRASE} once it is back`, RECOVERED_WITHIN_MS);
+    expect(hit).toMatchObject({ path: PATH });
+    expect(host.pid).toBe(before);
+  });
+
+  it("is taken out of the configuration: words alone, at once", async () => {
+    await configure({ provider: "none" });
+    expect(await search(PARAPHRASE)).toEqual([]);
+    expect(await search(IN_ITS_WORDS)).toMatchObject([{ path: PATH }]);
+    expect(member(await host.rpc("helmdeck.status", {}), "embeddings")).toEqual({ provider: "none" });
+  });
+});
+
+async function configure(embeddings: Readonly<Record<string, string>>): Promise<void> {
+  await patchConfig(host, { plugins: { entries: { "helmdeck-memory": { config: { embeddings } } } } });
+}
+
+async function search(query: string): Promise<readonly Hit[]> {
+  return hitsOf(await host.invokeTool("memory_search", { query })).filter(
+    ({ corpus }) => corpus === "helmdeck",
+  );
+}
+
+/** Embedding goes on in the background, and the gateway tells nobody when it is done: ask until it is, or the time is up. */
+async function untilFound(query: string, withinMs = 20_000): Promise<readonly Hit[]> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const hits = await search(query);
+    if (hits.length > 0 || performance.now() > until) return hits;
+  }
+}
