@@ -1,18 +1,21 @@
 /** The seam writes nothing: no row, no byte of database, repository or home, whether memory is there or not. */
 import { execFile } from "node:child_process";
-import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeSqliteDriver } from "../../app/index.ts";
+import { namespaceOf } from "../../engine/index.ts";
 import { SqliteReader } from "../../engine/memory/sqlite/reader.ts";
 import { SqliteStore } from "../../engine/memory/sqlite/store.ts";
 import { PHASES, type Seam } from "../../seam/index.ts";
+import { askMemory } from "../../seam/memory-here.ts";
 import { projectFact, SeamHome } from "./fixtures.ts";
 import { fingerprintOf } from "./hashes.ts";
 
 const run = promisify(execFile);
+const SCHEMA_1 = join(import.meta.dirname, "../data/memory-schema-1.sqlite");
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -150,5 +153,30 @@ describe("with memory absent", () => {
     expect(await home.seam().recallHere()).toBe("");
     expect(home.notes).toEqual([expect.stringContaining("is empty")]);
     expect(await fingerprintOf(home.folder)).toEqual(before);
+  });
+});
+
+test("a database of an older program is read as it is, and not brought up to date", async () => {
+  const home = await SeamHome.make();
+  await mkdir(dirname(home.databasePath), { recursive: true });
+  await copyFile(SCHEMA_1, home.databasePath);
+  // As its test key has it; see test/data/README.md.
+  const env = { ...home.place.env, HELMDECK_MEMORY_KEY: "00112233445566778899aabbccddeeff".repeat(2) };
+  const memory = { ...home.place, env };
+  const before = await fingerprintOf(home.folder);
+  const asked = await askMemory(memory, namespaceOf("ben"), (facts) =>
+    facts.listFacts({ category: "user_facts", limit: 10 }),
+  );
+  expect(asked).toMatchObject({
+    kind: "answered",
+    answer: { facts: [{ key: "editor", value: "emacs" }], unreadable: [] },
+  });
+  expect(await home.seam({ memory }).recallHere({ phase: "work" })).toBe("");
+  expect(home.notes).toEqual([expect.stringMatching(/^Memory has nothing for the phase work/)]);
+  expect(await fingerprintOf(home.folder)).toEqual(before);
+  expect(
+    new DatabaseSync(home.databasePath, { readOnly: true }).prepare("PRAGMA user_version").get(),
+  ).toEqual({
+    user_version: 1,
   });
 });
