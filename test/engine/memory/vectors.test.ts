@@ -59,6 +59,18 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
 
     test(
+      "that was moved to another entry together with the digest that it stood beside is refused",
+      using(async ({ store, tamper }) => {
+        const first = await embedded(store, fact("first", "1"));
+        const second = await madeOf(store, fact("second", "2"));
+        await tamper("UPDATE vectors SET entry_id = ?", second.id);
+        const digest = "(SELECT digest FROM entries WHERE id = ?)";
+        await tamper(`UPDATE entries SET digest = ${digest} WHERE id = ?`, first.id, second.id);
+        expect(await kept(store, second)).toEqual([]);
+      }),
+    );
+
+    test(
       "is refused when its entry is claimed for another namespace",
       using(async ({ store, tamper }) => {
         const made = await embedded(store, fact("first", "1"));
@@ -193,13 +205,15 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   test(
     "vectors give way to another writer: store_locked at once, however long entries would wait",
     using(async ({ store, path, options }) => {
-      const patient = await openSqliteStore({ ...options, busyTimeoutMs: 300_000 }); // longer than the test may last
+      const patient = await openSqliteStore({ ...options, busyTimeoutMs: 10_000 });
       const made = await madeOf(store, fact("first", "1"));
       const child = spawnChild(childPath("hold-lock.ts"), [driver.name, path, "BEGIN IMMEDIATE"]);
       await child.next();
+      const start = performance.now();
       await expect(patient.putVectors(ANA, SPACE, [made])).rejects.toMatchObject({ code: "store_locked" });
       const others = { namespace: ANA, space: SPACE, ids: [made.id] };
       await expect(patient.deleteOtherVectors(others)).rejects.toMatchObject({ code: "store_locked" });
+      expect(performance.now() - start).toBeLessThan(5_000); // 100 ms, on an idle machine
       child.process.stdin?.end();
       await child.ended();
       expect(await patient.putVectors(ANA, SPACE, [made])).toEqual([made.id]);
