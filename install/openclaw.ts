@@ -205,7 +205,8 @@ function openclawFailed(what: string, ran: Ran): HelmdeckError {
 }
 
 function lastLine({ stdout, stderr, exitCode }: Ran): string {
-  const lines = `${stdout}\n${stderr}`.split("\n").filter((line) => line.trim() !== "");
+  // The last line of a failed start only points at the help.
+  const lines = `${stdout}\n${stderr}`.split("\n").filter((line) => !/^\s*$|^\[openclaw\] Help:/.test(line));
   return lines.at(-1)?.trim().slice(0, 500) ?? `it ended with ${exitCode ?? "no code"} and said nothing`;
 }
 

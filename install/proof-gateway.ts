@@ -16,7 +16,10 @@ import type { World } from "./world.ts";
 const READY_WITHIN_MS = 180_000;
 const LOOK_AGAIN_MS = 200;
 
-/** The gateway is its own process group, ended with all it started once standard input closes. */
+/**
+ * The gateway is its own process group, ended with all it started once standard input closes. It gets a minute to let go: one
+ * that is killed leaves a lease on OpenClaw's state behind.
+ */
 const WATCHED = `
 set -m
 openclaw gateway run --bind loopback --auth token --port "$OPENCLAW_GATEWAY_PORT" --allow-unconfigured </dev/null >/dev/null 2>&1 &
@@ -24,7 +27,7 @@ gateway=$!
 cat >/dev/null
 kill -TERM "-$gateway" 2>/dev/null
 tries=0
-while kill -0 "-$gateway" 2>/dev/null && [ "$tries" -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+while kill -0 "-$gateway" 2>/dev/null && [ "$tries" -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
 kill -KILL "-$gateway" 2>/dev/null
 exit 0
 `;

@@ -14,7 +14,7 @@ printf '%s\\n' "$@" >> "$SEEN/arguments"
 cat >> "$SEEN/input"
 case $1 in
   --version) echo "OpenClaw 2026.9.6 (eb377ac)" ;;
-  fails) echo "a word before" >&2; echo "the reason" >&2; exit 3 ;;
+  fails) echo "a word before" >&2; echo "the reason" >&2; echo "[openclaw] Help: openclaw --help" >&2; exit 3 ;;
   *) echo "{\\"ok\\": true}" ;;
 esac
 `;
@@ -60,7 +60,7 @@ describe("OpenClaw's command", () => {
     expect(seen("environment")).toBe(SECRET);
   });
 
-  it("fails with its last line", async () => {
+  it("fails with its last line that says something", async () => {
     await expect(openclaw.must("do it", ["fails"])).rejects.toThrow("OpenClaw could not do it: the reason");
   });
 
