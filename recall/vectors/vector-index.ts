@@ -11,7 +11,7 @@ export interface VectorIndexOptions {
   readonly candidates?: number;
 }
 
-const EXACT_UP_TO = 4_096;
+const EXACT_UP_TO = 2_048;
 const CANDIDATES = 1_000;
 
 /** One passage: a row of the index. */
@@ -140,9 +140,9 @@ function meanOf(rows: VectorRows, count: number, dimensions: number): Float32Arr
   const mean = new Float32Array(dimensions);
   for (let row = 0; row < count; row += 1) {
     const vector = rows.read(row);
-    for (let i = 0; i < dimensions; i += 1) mean[i] = (mean[i] ?? 0) + (vector[i] ?? 0) / count;
+    for (let i = 0; i < dimensions; i += 1) mean[i] = (mean[i] ?? 0) + (vector[i] ?? 0);
   }
-  return mean;
+  return mean.map((sum) => sum / Math.max(1, count));
 }
 
 function compareHits(a: SemanticHit, b: SemanticHit): number {

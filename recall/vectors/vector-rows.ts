@@ -78,9 +78,10 @@ export class RoundedRows implements VectorRows {
   }
 
   write(row: number, vector: Float32Array): void {
-    const step = vector.reduce((most, number) => Math.max(most, Math.abs(number)), 0) / MOST;
+    const step = largestOf(vector) / MOST;
+    const perStep = step === 0 ? 0 : 1 / step;
     const rounded = this.#rows.row(row);
-    for (let i = 0; i < vector.length; i += 1) rounded[i] = Math.round((vector[i] ?? 0) / step);
+    for (let i = 0; i < vector.length; i += 1) rounded[i] = Math.round((vector[i] ?? 0) * perStep);
     this.#steps.row(row)[0] = step;
   }
 
@@ -111,6 +112,12 @@ export class RoundedRows implements VectorRows {
   #step(row: number): number {
     return this.#steps.block(Math.floor(row / BLOCK_ROWS))[row % BLOCK_ROWS] ?? 0;
   }
+}
+
+function largestOf(vector: Float32Array): number {
+  let largest = 0;
+  for (let i = 0; i < vector.length; i += 1) largest = Math.max(largest, Math.abs(vector[i] ?? 0));
+  return largest;
 }
 
 function dot(query: Float32Array, block: Float32Array | Int8Array, start: number): number {
