@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { HelmdeckError } from "../../engine/index.ts";
+import { createRecall, type RecallAnswer, type RecallOptions } from "../../recall/index.ts";
+import { type FactSketch, NOW, OWNER, WritableSource } from "./corpus.ts";
+import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts";
+
+const KONFLUX = "I always deploy via Konflux.";
+const QUESTION = "how do we ship to production";
+const shipping = directionOf("shipping");
+/** The question lies a third of the way from its fact. */
+const PLACES = { [KONFLUX]: shipping, [QUESTION]: between(shipping, directionOf("asking"), 0.35) };
+
+function facts(count: number): readonly FactSketch[] {
+  return Array.from({ length: count }, (_, number) => ({
+    key: `misc/${number}-note`,
+    value: `Note ${number}: ${["pears", "boats", "stamps", "lamps"][number % 4]} were counted.`,
+    createdAt: NOW - (number + 1) * 86_400_000,
+  }));
+}
+
+async function recallOver(
+  given: readonly FactSketch[],
+  space: SpaceOptions = {},
+  options: Partial<RecallOptions> = {},
+) {
+  const drawn = drawSpace({ places: PLACES, ...space });
+  const source = new WritableSource(given);
+  const recall = createRecall({ source, now: () => NOW, semantic: drawn.index, ...options });
+  const search = (query: string, more = {}): Promise<RecallAnswer> =>
+    recall.search(OWNER, { query, ...more });
+  return { search, source, drawn };
+}
+
+const DEPLOY = { key: "deploy-preference", value: KONFLUX };
+
+describe("words and meaning together", () => {
+  test("a paraphrase finds its fact, with a score between a doubtful and an exact hit", async () => {
+    const { search } = await recallOver([DEPLOY, ...facts(30)]);
+    const { results, mode, reason } = await search(QUESTION);
+    expect({ mode, reason }).toEqual({ mode: "hybrid", reason: undefined });
+    expect(results.map(({ key }) => key)).toEqual([DEPLOY.key]);
+    expect(results[0]?.score).toBeGreaterThan(0.4);
+    expect(results[0]?.score).toBeLessThan(0.88);
+  });
+
+  test("also where it is the only fact there is", async () => {
+    const { search } = await recallOver([DEPLOY]);
+    expect((await search(QUESTION)).results).toHaveLength(1);
+  });
+
+  test.each([1, 3, 30, 300])("of %i facts none answers what has nothing to do with any", async (count) => {
+    const { search } = await recallOver(facts(count));
+    for (let number = 0; number < 100; number += 1) {
+      const { results, mode } = await search(`is there anything concerning matter${number}x`);
+      expect({ results, mode }).toEqual({ results: [], mode: "hybrid" });
+    }
+  });
+
+  test("a space in which everything lies near everything gives the same answers", async () => {
+    const given = [DEPLOY, ...facts(30)];
+    const plain = await recallOver(given);
+    const squeezed = await recallOver(given, { squeezed: 0.6 });
+    for (const query of [QUESTION, "is there anything concerning matter1x", "deploy Konflux"]) {
+      const [one, other] = [await plain.search(query), await squeezed.search(query)];
+      expect(other.results.map(({ key }) => key)).toEqual(one.results.map(({ key }) => key));
+    }
+  });
+
+  test("nearness that shared words explain is no second reason", async () => {
+    const question = "which boats were painted by grandfather";
+    const places = {
+      "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.55),
+    };
+    const near = await recallOver(facts(30), { places });
+    expect((await near.search(question)).results).toEqual([]);
+    const same = await recallOver(facts(30), {
+      places: { ...places, "grandpa ahoy": directionOf(question) },
+    });
+    expect((await same.search("grandpa ahoy")).results.map(({ key }) => key)).toEqual(["misc/1-note"]);
+  });
+
+  test("an exact answer stays first and near 0.9", async () => {
+    const { search } = await recallOver([DEPLOY, ...facts(30)]);
+    const [first] = (await search("deploy via Konflux")).results;
+    expect(first).toMatchObject({ key: DEPLOY.key });
+    expect(first?.score).toBeGreaterThan(0.85);
+    expect(first?.score).toBeLessThan(1);
+  });
+
+  test("a document that is named is found whatever it means", async () => {
+    const { search } = await recallOver([DEPLOY, ...facts(30)]);
+    expect((await search("misc/7-note")).results[0]).toMatchObject({ key: "misc/7-note" });
+  });
+
+  test("of two that answer alike the newer comes first, and the order is always the same", async () => {
+    const old = { key: "a", value: KONFLUX.replace("always", "usually"), createdAt: NOW - 90 * 86_400_000 };
+    const fresh = { key: "b", value: KONFLUX.replace("always", "mostly"), createdAt: NOW - 3_600_000 };
+    const { search } = await recallOver([fresh, old, ...facts(10)], {
+      places: { ...PLACES, [old.value]: shipping, [fresh.value]: shipping },
+    });
+    const orders = new Set<string>();
+    for (let time = 0; time < 5; time += 1) {
+      orders.add((await search(QUESTION)).results.map(({ key }) => key).join());
+    }
+    expect([...orders]).toEqual(["b,a"]);
+  });
+
+  test("what has expired is not found by its meaning either", async () => {
+    const { search } = await recallOver([{ ...DEPLOY, expiresAt: NOW }, ...facts(3)]);
+    expect((await search(QUESTION)).results).toEqual([]);
+  });
+
+  test("--explain shows what the score is made of", async () => {
+    const { search } = await recallOver([DEPLOY, ...facts(30)]);
+    const { results } = await search(QUESTION, { explain: true });
+    expect(results[0]?.parts).toMatchObject({ coverage: 0, others: 0, isNamed: 0 });
+    expect(results[0]?.parts?.nearness).toBeGreaterThan(3);
+    expect(results[0]?.parts?.beyondChance).toBeGreaterThan(0);
+    expect((await search(QUESTION)).results[0]?.parts).toBeUndefined();
+  });
+});
+
+describe("the same text stored several times", () => {
+  const copies = [
+    "I always deploy via Konflux.",
+    "i always DEPLOY via Konflux!",
+    "I always deploy  via konflux",
+  ];
+  const stored = copies.map((value, number) => ({
+    key: `copy-${number}`,
+    value,
+    createdAt: NOW - number * 1_000,
+  }));
+  const places = Object.fromEntries(copies.map((value) => [value, shipping]));
+
+  test("is one answer, the newest, which says how many it stands for", async () => {
+    const { search } = await recallOver(stored, { places: { ...PLACES, ...places } });
+    const { results } = await search(QUESTION, { explain: true });
+    expect(results).toMatchObject([{ key: "copy-0", parts: { others: 2 } }]);
+  });
+
+  test("but for a negation it is not the same text", async () => {
+    const never = { key: "never", value: "I never deploy via Konflux." };
+    const { search } = await recallOver([...stored, never], {
+      places: { ...PLACES, ...places, [never.value]: shipping },
+    });
+    expect((await search(QUESTION)).results.map(({ key }) => key).sort()).toEqual(["copy-0", "never"]);
+  });
+});
+
+describe("without meaning", () => {
+  const refusing = (code: "model_missing" | "embeddings_unavailable") => ({
+    embedQuery: () => Promise.reject(new HelmdeckError(code, "secret words of the service")),
+  });
+
+  test.each([
+    ["model_missing", "Searched by words alone: the embedding service does not have the model."],
+    ["embeddings_unavailable", "Searched by words alone: the embedding service is not available."],
+  ] as const)(
+    "after %s words answer, exactly as without a service, and the reason is said",
+    async (code, reason) => {
+      const given = [DEPLOY, ...facts(30)];
+      const { search } = await recallOver(given, refusing(code));
+      const plain = createRecall({ source: new WritableSource(given), now: () => NOW });
+      for (const query of ["deploy Konflux", QUESTION, "boats counted"]) {
+        const expected = await plain.search(OWNER, { query, explain: true });
+        expect(await search(query, { explain: true })).toEqual({ ...expected, reason });
+      }
+    },
+  );
+
+  test("the next question tries again", async () => {
+    let isUp = false;
+    const { embedder } = drawSpace({ places: PLACES });
+    const { search } = await recallOver([DEPLOY], {
+      embedQuery: (text) =>
+        isUp ? embedder.embedQuery(text) : refusing("embeddings_unavailable").embedQuery(),
+    });
+    expect(await search(QUESTION)).toMatchObject({ mode: "keyword", results: [] });
+    isUp = true;
+    expect(await search(QUESTION)).toMatchObject({ mode: "hybrid", results: [{ key: DEPLOY.key }] });
+  });
+
+  test("an empty memory asks nobody and has no reason to give", async () => {
+    const { search, drawn } = await recallOver([]);
+    expect(await search(QUESTION)).toEqual({ results: [], mode: "keyword" });
+    expect(drawn.asked).toEqual([]);
+  });
+});
+
+test("meaning is known of some entries only: what is known is used, and it is said", async () => {
+  const drawn = drawSpace({ places: PLACES });
+  const semantic = { ...drawn.index, coverage: () => ({ embedded: 1, total: 4, refused: 1 }) };
+  const recall = createRecall({
+    source: new WritableSource([DEPLOY, ...facts(3)]),
+    now: () => NOW,
+    semantic,
+  });
+  expect(await recall.search(OWNER, { query: QUESTION })).toMatchObject({
+    mode: "hybrid",
+    results: [{ key: DEPLOY.key }],
+    reason: "Meaning is known of 1 of 4 entries so far; the others are found by words.",
+  });
+});

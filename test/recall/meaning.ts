@@ -1,0 +1,95 @@
+/** Meaning for tests of recall: an embedder whose spaces one draws oneself, and an index of what it says of each text. */
+import type { EntryId } from "../../engine/index.ts";
+import type { Embedder, SemanticIndex } from "../../recall/index.ts";
+import { passagesOfEntry } from "../../recall/lexical/documents.ts";
+import { cosine } from "../../recall/meaning/yardstick.ts";
+
+const DIMENSIONS = 64;
+
+/** A direction for each text; the same text has the same one always. */
+export function directionOf(text: string): Float32Array {
+  let state = 2_166_136_261;
+  for (const character of text) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16_777_619);
+  const vector = Float32Array.from({ length: DIMENSIONS }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return state / 2 ** 31;
+  });
+  return unit(vector);
+}
+
+/** What lies so far on the way from one direction to another. */
+export function between(from: Float32Array, to: Float32Array, share: number): Float32Array {
+  return unit(from.map((value, place) => (1 - share) * value + share * (to[place] ?? 0)));
+}
+
+function unit(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
+export interface DrawnSpace {
+  readonly embedder: Embedder;
+  readonly index: SemanticIndex;
+  /** Texts of questions that were embedded. */
+  readonly asked: string[];
+}
+
+export interface SpaceOptions {
+  /** Where a text lies; texts that are not named lie in directions of their own. */
+  readonly places?: Readonly<Record<string, Float32Array>>;
+  /** As some models do: everything lies near everything, by so much. */
+  readonly squeezed?: number;
+  readonly embedQuery?: Embedder["embedQuery"];
+  readonly embedDocuments?: Embedder["embedDocuments"];
+}
+
+/** Each entry lies where its body does. */
+export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = {}): DrawnSpace {
+  const asked: string[] = [];
+  const vectors = new Map<EntryId, readonly Float32Array[]>();
+  const everything = directionOf("what every text has in common");
+  const placeOf = (text: string) => between(places[text] ?? directionOf(text), everything, squeezed);
+  const embedder: Embedder = {
+    model: "drawn",
+    space: "drawn",
+    dimensions: DIMENSIONS,
+    embedDocuments: own.embedDocuments ?? (async (texts) => ({ vectors: texts.map(placeOf), truncated: [] })),
+    embedQuery: (text, options) => {
+      asked.push(text);
+      return own.embedQuery?.(text, options) ?? Promise.resolve(placeOf(text));
+    },
+    close: () => {},
+  };
+  const index: SemanticIndex = {
+    follow: () => ({
+      changed(upserts, removed) {
+        for (const id of removed) vectors.delete(id);
+        for (const entry of upserts)
+          vectors.set(
+            entry.id,
+            passagesOfEntry(entry).map(() => placeOf(entry.body)),
+          );
+      },
+      startOver: () => vectors.clear(),
+      drop: () => vectors.clear(),
+    }),
+    serving: () => (vectors.size === 0 ? undefined : embedder),
+    search: (_, { vector }, limit) =>
+      [...vectors]
+        .flatMap(([id, own]) => own.map((one, passage) => ({ id, passage, similarity: cosine(one, vector) })))
+        .sort((one, other) => other.similarity - one.similarity)
+        .slice(0, limit),
+    coverage: () => ({ embedded: vectors.size, total: vectors.size, refused: 0 }),
+    settled: () => Promise.resolve(),
+    status: () => ({
+      model: "drawn",
+      embedded: vectors.size,
+      waiting: 0,
+      refused: 0,
+      state: "idle",
+      lastError: undefined,
+    }),
+    close: () => {},
+  };
+  return { embedder, index, asked };
+}
