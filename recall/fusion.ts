@@ -1,7 +1,7 @@
 /**
  * Words and meaning in one score. Nearness of meaning comes in deviations from what has nothing to do with the question
  * (recall/meaning/yardstick.ts), so that nothing here depends on a model; the constants and what they were chosen on are in
- * docs/decisions/0024-words-and-meaning-in-one-score.md.
+ * docs/decisions/0026-words-and-meaning-in-one-score.md.
  */
 import type { UnixMs } from "../engine/index.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type Evidence,
   isLine,
   isToldByWords,
+  rivalry,
   scoreOf,
 } from "./lexical/judgement.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
@@ -50,6 +51,8 @@ const BARELY = 0.4;
 const SURELY = 0.85;
 /** Deviations beyond the limit that close most of that way. */
 const SURENESS = 2;
+/** A hit of meaning alone that scores less stands beside one that answers far more. */
+const OUTDONE = 0.3;
 /** How much of what is missing to certainty being new adds: it decides between equals and nothing else. */
 const RECENCY = 0.02;
 const MONTH_MS = 30 * 86_400_000;
@@ -69,10 +72,13 @@ export function fuse(
     const recency = 2 ** (-Math.max(0, now - one.document.updatedAt) / MONTH_MS);
     return { ...one, evidence: { ...one.evidence, nearness, beyondChance, recency } };
   });
-  const best = Math.max(0, ...found.map(({ evidence }) => shareAnswered(evidence)));
-  return answersAmong(found, chance, ranking).map(({ document, passage, rank, evidence }) => {
-    return { document, passage, evidence, score: fusedScore(rank, evidence, best) };
-  });
+  const answers = answersAmong(found, chance, ranking);
+  const best = { ofAll: mostAnswered(found), ofAnswers: mostAnswered(answers) };
+  return answers
+    .map(({ document, passage, rank, evidence }) => {
+      return { document, passage, evidence, score: fusedScore(rank, evidence, best) };
+    })
+    .filter(({ evidence, score }) => !isOutdone(evidence, score, ranking));
 }
 
 /**
@@ -106,12 +112,30 @@ function answersAmong(found: readonly Found[], chance: number, { cutOff }: Ranki
   });
 }
 
-function fusedScore(rank: number, evidence: FusedEvidence, bestAnswered: number): number {
+function mostAnswered(found: readonly Found[]): number {
+  return Math.max(0, ...found.map(({ evidence }) => shareAnswered(evidence)));
+}
+
+/** What the best answers: of all that was looked at, as words are judged, and of what is left as an answer. */
+interface Best {
+  readonly ofAll: number;
+  readonly ofAnswers: number;
+}
+
+function fusedScore(rank: number, evidence: FusedEvidence, best: Best): number {
   const together = rank + RANK_OF_DEVIATION * evidence.nearness;
-  const score = scoreOf(together, shareAnswered(evidence), bestAnswered);
+  const share = shareAnswered(evidence);
+  const score = scoreOf(together, share, best.ofAll);
   // A line is judged with its thread; what stands alone may be near enough by itself.
-  const surer = evidence.inThread ? score : Math.max(score, scoreOfMeaning(evidence.beyondChance));
+  const alone = evidence.inThread ? 0 : scoreOfMeaning(evidence.beyondChance);
+  const surer = Math.max(score, alone * rivalry(share, best.ofAnswers));
   return surer + RECENCY * evidence.recency * (1 - surer);
+}
+
+/** What only lies near the question is no answer beside one that answers far more of it. */
+function isOutdone(evidence: FusedEvidence, score: number, { cutOff }: Ranking): boolean {
+  if (cutOff === false || evidence.inThread || evidence.isNamed) return false;
+  return score < OUTDONE && !answersAlone(evidence, cutOff);
 }
 
 function shareAnswered(evidence: FusedEvidence): number {

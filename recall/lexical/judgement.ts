@@ -39,8 +39,12 @@ export function scoreOf(rank: number, answered: number, bestAnswered: number): n
     rank <= 1
       ? ALL_WORDS * rank ** CURVE
       : ALL_WORDS + (CERTAIN - ALL_WORDS) * (1 - Math.exp(2 * (1 - rank)));
-  const rivals = bestAnswered === 0 ? 1 : (answered / bestAnswered) ** RIVALRY;
-  return sure * rivals;
+  return sure * rivalry(answered, bestAnswered);
+}
+
+/** What remains of a score for answering less than the best unit does. */
+export function rivalry(answered: number, bestAnswered: number): number {
+  return bestAnswered === 0 ? 1 : (answered / bestAnswered) ** RIVALRY;
 }
 
 /** Of all that was found, what is an answer; the rest says more about the words people use than about what was asked. */

@@ -12,6 +12,9 @@ const PATH = `helmdeck/user_facts/${KEY}.md`;
 const FACT = "I always deploy via Konflux.";
 const PARAPHRASE = "how do we ship to production";
 const IN_ITS_WORDS = "deploy via Konflux";
+/** Asked while the service is away: what was asked before, memory knows by then. */
+const NEW_WORDS = ["always deploy via Konflux", "deploy Konflux"] as const;
+const NEW_PARAPHRASES = ["ship to production", "when is it shipped to production"] as const;
 /** Far below the host's own 30 s; ours are 1.5 s, beside a machine that may be busy. */
 const NOT_THE_HOSTS_MS = 10_000;
 /** After a failure the service is left alone for a moment: five failures for 5 s, then longer. */
@@ -78,22 +81,22 @@ describe("a service that", () => {
   it("hangs: words answer the same call, with the reason, in our time and not in the host's", async () => {
     service.setFault({ kind: "hang" });
     const started = performance.now();
-    const hits = await search(`${IN_ITS_WORDS} while it hangs`);
+    const hits = await search(NEW_WORDS[0]);
     expect(performance.now() - started).toBeLessThan(NOT_THE_HOSTS_MS);
     expect(hits).toMatchObject([{ path: PATH }]);
     expect(JSON.stringify(hits)).toContain("the embedding service did not answer in time");
-    expect(await search(`${PARAPHRASE} while it hangs`)).toEqual([]);
+    expect(await search(NEW_PARAPHRASES[0])).toEqual([]);
   });
 
   it("stopped: words answer, with the reason; started again: meaning is back without a restart", async () => {
     const { port } = new URL(service.address);
     const before = host.pid;
     await service.close();
-    const hits = await search(`${IN_ITS_WORDS} while it is gone`);
+    const hits = await search(NEW_WORDS[1]);
     expect(hits).toMatchObject([{ path: PATH }]);
     expect(JSON.stringify(hits)).toContain("Searched by words alone");
     service = await startStandInOllama({ models: [MODEL], port: Number(port) });
-    const [hit] = await untilFound(`${PARAPHRASE} once it is back`, RECOVERED_WITHIN_MS);
+    const [hit] = await untilFound(NEW_PARAPHRASES[1], RECOVERED_WITHIN_MS);
     expect(hit).toMatchObject({ path: PATH });
     expect(host.pid).toBe(before);
   });
