@@ -205,8 +205,10 @@ function openclawFailed(what: string, ran: Ran): HelmdeckError {
 }
 
 function lastLine({ stdout, stderr, exitCode }: Ran): string {
-  // The last line of a failed start only points at the help.
-  const lines = `${stdout}\n${stderr}`.split("\n").filter((line) => !/^\s*$|^\[openclaw\] Help:/.test(line));
+  // The last lines of a failed start only point at help.
+  const lines = `${stdout}\n${stderr}`
+    .split("\n")
+    .filter((line) => !/^\s*$|^\[openclaw\] (?:Help|Try):/.test(line));
   return lines.at(-1)?.trim().slice(0, 500) ?? `it ended with ${exitCode ?? "no code"} and said nothing`;
 }
 

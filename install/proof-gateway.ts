@@ -17,19 +17,18 @@ const READY_WITHIN_MS = 180_000;
 const LOOK_AGAIN_MS = 200;
 
 /**
- * The gateway is its own process group, ended with all it started once standard input closes. It gets a minute to let go: one
- * that is killed leaves a lease on OpenClaw's state behind.
+ * The watcher leads a process group, and all that the gateway starts is in it. Once standard input closes, the group is asked
+ * to end and gets a minute: a gateway that is killed leaves a lease on OpenClaw's state behind. Then whatever is left is killed.
  */
 const WATCHED = `
-set -m
 openclaw gateway run --bind loopback --auth token --port "$OPENCLAW_GATEWAY_PORT" --allow-unconfigured </dev/null >/dev/null 2>&1 &
 gateway=$!
 cat >/dev/null
-kill -TERM "-$gateway" 2>/dev/null
-tries=0
-while kill -0 "-$gateway" 2>/dev/null && [ "$tries" -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
-kill -KILL "-$gateway" 2>/dev/null
-exit 0
+trap '' TERM
+kill -s TERM -- "-$$"
+(sleep 60; kill -s KILL -- "-$$") &
+wait "$gateway"
+kill -s KILL -- "-$$"
 `;
 
 const QUIET = {
@@ -55,7 +54,7 @@ export async function withGateway<Answer>(
   const watcher = spawn("sh", ["-c", WATCHED], {
     env: { ...env, ...QUIET, ...own },
     stdio: ["pipe", "ignore", "ignore"],
-    // Ctrl-C in the terminal is for us; the watcher ends the gateway afterwards.
+    // A group of its own; so Ctrl-C in the terminal is for us, and the watcher ends the gateway afterwards.
     detached: true,
   });
   watcher.on("error", () => {}); // seen as a gateway that is not ready
