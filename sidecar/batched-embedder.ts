@@ -175,10 +175,20 @@ class BatchedEmbedder implements SidecarEmbedder {
     const { clock, random } = this.#parts;
     const limits = { signal, deadlineMs: this.#requestTimeoutMs };
     const vectors = await withRetry({ clock, random, signal }, () =>
-      lane.add(() => this.#breaker.run(() => this.#service.send(texts, limits)), { signal }),
+      lane.add(() => this.#breaker.run(() => this.#sendOnce(texts, limits)), { signal }),
     );
     this.#keepDimensions(vectors);
     return vectors;
+  }
+
+  /** Each failure is noted, so that a circuit which opens between two tries of one call knows why. */
+  async #sendOnce(texts: readonly string[], limits: Required<CallOptions>): Promise<readonly Float32Array[]> {
+    try {
+      return await this.#service.send(texts, limits);
+    } catch (error) {
+      if (speaksAgainstTheService(error)) this.#reason = error.message;
+      throw error;
+    }
   }
 
   /** The first answer fixes what all later ones must have. */

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -139,7 +142,6 @@ describe("an open memory with an embedding service", () => {
     const memory = await openTestMemory({ embeddings: at(service) });
     await memory.storeFact("main", FACT);
     await embedded(memory, 1);
-    await memory.search("main", QUESTION); // so that nothing of it is under way any more
     await service.close();
     expect(await memory.search("main", { query: "deploy via Konflux" })).toMatchObject({
       mode: "keyword",
@@ -151,13 +153,22 @@ describe("an open memory with an embedding service", () => {
     });
   });
 
-  test("closes without waiting for a service that hangs", async () => {
-    const service = await standIn();
-    service.setFault({ kind: "hang" });
-    const memory = await openTestMemory({ embeddings: at(service) });
+  test("gives up what is under way when it closes, without waiting for a service that hangs", async () => {
+    const [asked, hungUp] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const server = createServer((request, response) => {
+      request.resume();
+      response.once("close", () => hungUp.resolve());
+      asked.resolve();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on TCP
+    const memory = await openTestMemory({ embeddings: { provider: "ollama", url, model: MODEL } });
     await memory.storeFact("main", FACT);
-    await service.seen(1, "/api/embed");
+    await asked.promise;
     await memory.close();
+    await hungUp.promise;
     await expect(memory.search("main", QUESTION)).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
