@@ -101,7 +101,7 @@ class BatchedEmbedder implements SidecarEmbedder {
     this.#documents = new PQueue({ concurrency: limits.concurrency });
     this.#breaker = new CircuitBreaker({
       clock: parts.clock,
-      isFailure: speaksAgainstTheService,
+      isFailure: (error) => this.#noteFailure(error),
       refusal: () => this.#refusal(),
     });
   }
@@ -175,20 +175,17 @@ class BatchedEmbedder implements SidecarEmbedder {
     const { clock, random } = this.#parts;
     const limits = { signal, deadlineMs: this.#requestTimeoutMs };
     const vectors = await withRetry({ clock, random, signal }, () =>
-      lane.add(() => this.#breaker.run(() => this.#sendOnce(texts, limits)), { signal }),
+      lane.add(() => this.#breaker.run(() => this.#service.send(texts, limits)), { signal }),
     );
     this.#keepDimensions(vectors);
     return vectors;
   }
 
-  /** Each failure is noted, so that a circuit which opens between two tries of one call knows why. */
-  async #sendOnce(texts: readonly string[], limits: Required<CallOptions>): Promise<readonly Float32Array[]> {
-    try {
-      return await this.#service.send(texts, limits);
-    } catch (error) {
-      if (speaksAgainstTheService(error)) this.#reason = error.message;
-      throw error;
-    }
+  /** Of each try, so that a circuit which opens between two tries of one call knows why. */
+  #noteFailure(error: unknown): boolean {
+    if (!speaksAgainstTheService(error)) return false;
+    this.#reason = error.message;
+    return true;
   }
 
   /** The first answer fixes what all later ones must have. */
