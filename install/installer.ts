@@ -16,6 +16,8 @@ type Ask = ((question: string) => Promise<boolean>) | undefined;
 /** The exit code of `install.sh <args>`. `root` is the folder of the package. Never throws. */
 export async function install(args: readonly string[], root: string): Promise<ExitCode> {
   const { stdout, stderr, stdin, env } = process;
+  // A reader that has gone (`| head`) must not end a run in the middle of a step.
+  for (const stream of [stdout, stderr]) stream.on("error", () => {});
   let options: Options;
   try {
     options = parseOptions(args, { write: (text) => void stdout.write(text) });

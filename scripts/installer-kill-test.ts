@@ -92,10 +92,13 @@ async function killAt(root: string, env: Env, title: string, momentMs: number): 
   const child = start(root, env, ["--yes"]);
   const ended = once(child, "exit");
   let said = "";
-  for await (const chunk of child.stdout ?? []) {
-    said += String(chunk);
-    if (said.includes(`==> ${title}`)) break;
-  }
+  const begun = new Promise<void>((resolve) => {
+    child.stdout?.on("data", (chunk: Buffer) => {
+      said += String(chunk);
+      if (said.includes(`==> ${title}`)) resolve();
+    });
+  });
+  await Promise.race([begun, ended]);
   await pause(momentMs);
   if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
   await ended;
