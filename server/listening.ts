@@ -22,7 +22,6 @@ export interface SocketLimits {
   /** For all of a request to arrive, not for its answer. */
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
-  readonly requestsPerConnection: number;
   readonly checkTimeoutsEveryMs: number;
 }
 
@@ -33,7 +32,6 @@ export const SOCKET_LIMITS: SocketLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
-  requestsPerConnection: 10_000,
   checkTimeoutsEveryMs: 1_000,
 };
 
@@ -115,7 +113,6 @@ function makeServer(app: ServerApp, limits: SocketLimits): Server {
   );
   server.maxHeadersCount = limits.headers;
   server.maxConnections = limits.connections;
-  server.maxRequestsPerSocket = limits.requestsPerConnection;
   server.on("clientError", answerBrokenRequest);
   // Node would answer 417 without an envelope; RFC 9110 lets a server pass over what it does not know.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
