@@ -141,6 +141,7 @@ export class Desk {
       startedOver = true;
       this.#startOver();
     }
+    this.#follower?.caughtUp();
   }
 
   #startOver(): void {

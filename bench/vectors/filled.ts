@@ -24,6 +24,7 @@ export async function fillWithVectors(folder: string, entries: number): Promise<
   const { store, semantic } = await openVectors(folder);
   const follower = semantic.follow(NAMESPACE);
   for await (const page of pagesOf(recallOverStore(store))) follower.changed(page, []);
+  follower.caughtUp();
   await semantic.settled(NAMESPACE);
   const { embedded } = semantic.coverage(NAMESPACE);
   semantic.close();

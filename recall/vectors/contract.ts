@@ -33,6 +33,8 @@ export interface SemanticIndex {
 export interface VectorFollower {
   /** Vectors of a value that was replaced or removed are gone when this returns. */
   changed(upserts: readonly CorpusEntry[], removed: readonly EntryId[]): void;
+  /** All there is has been told. Vectors are read and made from now on: before, they would only hold up the words. */
+  caughtUp(): void;
   /** Everything told so far is void. */
   startOver(): void;
   /** The namespace is no longer in memory. */

@@ -86,6 +86,9 @@ export class NamespaceVectors implements VectorFollower {
       this.unread.set(entry.id, entry);
     }
     this.#tellWaiters();
+  }
+
+  caughtUp(): void {
     this.#onChange();
   }
 

@@ -172,7 +172,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
   }
 
   async #lookUp(known: NamespaceVectors, signal: AbortSignal): Promise<void> {
-    const entries = [...known.unread.values()].slice(0, LOOKED_UP_AT_ONCE);
+    const entries = known.unread.values().take(LOOKED_UP_AT_ONCE).toArray();
     const found = await this.#load(known, known.target, entries);
     const loaded = new Set(found.filter(({ dimensions }) => this.#fits(dimensions)).map(({ id }) => id));
     const rest = entries.filter(({ id }) => !loaded.has(id));

@@ -70,6 +70,7 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
             passagesOfEntry(entry).map(() => placeOf(entry.body)),
           );
       },
+      caughtUp: () => {},
       startOver: () => vectors.clear(),
       drop: () => vectors.clear(),
     }),

@@ -163,6 +163,7 @@ export class SemanticRig {
       feed.follower.changed(changes.upserts, changes.removed);
       ({ cursor: feed.cursor, more } = changes);
     }
+    feed.follower.caughtUp();
   }
 
   async catchUpAndSettle(namespace = ANA): Promise<void> {

@@ -1,7 +1,10 @@
 /** Meaning follows the store: what is stored is found, what is replaced or forgotten is not, and a restart embeds nothing twice. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { recallOverStore } from "../../app/corpus-source.ts";
+import { vectorCacheOver } from "../../app/vector-cache.ts";
 import { createInMemoryStore } from "../../engine/index.ts";
+import { type CorpusSource, createRecall, type VectorCache } from "../../recall/index.ts";
 import { ANA, aFewTurns, BEN, openSemanticRig as open, type SemanticRig, untilIdle } from "./vectors-rig.ts";
 
 describe("an entry", () => {
@@ -194,4 +197,31 @@ describe("any sequence of writing and forgetting", () => {
       { numRuns: 100 },
     );
   });
+});
+
+test("words come first: no vector is read before all that is stored can be found by them", async () => {
+  const rig = open();
+  for (let i = 0; i < 7; i += 1) await rig.put(`fact-${i}`, `kayak number ${i}`);
+  await rig.catchUpAndSettle();
+  const events: string[] = [];
+  const source: CorpusSource = {
+    async changes(...wanted) {
+      const page = await recallOverStore(rig.store).changes(...wanted);
+      await aFewTurns(); // in which vectors could be read
+      events.push("words");
+      return page;
+    },
+  };
+  const kept = vectorCacheOver(rig.store);
+  const load: VectorCache["load"] = (...wanted) => {
+    events.push("vectors");
+    return kept.load(...wanted);
+  };
+  const again = open({ store: rig.store, cache: { ...kept, load } });
+  const recall = createRecall({ source, now: Date.now, semantic: again.index, batchSize: 2 });
+  await recall.warm(ANA);
+  await again.index.settled(ANA);
+  expect(events.lastIndexOf("words")).toBeLessThan(events.indexOf("vectors"));
+  expect(events.filter((one) => one === "words").length).toBeGreaterThan(3);
+  expect(again.index.coverage(ANA).embedded).toBe(7);
 });
