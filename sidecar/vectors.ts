@@ -8,6 +8,8 @@ import { type Asked, dimensionMismatch, unusable } from "./failures.ts";
 
 /** Far above any model of today. */
 const MAX_DIMENSIONS = 16_384;
+/** The smallest number with all its digits: a root of less is not the vector's length, and what it divides is no unit vector. */
+const LEAST_SQUARES = 2 ** -1022;
 
 /** One unit vector for each text that was sent, all of the same dimensions. */
 export function checkVectors(
@@ -34,6 +36,6 @@ function unitVector(asked: Asked, numbers: readonly unknown[]): Float32Array {
   });
   const length = Math.sqrt(squares);
   if (!Number.isFinite(length)) throw unusable(asked, "a vector with a number that is not finite");
-  if (length === 0) throw unusable(asked, "a vector of zeros");
+  if (squares < LEAST_SQUARES) throw unusable(asked, "a vector of zeros, or nearly");
   return Float32Array.from(vector, (value) => value / length);
 }

@@ -66,6 +66,18 @@ function fetchOf({ body, status: code, contentType: type }: Answer): typeof fetc
   };
 }
 
+/** Found by chance, once in thousands: squares so small that their root is not the vector's length. */
+const TINY = {
+  body: {
+    embeddings: [
+      [0, -1.6e-162],
+      [-1.6e-162, 0],
+    ],
+  },
+  status: 200,
+  contentType: "application/json",
+};
+
 const parts = () => ({ clock: new FakeClock(), random: () => 0 });
 
 it("holds for what a server at Ollama's address says", async () => {
@@ -75,7 +87,7 @@ it("holds for what a server at Ollama's address says", async () => {
       const embedder = createOllamaEmbedder(sidecar, { model: "nomic-embed-text" }, parts());
       await check(() => embedder.embedDocuments(TEXTS));
     }),
-    { numRuns: 1_000 },
+    { numRuns: 1_000, examples: [[TINY]] },
   );
 });
 
