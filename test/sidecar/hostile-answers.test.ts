@@ -76,7 +76,7 @@ const TINY = {
   },
   status: 200,
   contentType: "application/json",
-};
+} as const;
 
 const parts = () => ({ clock: new FakeClock(), random: () => 0 });
 
