@@ -10,12 +10,12 @@ import {
   type Evidence,
   isLine,
   isToldByWords,
-  rivalry,
   scoreOf,
+  scoreOfRank,
 } from "./lexical/judgement.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { Match, Ranked } from "./lexical/search.ts";
-import type { Ranking } from "./ranking.ts";
+import type { CutOff, Ranking } from "./ranking.ts";
 
 export interface FusedEvidence extends Evidence {
   /** Nearness of meaning in deviations, lent by the lines around where there are some. */
@@ -41,18 +41,25 @@ export interface Meant {
 const MARGIN = 2;
 /** Deviations that sharing all of the question's words is worth: so much of the nearness says only what words have said. */
 const EXPLAINED_BY_WORDS = 4;
+
+/** What five deviations are worth in the order of facts: as much as all words. */
+const STRENGTH_OF_DEVIATION = 0.2;
+/** By how much weaker than the strongest a fact may be until a third of the score is left. */
+const WEAKER = 0.6;
+/** A fact that scores less, and that words do not make an answer, stands beside one that answers far more. */
+const OUTDONE = 0.3;
+
 /** What a deviation adds to a rank that is 1 where every word occurs: six, a clear paraphrase, are worth a third of it. */
 const RANK_OF_DEVIATION = 0.05;
 /** Share that the nearest line around lends, and what each place farther takes from it: a reply means what it replies to. */
 const LENT = 0.5;
 const LENT_DECAY = 0.5;
+
 /** The score of meaning alone: from a doubtful hit at the limit to a good one, never that of all words. */
 const BARELY = 0.4;
 const SURELY = 0.85;
 /** Deviations beyond the limit that close most of that way. */
 const SURENESS = 2;
-/** A hit of meaning alone that scores less stands beside one that answers far more. */
-const OUTDONE = 0.3;
 /** How much of what is missing to certainty being new adds: it decides between equals and nothing else. */
 const RECENCY = 0.02;
 const MONTH_MS = 30 * 86_400_000;
@@ -72,13 +79,10 @@ export function fuse(
     const recency = 2 ** (-Math.max(0, now - one.document.updatedAt) / MONTH_MS);
     return { ...one, evidence: { ...one.evidence, nearness, beyondChance, recency } };
   });
-  const answers = answersAmong(found, chance, ranking);
-  const best = { ofAll: mostAnswered(found), ofAnswers: mostAnswered(answers) };
-  return answers
-    .map(({ document, passage, rank, evidence }) => {
-      return { document, passage, evidence, score: fusedScore(rank, evidence, best) };
-    })
-    .filter(({ evidence, score }) => !isOutdone(evidence, score, ranking));
+  const scored = [...scoredFacts(found, ranking), ...scoredLines(found, chance, ranking)];
+  return scored.map(({ document, passage, evidence, score }) => {
+    return { document, passage, evidence, score: score + RECENCY * evidence.recency * (1 - score) };
+  });
 }
 
 /**
@@ -99,50 +103,67 @@ function lentTo({ document }: Ranked, { nearness }: Meant, index: LexicalIndex, 
 }
 
 type Found = Ranked & { readonly evidence: FusedEvidence };
+type Scored = Found & { readonly score: number };
 
-function answersAmong(found: readonly Found[], chance: number, { cutOff }: Ranking): readonly Found[] {
-  if (cutOff === false) return found;
-  const isToldInWords = isToldByWords(found, cutOff);
-  const isToldInMeaning = found.some(({ evidence }) => evidence.inThread && evidence.beyondChance >= 0);
-  return found.filter(({ evidence }) => {
-    if (evidence.isNamed) return true;
-    if (!evidence.inThread) return evidence.beyondChance >= 0 || answersAlone(evidence, cutOff);
-    const isNear = evidence.nearness >= chance;
-    return isToldInWords ? isNear || isLine(evidence, cutOff) : isToldInMeaning && isNear;
-  });
+/**
+ * What stands alone. Whether there is an answer is decided by the one fact that tells it; then the strongest comes first, as
+ * sure as what speaks for it, and each weaker one is that much less so.
+ */
+function scoredFacts(found: readonly Found[], { cutOff }: Ranking): readonly Scored[] {
+  const facts = found.filter(({ evidence }) => !evidence.inThread);
+  if (cutOff !== false && !facts.some(({ evidence }) => isAnswer(evidence, cutOff))) return [];
+  const strongest = Math.max(...facts.map(strengthOf));
+  const sureness = Math.max(...facts.filter((one) => strengthOf(one) === strongest).map(surenessOf));
+  return facts
+    .map((fact) => ({ ...fact, score: sureness * Math.exp((strengthOf(fact) - strongest) / WEAKER) }))
+    .filter(({ evidence, score }) => {
+      return cutOff === false || score >= OUTDONE || evidence.isNamed || answersAlone(evidence, cutOff);
+    });
 }
 
-function mostAnswered(found: readonly Found[]): number {
-  return Math.max(0, ...found.map(({ evidence }) => shareAnswered(evidence)));
+function isAnswer(evidence: FusedEvidence, cutOff: CutOff): boolean {
+  return evidence.isNamed || evidence.beyondChance >= 0 || answersAlone(evidence, cutOff);
 }
 
-/** What the best answers: of all that was looked at, as words are judged, and of what is left as an answer. */
-interface Best {
-  readonly ofAll: number;
-  readonly ofAnswers: number;
+/**
+ * The order of facts. Few of the question's words say next to nothing, since they are in many facts: a rank counts squared,
+ * so that a quarter of the words outranks no clear nearness, and all of them do.
+ */
+function strengthOf({ rank, evidence }: Found): number {
+  const words = rank <= 1 ? rank ** 2 : 2 * rank - 1; // goes on as straight as the square arrives there
+  return words + STRENGTH_OF_DEVIATION * evidence.nearness;
 }
 
-function fusedScore(rank: number, evidence: FusedEvidence, best: Best): number {
-  const together = rank + RANK_OF_DEVIATION * evidence.nearness;
-  const share = shareAnswered(evidence);
-  const score = scoreOf(together, share, best.ofAll);
-  // A line is judged with its thread; what stands alone may be near enough by itself.
-  const alone = evidence.inThread ? 0 : scoreOfMeaning(evidence.beyondChance);
-  const surer = Math.max(score, alone * rivalry(share, best.ofAnswers));
-  return surer + RECENCY * evidence.recency * (1 - surer);
-}
-
-/** What only lies near the question is no answer beside one that answers far more of it. */
-function isOutdone(evidence: FusedEvidence, score: number, { cutOff }: Ranking): boolean {
-  if (cutOff === false || evidence.inThread || evidence.isNamed) return false;
-  return score < OUTDONE && !answersAlone(evidence, cutOff);
-}
-
-function shareAnswered(evidence: FusedEvidence): number {
-  return Math.min(1, answeredBy(evidence) + RANK_OF_DEVIATION * evidence.nearness);
+function surenessOf({ rank, evidence }: Found): number {
+  const together = scoreOfRank(rank + RANK_OF_DEVIATION * evidence.nearness);
+  return Math.max(together, scoreOfMeaning(evidence.beyondChance));
 }
 
 function scoreOfMeaning(beyondChance: number): number {
   if (beyondChance < 0) return 0;
   return BARELY + (SURELY - BARELY) * (1 - Math.exp(-beyondChance / SURENESS));
+}
+
+/** Lines of a thread, judged together: once one line answers, those count that are nearer than chance. */
+function scoredLines(found: readonly Found[], chance: number, { cutOff }: Ranking): readonly Scored[] {
+  const lines = found.filter(({ evidence }) => evidence.inThread);
+  const bestAnswered = Math.max(0, ...found.map(shareAnswered));
+  return (cutOff === false ? lines : linesThatCount(lines, chance, cutOff)).map((line) => {
+    const together = line.rank + RANK_OF_DEVIATION * line.evidence.nearness;
+    return { ...line, score: scoreOf(together, shareAnswered(line), bestAnswered) };
+  });
+}
+
+function linesThatCount(lines: readonly Found[], chance: number, cutOff: CutOff): readonly Found[] {
+  const isToldInWords = isToldByWords(lines, cutOff);
+  const isToldInMeaning = lines.some(({ evidence }) => evidence.beyondChance >= 0);
+  return lines.filter(({ evidence }) => {
+    if (evidence.isNamed) return true;
+    const isNear = evidence.nearness >= chance;
+    return isToldInWords ? isNear || isLine(evidence, cutOff) : isToldInMeaning && isNear;
+  });
+}
+
+function shareAnswered({ evidence }: Found): number {
+  return Math.min(1, answeredBy(evidence) + RANK_OF_DEVIATION * evidence.nearness);
 }

@@ -35,16 +35,14 @@ export function answeredBy({ coverage, context, isNamed }: Evidence): number {
 
 /** 0 to 1 for a rank, given what share is answered, and what share the best answered unit of the same query answers. */
 export function scoreOf(rank: number, answered: number, bestAnswered: number): number {
-  const sure =
-    rank <= 1
-      ? ALL_WORDS * rank ** CURVE
-      : ALL_WORDS + (CERTAIN - ALL_WORDS) * (1 - Math.exp(2 * (1 - rank)));
-  return sure * rivalry(answered, bestAnswered);
+  return scoreOfRank(rank) * (bestAnswered === 0 ? 1 : (answered / bestAnswered) ** RIVALRY);
 }
 
-/** What remains of a score for answering less than the best unit does. */
-export function rivalry(answered: number, bestAnswered: number): number {
-  return bestAnswered === 0 ? 1 : (answered / bestAnswered) ** RIVALRY;
+/** The same for what has no rival. */
+export function scoreOfRank(rank: number): number {
+  return rank <= 1
+    ? ALL_WORDS * rank ** CURVE
+    : ALL_WORDS + (CERTAIN - ALL_WORDS) * (1 - Math.exp(2 * (1 - rank)));
 }
 
 /** Of all that was found, what is an answer; the rest says more about the words people use than about what was asked. */

@@ -79,6 +79,26 @@ describe("words and meaning together", () => {
     expect((await same.search("grandpa ahoy")).results.map(({ key }) => key)).toEqual(["misc/1-note"]);
   });
 
+  test("a common word that is shared outranks no clear nearness", async () => {
+    const sharing = {
+      key: "office",
+      value: "The production line in the old office makes lamps, boats and pears.",
+    };
+    const { search } = await recallOver([DEPLOY, sharing, ...facts(30)], {}, { ranking: { cutOff: false } });
+    const [first, ...others] = (await search(QUESTION)).results;
+    expect(first?.key).toBe(DEPLOY.key);
+    expect(others.map(({ key }) => key)).toContain(sharing.key);
+  });
+
+  test("beside a fact that answers stands one that lies nearly as near, and no other", async () => {
+    const second = { key: "second", value: "Konflux is what I push builds with." };
+    const places = { ...PLACES, [second.value]: between(shipping, directionOf("building"), 0.3) };
+    const { search } = await recallOver([DEPLOY, second, ...facts(300)], { places });
+    const { results } = await search(QUESTION);
+    expect(results.map(({ key }) => key)).toEqual([DEPLOY.key, second.key]);
+    expect(results[1]?.score).toBeLessThan(results[0]?.score ?? 0);
+  });
+
   test("an exact answer stays first and near 0.9", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     const [first] = (await search("deploy via Konflux")).results;
