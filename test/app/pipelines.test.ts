@@ -101,6 +101,8 @@ steps:
 });
 
 describe("a hostile file", () => {
+  /** Milliseconds on an idle machine; what is not refused takes minutes or all the memory. */
+  const QUICKLY_MS = 20_000;
   const bomb = (levels: number): string => {
     const rows = Array.from({ length: levels }, (_, i) => {
       const inner = i === 0 ? '"x"' : `*a${i - 1}`;
@@ -112,7 +114,7 @@ describe("a hostile file", () => {
   test("of aliases of aliases is refused quickly", () => {
     const begun = performance.now();
     expect(refusalOf(bomb(9)).message).toContain("has the alias");
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - begun).toBeLessThan(QUICKLY_MS);
   });
 
   test.each([
@@ -123,7 +125,7 @@ describe("a hostile file", () => {
   ])("of %s is refused quickly, without an internal error", (_, yaml) => {
     const begun = performance.now();
     expect(refusalOf(yaml).message).toMatch(/mine\.yaml:\d+: /);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(QUICKLY_MS);
   });
 
   test("with a member called __proto__ changes nothing but that member", () => {

@@ -61,7 +61,7 @@ describe("absent memory", () => {
       expect(await home.seam().offerSaveHere({}, { body: "b" })).toEqual([]);
       expect(home.notes.join("\n")).toMatch(/held by another process/);
       // SQLite's own waiting would be five seconds for each.
-      expect(performance.now() - started).toBeLessThan(3_000);
+      expect(performance.now() - started).toBeLessThan(5_000);
     } finally {
       holder.close();
     }

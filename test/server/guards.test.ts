@@ -208,7 +208,7 @@ describe("JSON that two readers could take differently", () => {
     const text = JSON.stringify({ value: '\\"'.repeat(100_000) });
     const started = performance.now();
     expect(problemOfJson(text)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(10_000); // milliseconds; the square of it would be minutes
   });
 });
 

@@ -1,6 +1,7 @@
 /** What was deleted is gone from the file's bytes, or the answer says that it is not yet. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
+import { openSqliteStore } from "../../../engine/index.ts";
 import { ANA, fact, HOUR_MS, refTo } from "../../contract/rig.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { type Needle, scanFiles } from "./scanning.ts";
@@ -113,11 +114,15 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         "SELECT 1 FROM entries",
       ]);
       await reader.next();
+      // So much longer than a delete takes that a busy machine makes no difference.
+      const busyTimeoutMs = 30_000;
+      const patient = await openSqliteStore({ ...rig.options, busyTimeoutMs });
       const start = performance.now();
-      await rig.store.delete(refTo("secret"));
-      expect(performance.now() - start).toBeLessThan(rig.options.busyTimeoutMs ?? 0);
+      await patient.delete(refTo("secret"));
+      expect(performance.now() - start).toBeLessThan(busyTimeoutMs);
       reader.process.stdin?.end();
       await reader.ended();
+      await patient.close();
     }));
 
   test("a delete that finds nothing leaves the log alone", () =>
