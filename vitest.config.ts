@@ -1,11 +1,18 @@
 /**
- * Three sets of tests: the unit tests; those that drive the real OpenClaw gateway, and those that start a Docker engine, which
- * take minutes and run one by one.
+ * Three sets of tests: the unit tests; those that drive the real OpenClaw gateway; those that start a Docker engine.
+ *
+ * Any two files can run at the same time, so all go into one queue, the long ones first: at its end every processor still has
+ * something to do. A file that needs a gateway or an engine to itself starts its own.
  */
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
+const LONGEST_FIRST = ["docker", "gateway", "unit"];
+/** One for each processor: many tests wait for processes of their own, so leaving one free, as vitest would, wastes it. */
+const WORKERS = Math.max(2, availableParallelism());
 /** A gateway needs ten to thirty seconds to start, an `openclaw` command three to fifteen, on two busy cores. */
 const GATEWAY_TIMEOUT_MS = 180_000;
 /** One run of install.sh is a dozen `openclaw` commands. */
@@ -16,8 +23,17 @@ const UNIT_TIMEOUT_MS = 60_000;
 /** A Docker engine stops its containers first. */
 const TEARDOWN_TIMEOUT_MS = 120_000;
 
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ project }: TestSpecification) => LONGEST_FIRST.indexOf(project.name);
+    return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
+  }
+}
+
 export default defineConfig({
   test: {
+    maxWorkers: WORKERS,
+    sequence: { sequencer: LongestFirst },
     teardownTimeout: TEARDOWN_TIMEOUT_MS,
     projects: [
       {
@@ -27,6 +43,7 @@ export default defineConfig({
           exclude: [GATEWAY_TESTS, DOCKER_TESTS],
           testTimeout: UNIT_TIMEOUT_MS,
           hookTimeout: UNIT_TIMEOUT_MS,
+          maxWorkers: WORKERS,
         },
       },
       {
@@ -36,9 +53,8 @@ export default defineConfig({
           globalSetup: "test/gateway/setup.ts",
           testTimeout: GATEWAY_TIMEOUT_MS,
           hookTimeout: GATEWAY_TIMEOUT_MS,
-          fileParallelism: false,
+          maxWorkers: WORKERS,
           maxConcurrency: 2,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -48,8 +64,7 @@ export default defineConfig({
           globalSetup: "test/docker/setup.ts",
           testTimeout: DOCKER_TIMEOUT_MS,
           hookTimeout: DOCKER_TIMEOUT_MS,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          maxWorkers: WORKERS,
         },
       },
     ],

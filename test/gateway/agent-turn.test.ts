@@ -11,7 +11,7 @@ describe("an agent turn", () => {
   it("has our lines in its prompt, and stores a fact with the tool", async () => {
     const call = { tool: "helmdeck__memory_store", args: { key: "ada/tea", value: FACT } };
     const turn = await agentTurn(openclaw, {
-      sessionKey: "agent:main:main",
+      sessionKey: "agent:main:explicit:tea",
       message: scriptFor("Please remember how I take my tea.", [call]),
     });
     expect(turn.status).toBe("ok");
@@ -48,10 +48,14 @@ describe("an agent turn", () => {
 });
 
 describe("a call of a helmdeck MCP tool", () => {
+  // Not main, whose audit rows conformance.test.ts counts at the same time.
+  const AGENT = "work";
+
   it("becomes an audit row that memory_search finds, once, with harmless inputs only", async () => {
     const args = { title: "On lichens", persona: "botanist", body: "SECRET-BODY-7731" };
     const turn = await agentTurn(openclaw, {
-      sessionKey: "agent:main:explicit:draft",
+      agentId: AGENT,
+      sessionKey: `agent:${AGENT}:explicit:draft`,
       message: scriptFor("Draft something about lichens.", [{ tool: "helmdeck__content-draft", args }]),
     });
     expect(turn).toMatchObject({ status: "ok" });
@@ -66,7 +70,8 @@ describe("a call of a helmdeck MCP tool", () => {
 
   it("that fails is recorded with its error code", async () => {
     const turn = await agentTurn(openclaw, {
-      sessionKey: "agent:main:explicit:fetch",
+      agentId: AGENT,
+      sessionKey: `agent:${AGENT}:explicit:fetch`,
       message: scriptFor("Fetch it.", [
         { tool: "helmdeck__repo-fetch", args: { url: "https://example.org/x" } },
       ]),
@@ -77,9 +82,10 @@ describe("a call of a helmdeck MCP tool", () => {
     expect(rows[0]?.snippet).toContain("Outcome: session_unavailable");
     expect(rows[0]?.snippet).not.toContain("example.org");
   });
-});
 
-async function auditRows(query: string, pack: string) {
-  const reply = await openclaw.invokeTool("memory_search", { query, maxResults: 20, corpus: "wiki" });
-  return hitsOf(reply).filter((hit) => hit.snippet.includes(`Pack call: ${pack}`));
-}
+  async function auditRows(query: string, pack: string) {
+    const args = { query, maxResults: 20, corpus: "wiki" };
+    const reply = await openclaw.invokeTool("memory_search", args, { agentId: AGENT });
+    return hitsOf(reply).filter((hit) => hit.snippet.includes(`Pack call: ${pack}`));
+  }
+});

@@ -72,7 +72,7 @@ describe.concurrent("openclaw helmdeck", () => {
 
 describe("/helmdeck in a chat", () => {
   it("shows the status, searches, and explains itself", async () => {
-    const session = "agent:main:main";
+    const session = "agent:main:explicit:commands";
     expect(await chat(openclaw, session, "/helmdeck status")).toContain("helmdeck memory: ready");
     expect(await chat(openclaw, session, "/helmdeck dance")).toContain("/helmdeck search <words>");
     expect(await chat(openclaw, session, "/helmdeck search zyzzyva quodlibet")).toContain("Nothing found");
