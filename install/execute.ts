@@ -5,6 +5,7 @@ import { prove } from "./proof.ts";
 import type { Reporter } from "./report.ts";
 import * as openclawSteps from "./steps/openclaw.ts";
 import * as purgeSteps from "./steps/purge.ts";
+import * as settingSteps from "./steps/settings.ts";
 import * as sidecarSteps from "./steps/sidecar.ts";
 import { EXIT, type ExitCode, exitCodeOf, type Step, type StepKind, type StepOutcome } from "./steps.ts";
 import type { Work } from "./work.ts";
@@ -34,8 +35,10 @@ const RUNNERS: Runners = {
   "back-up-config": openclawSteps.backUpConfig,
   "install-plugin": openclawSteps.installPlugin,
   "attach-container": openclawSteps.attachContainer,
-  "point-search": openclawSteps.pointSearch,
-  "restore-search": openclawSteps.restoreSearch,
+  "point-facts": settingSteps.pointFacts,
+  "restore-facts": settingSteps.restoreFacts,
+  "point-search": settingSteps.pointSearch,
+  "restore-search": settingSteps.restoreSearch,
   "index-notes": openclawSteps.indexNotes,
   "uninstall-plugin": openclawSteps.uninstallPlugin,
   "restore-config-copy": openclawSteps.restoreConfigCopy,

@@ -67,6 +67,8 @@ export interface OpenClawReady {
   readonly gateway: "running" | "stopped" | "remote";
   /** The part of `memory.search` that decides who embeds, as OpenClaw reads it; no secrets in it. */
   readonly search: SearchFacts;
+  /** Who embeds helmdeck's facts: the plugin's `embeddings` as the plugin reads them, without the key. */
+  readonly facts: FactsEmbedder;
   /** `plugins.allow`, when it is set. */
   readonly allowedPlugins: readonly string[] | undefined;
   /** Plugins that are switched off by name. */
@@ -87,6 +89,16 @@ export interface SearchFacts {
   readonly provider: string | undefined;
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
+}
+
+/** `none` is somebody's wish, `unset` nobody's. */
+export type FactsEmbedder = FactsService | { readonly provider: "unset" | "none" | "unusable" };
+
+/** A service as the plugin's configuration names it; `url` as seen from where OpenClaw runs. */
+export interface FactsService {
+  readonly provider: "ollama" | "openai-compatible";
+  readonly model: string;
+  readonly url: string;
 }
 
 export interface AttachmentFacts {
@@ -125,6 +137,8 @@ export interface JournalFacts {
   readonly target: Target | undefined;
   /** What we last set in `memory`. */
   readonly search: JsonObject | undefined;
+  /** What we last set in the plugin's configuration. */
+  readonly facts: JsonObject | undefined;
   readonly hasConfigCopy: boolean;
   /** The configuration is byte for byte as this program left it. */
   readonly configIsAsLeft: boolean;

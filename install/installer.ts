@@ -3,12 +3,14 @@
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { execute, type Outcome } from "./execute.ts";
+import { journalFolder } from "./journal.ts";
 import { type Looked, look } from "./look.ts";
 import { type Options, parseOptions } from "./options.ts";
 import { makePlan, withoutEmbeddings } from "./plan.ts";
 import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
-import { EXIT, type ExitCode, type Plan } from "./steps.ts";
-import { thisWorld, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Plan, type Question } from "./steps.ts";
+import { takeTurn, turnFile } from "./turn.ts";
+import { homeOf, thisWorld, type World } from "./world.ts";
 
 /** What asks a person; undefined where nobody is there to answer. */
 type Ask = ((question: string) => Promise<boolean>) | undefined;
@@ -27,18 +29,35 @@ export async function install(args: readonly string[], root: string): Promise<Ex
   const reporter = options.json ? new JsonReporter(stdout) : new LineReporter(stdout, env);
   const isPerson = stdin.isTTY === true && stdout.isTTY === true && !options.json && !options.yes;
   try {
-    return await runInstaller(await thisWorld(root), options, reporter, isPerson ? askOnTerminal : undefined);
+    return await inTurn(options, reporter, async () =>
+      runInstaller(await thisWorld(root), options, reporter, isPerson ? askOnTerminal : undefined),
+    );
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    reporter.end({
-      plan: undefined,
-      steps: [],
-      exitCode: EXIT.openclaw,
-      isDryRun: options.dryRun,
-      error: message,
-    });
-    return EXIT.openclaw;
+    return endEmpty(EXIT.openclaw, options, reporter, message);
   }
+}
+
+/** A run that changes nothing needs no turn. */
+async function inTurn(options: Options, reporter: Reporter, run: () => Promise<ExitCode>): Promise<ExitCode> {
+  if (options.dryRun) return run();
+  const turn = takeTurn(turnFile(journalFolder(process.env, homeOf(process.env))));
+  if (turn.isOurs) return run().finally(turn.end);
+  const holder = turn.holder === undefined ? "" : ` (process ${turn.holder})`;
+  reporter.missing([
+    {
+      what: "turn",
+      message: `Another install.sh is at work for this account${holder}.`,
+      remedy: "Wait until it has ended, then run this again.",
+    },
+  ]);
+  return endEmpty(EXIT.prerequisite, options, reporter);
+}
+
+function endEmpty(exitCode: ExitCode, { dryRun }: Options, reporter: Reporter, error?: string): ExitCode {
+  const said = error === undefined ? {} : { error };
+  reporter.end({ plan: undefined, steps: [], exitCode, isDryRun: dryRun, ...said });
+  return exitCode;
 }
 
 export async function runInstaller(
@@ -83,12 +102,10 @@ async function settle(world: World, options: Options, reporter: Reporter, ask: A
     );
     return settle(world, withoutEmbeddings(options), reporter, ask);
   }
-  if (plan.asksToReplace !== undefined && !options.dryRun) {
-    const question = `OpenClaw embeds with your own provider ${plan.asksToReplace}. Use the sidecar instead (it is put back by --uninstall)?`;
-    if ((await ask?.(question)) === true)
-      return { plan: makePlan(facts, { ...options, replaceProvider: true }), openclaw };
-  }
-  return { plan, openclaw };
+  if (options.dryRun || ask === undefined) return { plan, openclaw };
+  const replaces: Question["about"][] = [];
+  for (const { about, text } of plan.questions) if (await ask(text)) replaces.push(about);
+  return { plan: makePlan(facts, { ...options, replaces }), openclaw };
 }
 
 function lacksOnlyDocker({ missing }: Plan): boolean {

@@ -20,18 +20,21 @@ const TARGET = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("container"), name: z.string() }),
 ]);
 
+/**
+ * How a part of the configuration was, and every value that was set in it since: a run that was killed may have left the one
+ * before the last.
+ */
+const CHANGE = z.strictObject({ before: JSON_VALUE.optional(), sets: z.array(JSON_OBJECT) });
+
 const ENTRIES = z.strictObject({
   version: z.literal(1),
   target: TARGET.optional(),
   /** The copy of the configuration from before the first change, and the file it is a copy of. */
   config: z.strictObject({ path: z.string(), existed: z.boolean() }).optional(),
-  /**
-   * How `memory` was, every value that was set in it since (a run that was killed may have left the one before the last),
-   * and what was added to `plugins.allow`.
-   */
-  search: z
-    .strictObject({ before: JSON_VALUE.optional(), sets: z.array(JSON_OBJECT), allowed: z.array(z.string()) })
-    .optional(),
+  /** Of `memory`, and what was added to `plugins.allow`. */
+  search: CHANGE.extend({ allowed: z.array(z.string()) }).optional(),
+  /** Of the plugin's own configuration. */
+  facts: CHANGE.optional(),
   /** sha256 of the configuration after the last step that wrote to it; another word when others wrote in between. */
   leftAs: z.string().optional(),
   installedPlugin: z.boolean().optional(),
@@ -39,6 +42,8 @@ const ENTRIES = z.strictObject({
   startedSidecar: z.boolean().optional(),
   attached: z.strictObject({ container: z.string(), overrideFile: z.string().optional() }).optional(),
 });
+
+export type Change = z.infer<typeof CHANGE>;
 
 export type JournalEntries = Omit<z.infer<typeof ENTRIES>, "version">;
 
@@ -117,11 +122,6 @@ export function journalFolder(env: Readonly<Record<string, string | undefined>>,
 
 export function fingerprint(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? "none" : createHash("sha256").update(bytes).digest("hex");
-}
-
-/** What was set, as the planner sees it. */
-export function searchSet(entries: JournalEntries): JsonObject | undefined {
-  return entries.search?.sets.at(-1);
 }
 
 function entriesOf(text: string, folder: string): JournalEntries {

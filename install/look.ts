@@ -11,7 +11,7 @@ import type {
   PluginPackage,
   ServiceFacts,
 } from "./facts.ts";
-import { fingerprint, type Journal, searchSet } from "./journal.ts";
+import { fingerprint, type Journal } from "./journal.ts";
 import { at, type Json } from "./json.ts";
 import { lookAtDocker, sidecarAddress } from "./look/docker.ts";
 import { type Found, lookAtOpenClaw } from "./look/openclaw.ts";
@@ -83,7 +83,8 @@ async function lookAtJournal(journal: Journal, { facts, openclaw }: Found): Prom
       : await openclaw.readConfigFile(facts.configPath);
   return {
     target: entries.target,
-    search: searchSet(entries),
+    search: entries.search?.sets.at(-1),
+    facts: entries.facts?.sets.at(-1),
     hasConfigCopy: config !== undefined,
     configIsAsLeft: config?.existed === true && now !== undefined && leftAs === fingerprint(now),
     madeNetwork: entries.madeNetwork === true,

@@ -134,13 +134,14 @@ export class OpenClaw {
   }
 
   async isGatewayUp(): Promise<boolean> {
-    const { exitCode, stdout } = await this.run(
-      ["gateway", "call", "health", "--timeout", "20000", "--json"],
-      {
-        timeoutMs: CALL_TIMEOUT_MS,
-      },
-    );
-    return exitCode === 0 && at(jsonIn(stdout), "ok") === true;
+    return at(await this.callGateway("health"), "ok") === true;
+  }
+
+  /** What a method of the gateway answers, asked as any operator may; undefined when it does not. */
+  async callGateway(method: string): Promise<Json | undefined> {
+    const call = ["gateway", "call", method, "--timeout", "20000", "--json"];
+    const { exitCode, stdout } = await this.run(call, { timeoutMs: CALL_TIMEOUT_MS });
+    return exitCode === 0 ? jsonIn(stdout) : undefined;
   }
 
   /** The details of a tool's answer, asked through the gateway as any operator may. */

@@ -14,8 +14,8 @@ export interface Options {
   readonly dryRun: boolean;
   readonly purge: boolean;
   readonly json: boolean;
-  /** What the operator said to the question whether OpenClaw's own provider may be replaced. */
-  readonly replaceProvider: boolean;
+  /** What of the operator's own may be replaced, as the operator said when asked. */
+  readonly replaces: readonly ("search" | "facts")[];
 }
 
 export type EmbeddingsChoice =
@@ -69,7 +69,7 @@ export function parseOptions(
     dryRun: parsed.dryRun === true,
     purge: parsed.purge === true,
     json: parsed.json === true,
-    replaceProvider: false,
+    replaces: [],
   };
 }
 

@@ -1,8 +1,9 @@
 /** What is to be done: facts and options in, a plan out. Pure, so that --dry-run and a run cannot differ. */
-import type { Facts, OpenClawReady } from "./facts.ts";
+import type { Facts, FactsService, OpenClawReady } from "./facts.ts";
 import { NETWORK, PLUGIN_ID } from "./names.ts";
 import type { Options } from "./options.ts";
 import { embeddingsFor } from "./plan/embeddings.ts";
+import { factsFor } from "./plan/facts.ts";
 import { missingFor } from "./plan/missing.ts";
 import { searchFor } from "./plan/search.ts";
 import { uninstallPlan } from "./plan/uninstall.ts";
@@ -13,7 +14,7 @@ export function makePlan(facts: Facts, options: Options): Plan {
   const { openclaw } = facts;
   const missing = missingFor(facts, options);
   if (missing.length > 0 || openclaw.state !== "ready") {
-    return { target: undefined, steps: [], warnings: [], missing, asksToReplace: undefined };
+    return { target: undefined, steps: [], warnings: [], missing, questions: [] };
   }
   return options.mode === "verify" ? verifyPlan(openclaw) : installPlan(openclaw, facts, options);
 }
@@ -24,14 +25,20 @@ export function withoutEmbeddings(options: Options): Options {
 }
 
 function verifyPlan(openclaw: OpenClawReady): Plan {
-  return planOf(openclaw, [proof(openclaw, openclaw.search.provider === "ollama")]);
+  const { search, facts } = openclaw;
+  const embedded = {
+    search: search.provider === "ollama",
+    facts: "url" in facts ? facts : undefined,
+  };
+  return planOf(openclaw, [proof(openclaw, embedded)]);
 }
 
 function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): Plan {
   const embeddings = embeddingsFor(openclaw, facts, options);
+  const own = factsFor(openclaw, facts, options, embeddings.baseUrl);
   const search = searchFor(openclaw, facts, options, embeddings.baseUrl);
-  const plugin = pluginSteps(openclaw, facts);
-  const changes = [...plugin, ...search.steps];
+  // The search last: a gateway that runs restarts its insides when it changes.
+  const changes = [...pluginSteps(openclaw, facts), ...own.steps, ...search.steps];
   const steps = [
     ...embeddings.before,
     ...keySteps(openclaw),
@@ -41,24 +48,31 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
     ...changes,
     ...(search.steps.length > 0 ? [{ kind: "index-notes", mustWork: search.embeds } as const] : []),
     ...embeddings.after,
-    proof(openclaw, search.embeds),
+    proof(openclaw, { search: search.embeds, facts: own.embeds }),
   ];
   return {
     ...planOf(openclaw, steps),
-    warnings: [...embeddings.warnings, ...search.warnings, ...attachWarnings(openclaw, options)],
-    asksToReplace: search.asksToReplace,
+    warnings: [...search.warnings, ...own.warnings, ...attachWarnings(openclaw, options)],
+    questions: [...search.questions, ...own.questions],
   };
 }
 
 function planOf(openclaw: OpenClawReady, steps: readonly Step[]): Plan {
-  return { target: openclaw.target, steps, warnings: [], missing: [], asksToReplace: undefined };
+  return { target: openclaw.target, steps, warnings: [], missing: [], questions: [] };
 }
 
-function proof({ gateway }: OpenClawReady, embeds: boolean): Step {
+interface Embedded {
+  readonly search: boolean;
+  readonly facts: FactsService | undefined;
+}
+
+function proof({ gateway, memory }: OpenClawReady, { search, facts }: Embedded): Step {
   return {
     kind: "prove",
-    embeddings: embeds ? { provider: "ollama" } : undefined,
+    embeddings: search ? { provider: "ollama" } : undefined,
+    facts,
     gateway: gateway === "running" ? "running" : "for-the-proof",
+    memory: memory && { databasePath: memory.databasePath, keyPath: memory.keyPath },
   };
 }
 

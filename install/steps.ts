@@ -1,5 +1,5 @@
 /** Every step that a plan can have, as plain data: what --dry-run prints is what a run executes. */
-import type { ComposeFlavour, Target } from "./facts.ts";
+import type { ComposeFlavour, FactsService, Target } from "./facts.ts";
 
 export type Step =
   | { readonly kind: "create-network"; readonly network: string }
@@ -49,12 +49,24 @@ export type Step =
       readonly allow: readonly string[];
     }
   | { readonly kind: "restore-search"; readonly configPath: string }
+  | ({
+      readonly kind: "point-facts";
+      readonly configPath: string;
+      /** What the operator had set, and goes. */
+      readonly replaces: string | undefined;
+    } & FactsService)
+  | { readonly kind: "restore-facts"; readonly configPath: string }
   /** Once the former provider is back, it may itself be down: that is then only said. */
   | { readonly kind: "index-notes"; readonly mustWork: boolean }
   | {
       readonly kind: "prove";
+      /** Who embeds OpenClaw's own notes. */
       readonly embeddings: { readonly provider: string } | undefined;
+      /** Who embeds helmdeck's facts. */
+      readonly facts: FactsService | undefined;
       readonly gateway: "running" | "for-the-proof";
+      /** On the machine itself: where the marker can be forgotten when the gateway is gone. */
+      readonly memory: { readonly databasePath: string; readonly keyPath: string } | undefined;
     }
   | { readonly kind: "uninstall-plugin"; readonly plugin: string; readonly configPath: string }
   | { readonly kind: "restore-config-copy"; readonly configPath: string }
@@ -77,7 +89,7 @@ export type ServicePlace = { readonly url: string } | { readonly container: stri
 
 /** What stands between the planner and a plan, each with what to do about it. */
 export interface Missing {
-  readonly what: "docker" | "openclaw" | "disk" | "memory" | "embeddings";
+  readonly what: "docker" | "openclaw" | "disk" | "memory" | "embeddings" | "turn";
   readonly message: string;
   readonly remedy: string;
 }
@@ -88,8 +100,13 @@ export interface Plan {
   /** What a person should know before and after. */
   readonly warnings: readonly string[];
   readonly missing: readonly Missing[];
-  /** A provider of the operator's own stands in the way: it goes only when the operator says so. */
-  readonly asksToReplace: string | undefined;
+  /** What the operator set stands in the way: it goes only when the operator says so. */
+  readonly questions: readonly Question[];
+}
+
+export interface Question {
+  readonly about: "search" | "facts";
+  readonly text: string;
 }
 
 export interface StepOutcome {
@@ -130,6 +147,8 @@ export function exitCodeOf({ kind }: Pick<Step, "kind">): ExitCode {
     case "check-from-container":
     case "point-search":
     case "restore-search":
+    case "point-facts":
+    case "restore-facts":
     case "index-notes":
     case "uninstall-plugin":
     case "restore-config-copy":
@@ -184,6 +203,10 @@ export function titleOf(step: Step): string {
       return pointTitle(step);
     case "restore-search":
       return `give OpenClaw's memory.search its former provider back in ${step.configPath}`;
+    case "point-facts":
+      return `let ${step.model} on ${step.url} embed helmdeck's facts${insteadOf(step.replaces)}`;
+    case "restore-facts":
+      return `give helmdeck's facts their former setting back in ${step.configPath}`;
     case "index-notes":
       return "let OpenClaw index its notes anew";
     case "prove":
@@ -208,13 +231,17 @@ export function titleOf(step: Step): string {
 }
 
 function pointTitle({ model, baseUrl, replaces, allow }: Extract<Step, { kind: "point-search" }>): string {
-  const instead = replaces === undefined ? "" : ` instead of ${replaces}`;
   const allowed = allow.length === 0 ? "" : `, and allow the plugin ${allow.join(", ")}`;
-  return `point OpenClaw's memory.search at ${model} on ${baseUrl}${instead}${allowed}`;
+  return `point OpenClaw's memory.search at ${model} on ${baseUrl}${insteadOf(replaces)}${allowed}`;
 }
 
-function proofTitle({ embeddings, gateway }: Extract<Step, { kind: "prove" }>): string {
-  const by = embeddings === undefined ? "" : ", and that OpenClaw embeds";
+function insteadOf(former: string | undefined): string {
+  return former === undefined ? "" : `, instead of ${former}`;
+}
+
+function proofTitle({ embeddings, facts, gateway }: Extract<Step, { kind: "prove" }>): string {
+  const meant = facts === undefined ? "" : ", by other words too";
+  const by = embeddings === undefined ? meant : `${meant}, and that OpenClaw embeds`;
   const where = gateway === "running" ? "" : " through a gateway started on loopback for this";
   return `prove that a stored fact is found${by}${where}`;
 }

@@ -1,48 +1,34 @@
-/** Taking back what was changed in a configuration, and nothing that somebody else changed since: pure functions on JSON. */
+/** What to tell OpenClaw to get from one configuration to another, and what is left when the plugin goes: pure functions on JSON. */
 import { at, isEqual, isObject, type Json, type JsonObject, objectOf, own } from "./json.ts";
 
 type Maybe = Json | undefined;
 
-/** `base` with everything of `over`: objects are merged, anything else is replaced. */
-export function merged(base: Maybe, over: Json): Json {
-  if (!isObject(base) || !isObject(over)) return over;
-  return fromKeys(base, over, (key) => {
-    const above = own(over, key);
-    return above === undefined ? own(base, key) : merged(own(base, key), above);
-  });
+/** `plugins` as it was: before our installation, before the plugin's uninstallation, and now. */
+interface PluginsThen {
+  readonly before: Maybe;
+  readonly last: Maybe;
+  readonly now: Maybe;
 }
 
 /**
- * The value as it should be after the way from `before` to `after` is taken back. Where `now` is what we left, it is what it
- * was; where it is neither, somebody else wrote it, and it stays. Undefined: there is to be nothing.
+ * `plugins` without what came in with us: our place in `allow`, what was allowed for our sake, and our entry; or that with what
+ * an operator has in it, which the host's uninstallation drops.
  */
-export function takenBack(before: Maybe, after: Maybe, now: Maybe): Maybe {
-  if (isEqual(now, after)) return before;
-  if (!isObject(now) || !isObject(after)) return now;
-  const was = isObject(before) ? before : {};
-  const kept = fromKeys(now, merged(was, after), (key) =>
-    takenBack(own(was, key), own(after, key), own(now, key)),
-  );
-  return before === undefined && isObject(kept) && Object.keys(kept).length === 0 ? undefined : kept;
-}
-
-/** `memory` with a setting in it: each key of `search` that is set is set as a whole. */
-export function withSearch(memory: Maybe, setting: JsonObject): Json {
-  const search = at(setting, "search");
-  if (!isObject(search)) return memory ?? {};
-  const [outer, inner] = [isObject(memory) ? memory : {}, at(memory, "search")];
-  return { ...outer, search: { ...(isObject(inner) ? inner : {}), ...search } };
-}
-
-/** `plugins` without what came in with us: our entry, our place in `allow`, and what was allowed for our sake. */
-export function withoutPlugin(before: Maybe, now: Maybe, id: string, allowed: readonly string[]): Maybe {
-  if (!isObject(now)) return now;
-  const [entries, allow] = [own(now, "entries"), own(now, "allow")];
-  const was = { entries: at(before, "entries", id), allow: at(before, "allow") };
+export function withoutPlugin(
+  { before, last, now }: PluginsThen,
+  id: string,
+  allowed: readonly string[],
+): Maybe {
+  const was = { entry: at(before, "entries", id), allow: at(before, "allow") };
+  const plugins = isObject(now) ? now : {};
+  const [entries, allow] = [own(plugins, "entries"), own(plugins, "allow")];
   const ids = [id, ...allowed].filter((name) => !(Array.isArray(was.allow) && was.allow.includes(name)));
   const left = {
-    ...now,
-    ...(isObject(entries) && was.entries === undefined ? { entries: without(entries, id) } : {}),
+    ...plugins,
+    entries: {
+      ...(isObject(entries) ? without(entries, id) : {}),
+      ...(was.entry === undefined ? {} : { [id]: entryOf(was.entry, at(last, "entries", id)) }),
+    },
     ...(Array.isArray(allow)
       ? { allow: allow.filter((name) => typeof name !== "string" || !ids.includes(name)) }
       : {}),
@@ -51,6 +37,14 @@ export function withoutPlugin(before: Maybe, now: Maybe, id: string, allowed: re
     ([key, value]) => !isEmpty(value) || at(before, key) !== undefined,
   );
   return kept.length === 0 && before === undefined ? undefined : objectOf(kept);
+}
+
+/** What an operator wrote in it counts as it was last; whether it was switched on, as it was before us. */
+function entryOf(was: Json, last: Maybe): Json {
+  if (!isObject(was) || !isObject(last)) return was;
+  const hasMore = Object.keys(last).some((key) => key !== "enabled");
+  const enabled = own(was, "enabled");
+  return { ...without(hasMore ? last : was, "enabled"), ...(enabled === undefined ? {} : { enabled }) };
 }
 
 function without(object: JsonObject, key: string): JsonObject {
@@ -67,6 +61,12 @@ export function patchBetween(from: Maybe, to: Maybe): Maybe {
   if (to === undefined) return null;
   if (!isObject(from) || !isObject(to)) return to;
   return fromKeys(from, to, (key) => patchBetween(own(from, key), own(to, key)));
+}
+
+/** The patch for what stands at a path; empty when there is nothing to do there. */
+export function patchAt(path: readonly string[], patch: Maybe): JsonObject {
+  if (patch === undefined) return {};
+  return path.reduceRight<Json>((inner, key) => ({ [key]: inner }), patch) as JsonObject; // a path has a first key
 }
 
 function fromKeys(left: JsonObject, right: Json, valueAt: (key: string) => Maybe): JsonObject {

@@ -16,12 +16,13 @@ export interface World {
   readonly journal: Journal;
   readonly sidecarAt: (address: string) => OllamaSidecar;
   readonly pause: (ms: number) => Promise<void>;
+  readonly now: () => number;
 }
 
 /** The world of this process. `root` is where the package lies. */
 export async function thisWorld(root: string): Promise<World> {
   const { env } = process;
-  const homeDir = env.HOME || homedir();
+  const homeDir = homeOf(env);
   const run = makeRun(env);
   return {
     env,
@@ -35,5 +36,10 @@ export async function thisWorld(root: string): Promise<World> {
     pause: async (ms) => {
       await pause(ms);
     },
+    now: Date.now,
   };
+}
+
+export function homeOf(env: World["env"]): string {
+  return env.HOME || homedir();
 }

@@ -4,8 +4,9 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findPlace } from "../../app/index.ts";
+import { embeddingSettingsOf, findPlace } from "../../app/index.ts";
 import {
+  type FactsEmbedder,
   type OpenClawFacts,
   type OpenClawReady,
   type SearchFacts,
@@ -77,6 +78,7 @@ async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts
       hasConfigFile: config !== undefined,
       gateway: isRemote ? "remote" : isUp ? "running" : "stopped",
       search: searchFacts(search),
+      facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
       ...pluginFacts(config),
       agentsWithProvider: agentsWithProvider(config),
       installed: await installedFacts(world, openclaw, config),
@@ -89,12 +91,28 @@ async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts
 }
 
 function searchFacts(search: Json | undefined): SearchFacts {
+  const baseUrl = text(at(search, "remote", "baseUrl"));
   return {
     enabled: at(search, "enabled") !== false,
     provider: text(at(search, "provider")),
     model: text(at(search, "model")),
-    baseUrl: text(at(search, "remote", "baseUrl"))?.replace(/\/+$/, ""),
+    baseUrl: baseUrl === undefined ? undefined : withoutSlash(baseUrl),
   };
+}
+
+/** As the plugin itself reads them, defaults included; a setting that it cannot use is somebody's, too. */
+function factsEmbedder(embeddings: Json | undefined): FactsEmbedder {
+  const { apiKey, ...given } = objectIn(embeddings);
+  const settings = embeddingSettingsOf(given, (field) => field);
+  if (apiKey === undefined && Object.keys(given).length === 0) return { provider: "unset" };
+  if (!("url" in settings)) return { provider: settings.provider };
+  const { provider, model, url } = settings;
+  if (provider === "ollama" && apiKey !== undefined) return { provider: "unusable" };
+  return { provider, model, url: withoutSlash(url) };
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, "");
 }
 
 /** "*" among the disabled: all of them are. */

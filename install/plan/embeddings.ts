@@ -9,7 +9,6 @@ export interface EmbeddingsPart {
   readonly checks: readonly Step[];
   /** What goes only when nothing points at it any more. */
   readonly after: readonly Step[];
-  readonly warnings: readonly string[];
   /** As OpenClaw is to reach it; undefined without embeddings. */
   readonly baseUrl: string | undefined;
 }
@@ -48,15 +47,11 @@ export function composeEnvironment(model: string, port: number): Readonly<Record
   return { EMBEDDING_MODEL: model, HELMDECK_EMBEDDINGS_PORT: String(port) };
 }
 
-const NOTHING: EmbeddingsPart = { before: [], checks: [], after: [], warnings: [], baseUrl: undefined };
+const NOTHING: EmbeddingsPart = { before: [], checks: [], after: [], baseUrl: undefined };
 
 function part(baseUrl: string, before: readonly Step[], checked: readonly Step[]): EmbeddingsPart {
-  return { ...NOTHING, before, checks: checked, baseUrl, warnings: [DOWN_WARNING] };
+  return { ...NOTHING, before, checks: checked, baseUrl };
 }
-
-const DOWN_WARNING =
-  "From now on OpenClaw's own search needs the embedding service: while it is down, OpenClaw finds none of its own notes " +
-  "(helmdeck's facts are still found). To go back: install.sh --no-embeddings, or openclaw config set memory.search.provider none.";
 
 function addressFor({ target }: OpenClawReady, port: number): string {
   return target.kind === "host" ? `http://127.0.0.1:${port}` : `http://${SERVICE}:${IMAGE_PORT}`;

@@ -3,12 +3,12 @@ import type { Facts, OpenClawReady, SearchFacts } from "../facts.ts";
 import { at, type JsonObject } from "../json.ts";
 import { OLLAMA_PLUGIN_ID } from "../names.ts";
 import type { Options } from "../options.ts";
-import type { Step } from "../steps.ts";
+import type { Question, Step } from "../steps.ts";
 
 export interface SearchPart {
   readonly steps: readonly Step[];
   readonly warnings: readonly string[];
-  readonly asksToReplace: string | undefined;
+  readonly questions: readonly Question[];
   /** OpenClaw embeds with our service when the plan is done. */
   readonly embeds: boolean;
 }
@@ -33,23 +33,27 @@ export function searchFor(
       `OpenClaw's plugin ${OLLAMA_PLUGIN_ID} is switched off, so its search is left as it is: openclaw plugins enable ${OLLAMA_PLUGIN_ID}, then run this again.`,
     ]);
   if (isRight(search, options.model, baseUrl) && allowsMissing(openclaw).length === 0)
-    return { ...kept(warnings), embeds: true };
+    return { ...kept([...warnings, DOWN_WARNING]), embeds: true };
   const own = ownProvider(search, journal.search);
-  if (own !== undefined && !options.replaceProvider)
+  if (own !== undefined && !options.replaces.includes("search"))
     return {
       ...kept([
         ...warnings,
         `OpenClaw's own search keeps its provider ${own}: it is yours, and nobody said that it may go.`,
       ]),
-      asksToReplace: own,
+      questions: [questionAbout(own, baseUrl)],
     };
   return {
     steps: [pointStep(openclaw, options.model, baseUrl, own)],
-    warnings,
-    asksToReplace: undefined,
+    warnings: [...warnings, DOWN_WARNING],
+    questions: [],
     embeds: true,
   };
 }
+
+const DOWN_WARNING =
+  "From now on OpenClaw's own search needs the embedding service: while it is down, OpenClaw finds none of its own notes " +
+  "(helmdeck's facts are still found, by words). To go back: install.sh --no-embeddings, or openclaw config set memory.search.provider none.";
 
 /** What `memory` is set to. `remote` is set as a whole: a key for the former provider must not reach another service. */
 export function searchSetting(model: string, baseUrl: string): JsonObject {
@@ -79,7 +83,14 @@ function withoutService({ configPath }: OpenClawReady, wasSet: boolean): SearchP
 }
 
 function kept(warnings: readonly string[]): SearchPart {
-  return { steps: [], warnings, asksToReplace: undefined, embeds: false };
+  return { steps: [], warnings, questions: [], embeds: false };
+}
+
+function questionAbout(own: string, baseUrl: string): Question {
+  return {
+    about: "search",
+    text: `OpenClaw embeds with your own provider ${own}. Use ${baseUrl} instead (it is put back by --uninstall)?`,
+  };
 }
 
 function isRight(

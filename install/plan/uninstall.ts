@@ -8,8 +8,7 @@ export function uninstallPlan(facts: Facts, options: Options): Plan {
   const { openclaw, journal } = facts;
   const ready = openclaw.state === "ready" ? openclaw : undefined;
   const missing = standsInTheWay(facts);
-  if (missing.length > 0)
-    return { target: undefined, steps: [], warnings: [], missing, asksToReplace: undefined };
+  if (missing.length > 0) return { target: undefined, steps: [], warnings: [], missing, questions: [] };
   const steps = [
     ...(ready === undefined ? [] : openclawSteps(ready, facts)),
     ...detachSteps(facts),
@@ -18,10 +17,10 @@ export function uninstallPlan(facts: Facts, options: Options): Plan {
     ...(isEmpty(facts) ? [] : [{ kind: "forget-journal" } as const]),
   ];
   const warnings =
-    ready === undefined && (journal.installedPlugin || journal.search !== undefined)
+    ready === undefined && (journal.installedPlugin || hasSet(journal))
       ? ["OpenClaw is not found any more: what was changed in its configuration stays as it is."]
       : [];
-  return { target: ready?.target, steps, warnings, missing: [], asksToReplace: undefined };
+  return { target: ready?.target, steps, warnings, missing: [], questions: [] };
 }
 
 /** A configuration that OpenClaw does not accept is mended first: how it was before us must not be forgotten over it. */
@@ -35,17 +34,24 @@ function standsInTheWay(facts: Facts): readonly Missing[] {
 function openclawSteps(openclaw: OpenClawReady, { journal }: Facts): readonly Step[] {
   const { configPath, installed } = openclaw;
   const wasBefore = !journal.installedPlugin && journal.hasConfigCopy;
-  const plugin: readonly Step[] =
-    installed === "absent" || wasBefore ? [] : [{ kind: "uninstall-plugin", plugin: PLUGIN_ID, configPath }];
+  // A run that was killed may have uninstalled it, and not tidied up behind it.
+  const isOurs = journal.installedPlugin || (installed !== "absent" && !wasBefore);
+  const plugin: readonly Step[] = isOurs ? [{ kind: "uninstall-plugin", plugin: PLUGIN_ID, configPath }] : [];
   const isWhole = journal.hasConfigCopy && journal.configIsAsLeft;
-  const search: readonly Step[] =
-    journal.search === undefined || isWhole ? [] : [{ kind: "restore-search", configPath }];
+  const settings: readonly Step[] = [
+    ...(journal.facts === undefined ? [] : [{ kind: "restore-facts", configPath } as const]),
+    ...(journal.search === undefined ? [] : [{ kind: "restore-search", configPath } as const]),
+  ];
   return [
-    ...search,
+    ...(isWhole ? [] : settings),
     ...plugin,
     ...(isWhole ? [{ kind: "restore-config-copy", configPath } as const] : []),
     ...(journal.search === undefined ? [] : [{ kind: "index-notes", mustWork: false } as const]),
   ];
+}
+
+function hasSet({ search, facts }: Facts["journal"]): boolean {
+  return search !== undefined || facts !== undefined;
 }
 
 function detachSteps({ journal, docker }: Facts): readonly Step[] {
@@ -70,13 +76,9 @@ function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {
 }
 
 function isEmpty({ journal }: Facts): boolean {
-  const { target, hasConfigCopy, search, startedSidecar, madeNetwork, attached } = journal;
-  return (
-    ![target, search, attached].some((entry) => entry !== undefined) &&
-    !hasConfigCopy &&
-    !startedSidecar &&
-    !madeNetwork
-  );
+  const { target, hasConfigCopy, startedSidecar, madeNetwork, attached } = journal;
+  const isRecorded = target !== undefined || attached !== undefined || hasSet(journal);
+  return !isRecorded && !hasConfigCopy && !startedSidecar && !madeNetwork;
 }
 
 function isOtherTarget({ openclaw, journal }: Facts): boolean {

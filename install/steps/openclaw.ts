@@ -1,17 +1,17 @@
-/** The steps that change OpenClaw: its plugin, its configuration, its network. What a change replaces is recorded before it. */
+/** The steps that change OpenClaw: its plugin, its network, the copy of its configuration. What a change replaces is recorded before it. */
 import { mkdtemp, readFile, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HelmdeckError, nodeSqliteDriver, openMemory } from "../../app/index.ts";
 import { fingerprint } from "../journal.ts";
-import { at, isEqual, isObject, type Json, type JsonObject } from "../json.ts";
+import { at, type Json } from "../json.ts";
 import { parseJson5 } from "../json5.ts";
 import { OVERRIDE_MARK } from "../look/attachment.ts";
 import { NETWORK } from "../names.ts";
-import { searchSetting } from "../plan/search.ts";
 import type { Step } from "../steps.ts";
-import { patchBetween, takenBack, withoutPlugin, withSearch } from "../undo.ts";
+import { patchBetween, withoutPlugin } from "../undo.ts";
 import { requireOpenClaw, type Work } from "../work.ts";
+import { writing } from "./settings.ts";
 
 type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 type Maybe = Json | undefined;
@@ -83,65 +83,6 @@ async function withFileThere(
   }
 }
 
-export async function pointSearch(step: Of<"point-search">, work: Work): Promise<void> {
-  const openclaw = requireOpenClaw(work);
-  const { journal } = work.world;
-  const config = await openclaw.authoredConfig(step.configPath);
-  const set = searchSetting(step.model, step.baseUrl);
-  const earlier = journal.entries.search;
-  const isOurs = earlier?.sets.some((former) => holds(config, former)) === true;
-  const before = isOurs ? earlier?.before : at(config, "memory");
-  await journal.record({
-    target: openclaw.target,
-    search: {
-      ...(before === undefined ? {} : { before }),
-      sets: [...(isOurs ? (earlier?.sets ?? []) : []), set],
-      allowed: [...new Set([...(earlier?.allowed ?? []), ...step.allow])],
-    },
-  });
-  const allow = at(config, "plugins", "allow");
-  const allowed =
-    step.allow.length > 0 && Array.isArray(allow) ? { plugins: { allow: [...allow, ...step.allow] } } : {};
-  const now = at(config, "memory");
-  const patch = patchBetween(now, withSearch(now, set));
-  await writing(step.configPath, work, () =>
-    openclaw.patchConfig({ ...(patch === undefined ? {} : { memory: patch }), ...allowed }),
-  );
-}
-
-/** True when `memory` still has what this setting put there. */
-function holds(config: Maybe, set: JsonObject): boolean {
-  const memory = at(config, "memory");
-  return isEqual(memory, withSearch(memory, set));
-}
-
-export async function restoreSearch({ configPath }: Of<"restore-search">, work: Work): Promise<void> {
-  const openclaw = requireOpenClaw(work);
-  const { journal } = work.world;
-  const { search } = journal.entries;
-  if (search === undefined) return;
-  const config = await openclaw.authoredConfig(configPath);
-  const now = at(config, "memory");
-  const set = search.sets.find((former) => holds(config, former)) ?? search.sets.at(-1) ?? {};
-  const target = takenBack(search.before, withSearch(search.before, set), now);
-  const memory = patchBetween(now, target);
-  const plugins = patchBetween(at(config, "plugins"), withoutAllowed(at(config, "plugins"), search.allowed));
-  const patch = {
-    ...(memory === undefined ? {} : { memory }),
-    ...(plugins === undefined ? {} : { plugins }),
-  };
-  if (Object.keys(patch).length > 0) await writing(configPath, work, () => openclaw.patchConfig(patch));
-  if (!isEqual(target, search.before))
-    work.warn("memory.search was changed by somebody else since; those changes stay.");
-  await journal.record({ search: undefined });
-}
-
-function withoutAllowed(plugins: Maybe, allowed: readonly string[]): Maybe {
-  const allow = at(plugins, "allow");
-  if (!isObject(plugins) || !Array.isArray(allow)) return plugins;
-  return { ...plugins, allow: allow.filter((id) => typeof id !== "string" || !allowed.includes(id)) };
-}
-
 export async function indexNotes({ mustWork }: Of<"index-notes">, work: Work): Promise<void> {
   const openclaw = requireOpenClaw(work);
   try {
@@ -155,15 +96,14 @@ export async function indexNotes({ mustWork }: Of<"index-notes">, work: Work): P
 export async function uninstallPlugin(step: Of<"uninstall-plugin">, work: Work): Promise<void> {
   const openclaw = requireOpenClaw(work);
   const { journal } = work.world;
+  const plugins = async () => at(await openclaw.authoredConfig(step.configPath), "plugins");
   await writing(step.configPath, work, async () => {
-    await openclaw.uninstallPlugin(step.plugin);
-    // A running gateway leaves a switched-off entry behind.
-    const now = at(await openclaw.authoredConfig(step.configPath), "plugins");
-    const before = at(await configBefore(work), "plugins");
-    const patch = patchBetween(
-      now,
-      withoutPlugin(before, now, step.plugin, journal.entries.search?.allowed ?? []),
-    );
+    const [before, last] = [at(await configBefore(work), "plugins"), await plugins()];
+    if ((await openclaw.pluginFolder(step.plugin)) !== undefined) await openclaw.uninstallPlugin(step.plugin);
+    // A running gateway leaves a switched-off entry behind; what an operator had in it goes.
+    const now = await plugins();
+    const allowed = journal.entries.search?.allowed ?? [];
+    const patch = patchBetween(now, withoutPlugin({ before, last, now }, step.plugin, allowed));
     if (patch !== undefined) await openclaw.patchConfig({ plugins: patch });
   });
   await journal.record({ installedPlugin: undefined });
@@ -182,7 +122,7 @@ export async function restoreConfigCopy(
   const copy = await journal.readCopy();
   if (copy === undefined) throw new HelmdeckError("not_found", `The copy of ${configPath} is gone.`);
   await requireOpenClaw(work).writeConfigFile(configPath, copy);
-  await journal.record({ search: undefined, config: undefined, leftAs: undefined });
+  await journal.record({ search: undefined, facts: undefined, config: undefined, leftAs: undefined });
 }
 
 export async function attachContainer(step: Of<"attach-container">, work: Work): Promise<void> {
@@ -225,17 +165,4 @@ export async function detachContainer({ container }: Of<"detach-container">, wor
 async function deleteOurs(file: string): Promise<void> {
   const text = await readFile(file, "utf8").catch(() => "");
   if (text.startsWith(OVERRIDE_MARK)) await unlink(file);
-}
-
-/**
- * Writes to the configuration, and notes how it was left: when nobody else wrote to it since the copy was made, uninstall may
- * put that copy back byte for byte.
- */
-async function writing(path: string, work: Work, write: () => Promise<void>): Promise<void> {
-  const openclaw = requireOpenClaw(work);
-  const { journal } = work.world;
-  const isAsLeft = fingerprint(await openclaw.readConfigFile(path)) === journal.entries.leftAs;
-  await write();
-  const leftAs = isAsLeft ? fingerprint(await openclaw.readConfigFile(path)) : "changed by others";
-  await journal.record({ leftAs });
 }

@@ -26,6 +26,13 @@ const RUNS = 200;
 const TIMEOUT_MS = 600_000;
 const ID = "helmdeck-memory";
 const BASE_URL = "http://127.0.0.1:11434";
+const MODEL = "nomic-embed-text";
+const OWN_EMBEDDINGS = {
+  provider: "openai-compatible",
+  url: "https://embeddings.example/v1",
+  model: "text-embedding-3-small",
+  apiKey: "sk-operators-own",
+};
 
 let folder: string;
 let hostPatch: HostPatch;
@@ -71,6 +78,9 @@ const config = fc.record<JsonObject>(
     ),
     plugins: fc.constantFrom<Json>(
       {},
+      { entries: { [ID]: { config: { promptHints: false } } } },
+      { entries: { [ID]: { enabled: true, config: { embeddings: OWN_EMBEDDINGS } } } },
+      { entries: { [ID]: { config: { embeddings: { provider: "none" }, promptHints: false } } } },
       { entries: {} },
       { allow: ["memory-core"] },
       { allow: ["memory-core", "ollama"] },
@@ -107,6 +117,8 @@ describe("openclaw.json", () => {
           await rig.run(steps.slice(2));
           const installed = rig.config();
           expect(at(installed, "memory", "search", "remote")).toEqual({ baseUrl: BASE_URL });
+          const facts = at(installed, "plugins", "entries", ID, "config", "embeddings");
+          expect(facts).toEqual({ provider: "ollama", url: BASE_URL, model: MODEL });
           const changed = others === "between" ? { cron: { enabled: true } } : {};
           expect(outside(installed)).toEqual({ ...outside(before), ...changed });
           expect(JSON.stringify(at(installed, "memory"))).not.toContain("operators-own");
@@ -136,10 +148,18 @@ function installation(before: Json): readonly Step[] {
     { kind: "back-up-config", configPath },
     { kind: "install-plugin", plugin: ID, version: "0", configPath, capabilities: [] },
     {
+      kind: "point-facts",
+      configPath,
+      provider: "ollama",
+      model: MODEL,
+      url: BASE_URL,
+      replaces: undefined,
+    },
+    {
       kind: "point-search",
       configPath,
       provider: "ollama",
-      model: "nomic-embed-text",
+      model: MODEL,
       baseUrl: BASE_URL,
       replaces: undefined,
       allow: missing,
@@ -153,7 +173,7 @@ function uninstallation({ journal, text }: Rig): readonly Step[] {
   const plugin: Step = { kind: "uninstall-plugin", plugin: ID, configPath };
   return isWhole
     ? [plugin, { kind: "restore-config-copy", configPath }]
-    : [{ kind: "restore-search", configPath }, plugin];
+    : [{ kind: "restore-facts", configPath }, { kind: "restore-search", configPath }, plugin];
 }
 
 interface Rig {
@@ -185,6 +205,7 @@ async function makeRig(text: string): Promise<Rig> {
       throw new Error("no step here asks a sidecar");
     },
     pause: async () => {},
+    now: Date.now,
   };
   return {
     journal,
@@ -199,6 +220,11 @@ async function makeRig(text: string): Promise<Rig> {
   };
 }
 
+const ANSWERS: readonly (readonly [string, string])[] = [
+  ["npm", "plugin.tgz\n"],
+  ["openclaw plugins inspect", JSON.stringify({ plugin: { rootDir: "/plugin" } })],
+];
+
 /** `openclaw` and `npm` as far as these steps call them. */
 function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
   const configured = () => parseJson5(readFileSync(join(folder, "openclaw.json"), "utf8"));
@@ -210,13 +236,28 @@ function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
       const listed = Array.isArray(allow) ? { allow: [...allow, ID] } : {};
       await patch({ plugins: { entries: { [ID]: { enabled: true } }, ...listed } });
     }
-    if (command === "openclaw plugins uninstall") {
-      const listed = Array.isArray(allow) ? { allow: allow.filter((id) => id !== ID) } : {};
-      await patch({ plugins: { entries: { [ID]: { enabled: false } }, ...listed } });
-    }
-    const stdout = command.startsWith("npm") ? "plugin.tgz\n" : "OpenClaw 2026.9.6\n";
+    if (command === "openclaw plugins uninstall") hostUninstalls();
+    const stdout = ANSWERS.find(([start]) => command.startsWith(start))?.[1] ?? "OpenClaw 2026.9.6\n";
     return { exitCode: 0, stdout, stderr: "" };
   };
+}
+
+/** Drops the entry with all that is in it, and what is empty then. (Its writer would refuse so large a loss; its uninstaller does not.) */
+function hostUninstalls(): void {
+  const file = join(folder, "openclaw.json");
+  const { plugins, ...others } = objectIn(parseJson5(readFileSync(file, "utf8")));
+  const { [ID]: _, ...entries } = objectIn(at(plugins, "entries"));
+  const allow = at(plugins, "allow");
+  const left = {
+    ...objectIn(plugins),
+    entries,
+    ...(Array.isArray(allow) ? { allow: allow.filter((id) => id !== ID) } : {}),
+  };
+  const kept = Object.entries(left).filter(
+    ([, value]) => Object.keys(objectIn(value)).length > 0 || Array.isArray(value),
+  );
+  const rest = kept.length === 0 ? others : { ...others, plugins: Object.fromEntries(kept) };
+  writeFileSync(file, `${JSON.stringify(rest, null, 2)}\n`);
 }
 
 /** Every key that we promised not to touch. */

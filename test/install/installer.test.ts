@@ -172,6 +172,7 @@ async function world() {
       throw new Error("nothing runs here");
     },
     pause: async () => {},
+    now: Date.now,
   };
 }
 

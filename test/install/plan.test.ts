@@ -13,6 +13,7 @@ const OPENCLAW: OpenClawReady = {
   hasConfigFile: true,
   gateway: "running",
   search: { enabled: true, provider: undefined, model: undefined, baseUrl: undefined },
+  facts: { provider: "unset" },
   allowedPlugins: undefined,
   disabledPlugins: [],
   agentsWithProvider: [],
@@ -37,6 +38,7 @@ const FACTS: Facts = {
   journal: {
     target: undefined,
     search: undefined,
+    facts: undefined,
     hasConfigCopy: false,
     configIsAsLeft: false,
     madeNetwork: false,
@@ -49,6 +51,11 @@ const FACTS: Facts = {
 const SET = {
   search: { provider: "ollama", model: "nomic-embed-text", remote: { baseUrl: "http://127.0.0.1:11434" } },
 };
+const SERVICE = {
+  provider: "ollama",
+  url: "http://127.0.0.1:11434",
+  model: "nomic-embed-text",
+} as const;
 /** As after an installation. */
 const INSTALLED: Facts = {
   ...FACTS,
@@ -67,6 +74,7 @@ const INSTALLED: Facts = {
       model: "nomic-embed-text",
       baseUrl: "http://127.0.0.1:11434",
     },
+    facts: SERVICE,
     memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: true },
   },
   service: { url: "http://127.0.0.1:11434", health: "ok", hasModel: true },
@@ -74,6 +82,7 @@ const INSTALLED: Facts = {
     ...FACTS.journal,
     target: { kind: "host" },
     search: SET,
+    facts: { embeddings: SERVICE },
     hasConfigCopy: true,
     configIsAsLeft: true,
     installedPlugin: true,
@@ -91,10 +100,12 @@ const openclaw = (changes: Partial<OpenClawReady>, facts = FACTS): Facts => ({
 });
 
 describe("an installation", () => {
-  it("points OpenClaw at the sidecar only after an embedding came back, and proves last", () => {
+  it("points OpenClaw and helmdeck's facts at the sidecar only after an embedding came back, and proves last", () => {
     const steps = kinds(FACTS);
     expect(steps.indexOf("check-embedding")).toBeGreaterThan(steps.indexOf("pull-model"));
     expect(steps.indexOf("point-search")).toBeGreaterThan(steps.indexOf("check-embedding"));
+    expect(steps.indexOf("point-facts")).toBeGreaterThan(steps.indexOf("check-embedding"));
+    expect(steps.indexOf("point-facts")).toBeGreaterThan(steps.indexOf("install-plugin"));
     expect(steps.indexOf("back-up-config")).toBeLessThan(steps.indexOf("install-plugin"));
     expect(steps.at(-1)).toBe("prove");
   });
@@ -105,18 +116,18 @@ describe("an installation", () => {
 
   it.each([["auto"], ["none"], [undefined]])("replaces the provider %s without asking", (provider) => {
     const plan = makePlan(openclaw({ search: { ...OPENCLAW.search, provider } }), options());
-    expect(plan.asksToReplace).toBeUndefined();
+    expect(plan.questions).toEqual([]);
     expect(plan.steps).toContainEqual(expect.objectContaining({ kind: "point-search", replaces: undefined }));
   });
 
   it.each([["openai"], ["ollama"], ["gemini"]])("never replaces an operator's own %s unasked", (provider) => {
     const facts = openclaw({ search: { ...OPENCLAW.search, provider, baseUrl: "http://elsewhere:11434" } });
     const plan = makePlan(facts, options("--yes"));
-    expect(plan.asksToReplace).toBe(provider);
+    expect(plan.questions).toMatchObject([{ about: "search", text: expect.stringContaining(provider) }]);
     expect(plan.steps.map(({ kind }) => kind)).not.toContain("point-search");
     expect(plan.warnings.join()).toContain(`keeps its provider ${provider}`);
     expect(plan.steps.at(-1)).toMatchObject({ kind: "prove", embeddings: undefined });
-    const agreed = makePlan(facts, { ...options(), replaceProvider: true });
+    const agreed = makePlan(facts, { ...options(), replaces: ["search"] });
     expect(agreed.steps).toContainEqual(
       expect.objectContaining({ kind: "point-search", replaces: provider }),
     );
@@ -124,10 +135,52 @@ describe("an installation", () => {
 
   it("sees its own earlier setting as no operator's own: another model is set without asking", () => {
     const plan = makePlan(INSTALLED, options("--embedding-model", "mxbai-embed-large"));
-    expect(plan.asksToReplace).toBeUndefined();
-    expect(plan.steps).toContainEqual(
-      expect.objectContaining({ kind: "point-search", model: "mxbai-embed-large" }),
+    expect(plan.questions).toEqual([]);
+    for (const kind of ["point-search", "point-facts"])
+      expect(plan.steps).toContainEqual(expect.objectContaining({ kind, model: "mxbai-embed-large" }));
+  });
+
+  it.each<[string, OpenClawReady["facts"]]>([
+    ["a service of their own", { provider: "openai-compatible", url: "https://e.example/v1", model: "m" }],
+    ["another Ollama", { ...SERVICE, url: "http://10.0.0.5:11434" }],
+    ["the wish that nothing is embedded", { provider: "none" }],
+    ["a setting that cannot be used", { provider: "unusable" }],
+  ])("asks before it replaces what an operator set for helmdeck's facts: %s", (_, facts) => {
+    const theirs = openclaw({ facts });
+    const plan = makePlan(theirs, options("--yes"));
+    expect(plan.questions.map(({ about }) => about)).toEqual(["facts"]);
+    expect(plan.steps.map(({ kind }) => kind)).not.toContain("point-facts");
+    expect(plan.steps.at(-1)).toMatchObject({ kind: "prove", facts: undefined });
+    expect(plan.warnings.join()).toContain("helmdeck's facts stay with");
+    const agreed = makePlan(theirs, { ...options(), replaces: ["facts"] });
+    expect(agreed.steps).toContainEqual(
+      expect.objectContaining({ kind: "point-facts", replaces: expect.any(String) }),
     );
+  });
+
+  it("sees helmdeck's facts as right under a model's whole name, and proves them with it", () => {
+    const facts = openclaw({ facts: { ...SERVICE, model: "nomic-embed-text:latest" } }, INSTALLED);
+    expect(makePlan(facts, options()).steps.map(({ kind }) => kind)).toEqual(["check-embedding", "prove"]);
+    expect(makePlan(facts, options()).steps.at(-1)).toMatchObject({ facts: SERVICE });
+  });
+
+  it("embeds helmdeck's facts also where OpenClaw's own search is left as it is", () => {
+    for (const left of [
+      openclaw({ search: { ...OPENCLAW.search, enabled: false } }),
+      openclaw({ search: { ...OPENCLAW.search, provider: "openai" } }),
+    ]) {
+      expect(kinds(left, "--yes")).toContain("point-facts");
+      expect(kinds(left, "--yes")).not.toContain("point-search");
+      expect(makePlan(left, options("--yes")).warnings.join()).not.toContain("finds none of its own notes");
+    }
+  });
+
+  it("--verify proves helmdeck's facts by meaning with the service that is set, whoever set it", () => {
+    const theirs = { provider: "openai-compatible", url: "https://e.example/v1", model: "m" } as const;
+    const proof = (facts: OpenClawReady["facts"]) =>
+      makePlan(openclaw({ facts }), options("--verify")).steps.at(-1);
+    expect(proof(theirs)).toMatchObject({ kind: "prove", facts: theirs });
+    expect(proof({ provider: "none" })).toMatchObject({ kind: "prove", facts: undefined });
   });
 
   it("allows the provider's plugin where plugins.allow is set, and leaves the list alone where it is not", () => {
@@ -147,7 +200,8 @@ describe("an installation", () => {
     const steps = kinds({ ...FACTS, docker: { state: "missing" } }, "--no-embeddings");
     expect(steps).toEqual(["make-key", "back-up-config", "install-plugin", "prove"]);
     const back = kinds(INSTALLED, "--no-embeddings");
-    expect(back).toEqual(["restore-search", "index-notes", "stop-sidecar", "prove"]);
+    expect(back).toEqual(["restore-facts", "restore-search", "index-notes", "stop-sidecar", "prove"]);
+    expect(makePlan(INSTALLED, options("--no-embeddings")).steps.at(-1)).toMatchObject({ facts: undefined });
   });
 
   it("uses an Ollama that is there, without Docker", () => {
@@ -160,6 +214,9 @@ describe("an installation", () => {
     expect(plan.missing).toEqual([]);
     expect(plan.steps).toContainEqual(
       expect.objectContaining({ kind: "point-search", baseUrl: "http://10.0.0.5:11434" }),
+    );
+    expect(plan.steps).toContainEqual(
+      expect.objectContaining({ kind: "point-facts", url: "http://10.0.0.5:11434" }),
     );
   });
 
@@ -185,6 +242,10 @@ describe("an installation", () => {
     expect(steps).toContainEqual(
       expect.objectContaining({ kind: "point-search", baseUrl: "http://helmdeck-embeddings:11434" }),
     );
+    expect(steps).toContainEqual(
+      expect.objectContaining({ kind: "point-facts", url: "http://helmdeck-embeddings:11434" }),
+    );
+    expect(order.indexOf("check-from-container")).toBeLessThan(order.indexOf("point-facts"));
     expect(steps).toContainEqual(
       expect.objectContaining({ override: expect.objectContaining({ networks: ["default", "baas-net"] }) }),
     );
@@ -256,7 +317,7 @@ describe("an uninstallation", () => {
   it("takes back key by key when somebody wrote since", () => {
     const facts = { ...INSTALLED, journal: { ...INSTALLED.journal, configIsAsLeft: false } };
     const steps = kinds(facts, "--uninstall");
-    expect(steps.slice(0, 2)).toEqual(["restore-search", "uninstall-plugin"]);
+    expect(steps.slice(0, 3)).toEqual(["restore-facts", "restore-search", "uninstall-plugin"]);
     expect(steps).not.toContain("restore-config-copy");
   });
 

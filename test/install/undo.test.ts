@@ -1,82 +1,9 @@
-/** Taking changes back: what we set goes, what was there comes back, what others did since stays. */
+/** What OpenClaw is told to get from one configuration to another, and what stays when the plugin goes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isEqual, isObject, type Json, type JsonObject, objectOf, own } from "../../install/json.ts";
-import { searchSetting } from "../../install/plan/search.ts";
-import { merged, patchBetween, takenBack, withoutPlugin, withSearch } from "../../install/undo.ts";
-
-const key = fc.constantFrom(
-  "search",
-  "provider",
-  "model",
-  "remote",
-  "baseUrl",
-  "apiKey",
-  "citations",
-  "__proto__",
-);
-const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
-  tree: fc.oneof(
-    { maxDepth: 4 },
-    fc.constantFrom<Json>("ollama", "openai", true, 7),
-    fc.array(fc.constantFrom<Json>("a", "b"), { maxLength: 2 }),
-    fc.array(fc.tuple(key, tie("tree")), { maxLength: 4 }).map((entries) => objectOf(entries)),
-  ),
-}));
-const memory = fc.option(
-  fc.array(fc.tuple(key, tree), { maxLength: 4 }).map((entries) => objectOf(entries)),
-  { nil: undefined },
-);
-const setting = fc
-  .tuple(
-    fc.constantFrom("nomic-embed-text", "mxbai-embed-large"),
-    fc.constantFrom("http://a:1", "http://b:2"),
-  )
-  .map(([model, url]) => searchSetting(model, url));
-
-describe("takenBack", () => {
-  it("gives back exactly what was there when nobody else wrote", () => {
-    fc.assert(
-      fc.property(memory, setting, (before, set) => {
-        const after = withSearch(before, set);
-        expect(takenBack(before, after, after)).toEqual(before);
-      }),
-    );
-  });
-
-  it("leaves what somebody else added, and takes back the rest", () => {
-    const foreign = fc.tuple(fc.constantFrom("citations", "extra"), fc.constantFrom<Json>("auto", 3));
-    fc.assert(
-      fc.property(memory, setting, foreign, (before, set, [name, value]) => {
-        const after = withSearch(before, set);
-        const now = merged(after, objectOf([[name, value]]));
-        const kept = takenBack(before, after, now);
-        expect(isObject(kept) && own(kept, name)).toEqual(value);
-        expect(isObject(kept) ? own(kept, "search") : undefined).toEqual(
-          isObject(before) ? own(before, "search") : undefined,
-        );
-      }),
-    );
-  });
-
-  it("leaves a provider that somebody chose since", () => {
-    const after = withSearch(
-      { search: { provider: "openai" } },
-      searchSetting("nomic-embed-text", "http://a:1"),
-    );
-    const now = merged(after, { search: { provider: "voyage" } });
-    expect(takenBack({ search: { provider: "openai" } }, after, now)).toEqual({
-      search: { provider: "voyage" },
-    });
-  });
-
-  it("brings a key back that must not have reached another service", () => {
-    const before = { search: { provider: "openai", remote: { baseUrl: "http://x", apiKey: "k" } } };
-    const after = withSearch(before, searchSetting("nomic-embed-text", "http://a:1"));
-    expect(JSON.stringify(after)).not.toContain("apiKey");
-    expect(takenBack(before, after, after)).toEqual(before);
-  });
-});
+import { patchBetween, withoutPlugin } from "../../install/undo.ts";
+import { memory } from "./configuration.ts";
 
 describe("patchBetween", () => {
   it("is what a merge patch has to say to get from one to the other", () => {
@@ -91,8 +18,9 @@ describe("patchBetween", () => {
 
 describe("withoutPlugin", () => {
   const ID = "helmdeck-memory";
+  const off = { entries: { [ID]: { enabled: false } } };
   it.each<[string, Json | undefined, Json | undefined, Json | undefined]>([
-    ["nothing was there", undefined, { entries: { [ID]: { enabled: false } } }, undefined],
+    ["nothing was there", undefined, off, undefined],
     ["an empty object was there", {}, { entries: { [ID]: {} } }, {}],
     ["others are there", { entries: { x: {} } }, { entries: { x: {}, [ID]: {} } }, { entries: { x: {} } }],
     [
@@ -107,14 +35,25 @@ describe("withoutPlugin", () => {
       { allow: ["ollama", ID] },
       { allow: ["ollama"] },
     ],
-    [
-      "ours was there before",
-      { entries: { [ID]: { a: 1 } } },
-      { entries: { [ID]: {} } },
-      { entries: { [ID]: {} } },
-    ],
+    ["the host took all of it", undefined, undefined, undefined],
   ])("when %s", (_, before, now, expected) => {
-    expect(withoutPlugin(before, now, ID, ["ollama"])).toEqual(expected);
+    expect(withoutPlugin({ before, last: off, now }, ID, ["ollama"])).toEqual(expected);
+  });
+
+  it.each<[string, JsonObject, Json, JsonObject]>([
+    ["as it was", { config: { a: 1 } }, { enabled: true, config: { a: 1 } }, { config: { a: 1 } }],
+    [
+      "as its operator left it",
+      { config: { a: 1 } },
+      { enabled: true, config: { a: 2 } },
+      { config: { a: 2 } },
+    ],
+    ["switched off, as it was", { enabled: false }, { enabled: true }, { enabled: false }],
+    ["after a run that was killed", { config: { a: 1 } }, { enabled: false }, { config: { a: 1 } }],
+  ])("an operator's entry comes back %s, whatever the host left of it", (_, entry, last, expected) => {
+    const then = { before: { entries: { [ID]: entry } }, last: { entries: { [ID]: last } } };
+    for (const now of [undefined, {}, off, { entries: {} }])
+      expect(withoutPlugin({ ...then, now }, ID, [])).toEqual({ entries: { [ID]: expected } });
   });
 });
 

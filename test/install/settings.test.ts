@@ -1,0 +1,151 @@
+/** Pointing helmdeck's facts at the service, and taking it back: what was there returns, what others wrote since stays. */
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Docker } from "../../install/docker.ts";
+import { execute } from "../../install/execute.ts";
+import { Journal } from "../../install/journal.ts";
+import { isObject, type Json, type JsonObject } from "../../install/json.ts";
+import { OpenClaw } from "../../install/openclaw.ts";
+import { JsonReporter } from "../../install/report.ts";
+import type { Run } from "../../install/run.ts";
+import type { Step } from "../../install/steps.ts";
+
+const ID = "helmdeck-memory";
+const URL = "http://127.0.0.1:11434";
+const OWN = { provider: "openai-compatible", url: "https://e.example/v1", model: "m", apiKey: "sk-own" };
+
+let folder: string;
+let configPath: string;
+/** The patches that OpenClaw was told, in order; null makes the next one fail as if the installer were killed there. */
+let patches: string[];
+let isKilled: boolean;
+let warnings: readonly string[];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-settings-")));
+  configPath = join(folder, "openclaw.json");
+  patches = [];
+  isKilled = false;
+  warnings = [];
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const point = (model = "nomic-embed-text"): Step => ({
+  ...{ kind: "point-facts", configPath, provider: "ollama", url: URL, model },
+  replaces: undefined,
+});
+const restore = (): Step => ({ kind: "restore-facts", configPath });
+
+describe("helmdeck's facts", () => {
+  it.each<[string, JsonObject | undefined]>([
+    ["nothing", undefined],
+    ["other settings", { promptHints: false }],
+    ["a service and its key", { embeddings: OWN, promptHints: false }],
+    ["the wish that nothing is embedded", { embeddings: { provider: "none" } }],
+  ])("are pointed and given back where there was %s", async (_, before) => {
+    configure(before);
+    await run(point());
+    expect(embeddings()).toEqual({ provider: "ollama", url: URL, model: "nomic-embed-text" });
+    await run(restore());
+    expect(settings()).toEqual(before);
+    expect(warnings).toEqual([]);
+  });
+
+  it("never let a key for the former service reach the new one", async () => {
+    configure({ embeddings: OWN });
+    await run(point());
+    expect(readFileSync(configPath, "utf8")).not.toContain("sk-own");
+  });
+
+  it("come back as they were at first after a second model", async () => {
+    configure({ embeddings: OWN });
+    await run(point());
+    await run(point("mxbai-embed-large"));
+    await run(restore());
+    expect(settings()).toEqual({ embeddings: OWN });
+  });
+
+  it("come back also when the run was killed before it wrote, or after", async () => {
+    configure({ embeddings: OWN });
+    isKilled = true;
+    await run(point());
+    expect(settings()).toEqual({ embeddings: OWN });
+    isKilled = false;
+    await run(point());
+    isKilled = true;
+    await run(point("mxbai-embed-large"));
+    isKilled = false;
+    await run(restore());
+    expect(settings()).toEqual({ embeddings: OWN });
+  });
+
+  it("keep what somebody chose since, and it is said", async () => {
+    configure({ embeddings: OWN });
+    await run(point());
+    const theirs = { provider: "ollama", url: "http://10.0.0.5:11434", model: "bge-m3" };
+    configure({ embeddings: theirs, promptHints: false });
+    await run(restore());
+    expect(settings()).toEqual({ embeddings: theirs, promptHints: false });
+    expect(warnings.join()).toContain("changed by somebody else");
+  });
+
+  it("are told nothing where there is nothing to tell", async () => {
+    configure({ embeddings: { provider: "ollama", url: URL, model: "nomic-embed-text" } });
+    await run(point());
+    await run(restore());
+    await run(restore());
+    expect(patches).toEqual([]);
+  });
+});
+
+/** One step of one run: the journal is read anew, as the next run does. */
+async function run(step: Step): Promise<void> {
+  const docker = new Docker(program, folder);
+  const openclaw = await OpenClaw.find({ kind: "host" }, { run: program, docker, homeDir: folder });
+  const world = {
+    ...{ env: {}, homeDir: folder, root: folder, run: program, docker },
+    journal: await Journal.read(join(folder, "journal")),
+    sidecarAt: () => {
+      throw new Error("no step here asks a sidecar");
+    },
+    pause: async () => {},
+    now: Date.now,
+  };
+  let text = "";
+  const reporter = new JsonReporter({ write: (more) => (text += more) });
+  const { steps, exitCode } = await execute([step], world, openclaw, reporter);
+  reporter.end({ plan: undefined, steps, exitCode, isDryRun: false });
+  ({ warnings } = JSON.parse(text) as { warnings: readonly string[] });
+}
+
+const program: Run = async (file, args, { input = "" } = {}) => {
+  const command = `${file} ${args.slice(0, 2).join(" ")}`;
+  if (command === "openclaw config patch") {
+    if (isKilled) return { exitCode: 137, stdout: "", stderr: "killed" };
+    patches.push(String(input));
+    write(merged(read(), JSON.parse(String(input)) as Json));
+  }
+  return { exitCode: 0, stdout: "OpenClaw 2026.9.6\n", stderr: "" };
+};
+
+/** JSON merge patch. */
+function merged(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const all: Record<string, Json> = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete all[key];
+    else all[key] = merged(all[key], value);
+  }
+  return all;
+}
+
+function configure(config: JsonObject | undefined): void {
+  write({ plugins: { entries: { [ID]: { enabled: true, ...(config && { config }) } } } });
+}
+
+const write = (config: Json) => writeFileSync(configPath, JSON.stringify(config));
+const read = () => JSON.parse(readFileSync(configPath, "utf8"));
+const settings = () => read().plugins.entries[ID].config;
+const embeddings = () => settings().embeddings;
