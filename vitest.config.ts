@@ -18,7 +18,7 @@ const GATEWAY_TIMEOUT_MS = 180_000;
 /** One run of install.sh is a dozen `openclaw` commands. */
 const DOCKER_TIMEOUT_MS = 600_000;
 /** Only a defect takes this long; many tests start processes of their own, and the machine may be busy. */
-const UNIT_TIMEOUT_MS = 60_000;
+const UNIT_TIMEOUT_MS = 120_000;
 
 /** A Docker engine stops its containers first. */
 const TEARDOWN_TIMEOUT_MS = 120_000;

@@ -1,11 +1,8 @@
 /** The corpus by pages and by query, who has entries, and the number that says that something changed. */
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CorpusAnswer, CorpusQuery, OpenMemory } from "../../app/index.ts";
 import { namespaceOf, type Origin } from "../../engine/index.ts";
 import { inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
-
-// Each write is synced to disk, and the machine may be busy.
-vi.setConfig({ testTimeout: 30_000 });
 
 const AT = NOW / 1_000;
 

@@ -1,12 +1,10 @@
 /** The memory of a server, in each of its states. */
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type DeckMemory, type DeckMemoryOptions, openDeckMemory } from "../../app/deck/deck-memory.ts";
 import { betterSqliteDriver, type Memory } from "../../app/index.ts";
 import { NOW, openTestMemory, tempPlace } from "./fixtures/memories.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const KEY = "ab".repeat(32);
 

@@ -3,7 +3,7 @@ import { access, mkdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   betterSqliteDriver,
   type Deck,
@@ -12,8 +12,6 @@ import {
   openDeck,
 } from "../../app/index.ts";
 import { NOW, openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const ANA = { caller: "ana", authenticated: true } as const;
 

@@ -1,12 +1,9 @@
 /** What helmdeck gets wrong, as far as it shows to whoever uses memory; the numbers are those of the list of its faults. */
 import Database from "better-sqlite3";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { importLines, type MemoryPlace, type OpenMemory, type OpenMemoryOptions } from "../../app/index.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
-
-// Each write is synced to disk, and the machine may be busy.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** Opens the closed database behind the store's back. */
 function tamper(place: MemoryPlace, sql: string, ...values: readonly unknown[]): void {

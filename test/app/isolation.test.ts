@@ -1,11 +1,8 @@
 /** Nobody reads or deletes another's memory, whatever the two are called and whichever use case asks. */
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Memory, OpenMemory } from "../../app/index.ts";
 import { NOW, openTestMemory } from "./fixtures/memories.ts";
-
-// Each write is synced to disk, and the machine may be busy.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** Names that a careless join, escape, comparison or case fold would take for one another. */
 const HOSTILE = [

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   exportLines,
   type ImportCounts,
@@ -9,9 +9,6 @@ import {
 import { readTime, writeTime } from "../../app/transfer/times.ts";
 import { HelmdeckError, namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
-
-// Each write is synced to disk, and the machine may be busy.
-vi.setConfig({ testTimeout: 30_000 });
 
 const AT = NOW / 1_000;
 

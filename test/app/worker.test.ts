@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   betterSqliteDriver,
   HelmdeckError,
@@ -16,9 +16,6 @@ import {
 import { ServedMemory } from "../../app/worker/serve.ts";
 import { MEMORY_METHODS } from "../../app/worker/wire.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
-
-// Each write is synced to disk, and the machine may be busy.
-vi.setConfig({ testTimeout: 30_000 });
 
 type WorkerName = "memory" | "mortal" | "stillborn" | "probe";
 

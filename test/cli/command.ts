@@ -5,7 +5,7 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, vi } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { buildCommandLine, ROOT } from "../../scripts/build.ts";
 
 /** Inside the tree, so that the bundle finds better-sqlite3; one for each test file. */
@@ -14,9 +14,6 @@ const BUNDLE_FOLDER = join(ROOT, "node_modules", ".cache", `helmdeck-cli-${rando
 /** What `bin` names, built from the sources of now. */
 export const BUNDLED_COMMAND = join(BUNDLE_FOLDER, "helmdeck-memory.mjs");
 export const COMMAND_FROM_SOURCE = join(ROOT, "cli", "main.ts");
-
-// A process takes a tenth of a second on an idle machine, and seconds on a busy one.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 beforeAll(async () => {
   mkdirSync(BUNDLE_FOLDER, { recursive: true });

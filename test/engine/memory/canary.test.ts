@@ -1,7 +1,7 @@
 /** No value, and no key, is in any byte of our files: not while open, not after closing, not after forgetting. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   loadOrMakeKey,
   type MemoryStore,
@@ -11,9 +11,6 @@ import {
 import { ANA, fact, HOUR_MS, refTo, START } from "../../contract/rig.ts";
 import { formsOf, scanFiles } from "./scanning.ts";
 import { DRIVERS, KEY, makeTempFolder } from "./sqlite-rig.ts";
-
-// Starts processes, which a busy machine does slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 const CANARY = "canary-Zwölf-Boxkämpfer-4711-plaintext-of-a-value";
 const FORMS = formsOf(CANARY);

@@ -1,14 +1,11 @@
 /** What was deleted is gone from the file's bytes, or the answer says that it is not yet. */
 import { randomBytes } from "node:crypto";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../../engine/index.ts";
 import { ANA, fact, HOUR_MS, refTo } from "../../contract/rig.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { type Needle, scanFiles } from "./scanning.ts";
 import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
-
-// Starts processes, which a busy machine does slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** A rig for one test, cleaned up afterwards. */
 async function using(rig: Promise<SqliteRig>, run: (rig: SqliteRig) => Promise<void>): Promise<void> {

@@ -1,12 +1,9 @@
 /** What helmdeck's store gets wrong, each fault as a case that this one passes (the numbers are those of its fault list). */
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type MemoryStore, namespaceOf, openSqliteStore } from "../../../engine/index.ts";
 import { ANA, allKeys, BEN, fact, HOUR_MS, refTo, text } from "../../contract/rig.ts";
 import { scanFiles } from "./scanning.ts";
 import { DRIVERS, OTHER_KEY, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
-
-// Starts processes, which a busy machine does slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe.each(DRIVERS)("with $name,", (driver) => {
   const withRig = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   loadOrMakeKey,
   type MasterKey,
@@ -15,9 +15,6 @@ import {
 } from "../../../engine/index.ts";
 import { asNobody, childPath, spawnChild } from "./processes.ts";
 import { makeTempFolder } from "./sqlite-rig.ts";
-
-// Starts processes, which a busy machine does slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 const HEX = "0123456789abcdef".repeat(4);
 const OTHER_HEX = "fedcba9876543210".repeat(4);

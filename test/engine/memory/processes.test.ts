@@ -1,7 +1,7 @@
 /** Several processes, several libraries, one file: made once, shared, and in one order for all. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   betterSqliteDriver,
   loadOrMakeKey,
@@ -11,9 +11,6 @@ import {
 import { ANA, allKeys, fact, refTo, text } from "../../contract/rig.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { DRIVERS, KEY, makeTempFolder } from "./sqlite-rig.ts";
-
-// Starts processes, which a busy machine does slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let path: string;

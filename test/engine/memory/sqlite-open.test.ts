@@ -16,7 +16,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type ErrorCode,
   type MemoryStore,
@@ -28,9 +28,6 @@ import {
 import { allKeys, fact, refTo, text } from "../../contract/rig.ts";
 import { asNobody, childPath, spawnChild } from "./processes.ts";
 import { DRIVERS, KEY, makeTempFolder, OTHER_KEY } from "./sqlite-rig.ts";
-
-// Starts processes, which a busy machine does slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let path: string;

@@ -1,7 +1,7 @@
 /** Vectors in the file: sealed, bound to entry, owner, value and model, gone with their entry for real; and older files. */
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type EntryVectors,
   type MemoryStore,
@@ -15,9 +15,6 @@ import { madeOf } from "../../contract/vectors.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { formsOf, type Needle, scanFiles } from "./scanning.ts";
 import { DRIVERS, KEY, makeTempFolder, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
-
-// Starts processes, which a busy machine does slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 const SPACE = "small-model";
 const OTHER_SPACE = "large-model";
