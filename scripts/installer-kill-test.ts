@@ -1,13 +1,13 @@
 /**
  * Kills install.sh in each of its steps, and sees that what is left is the old or the new state, that the next run finishes the
- * job, and that --uninstall leaves nothing. Takes half an hour: `node scripts/installer-kill-test.ts [STEP…]`.
+ * job, and that --uninstall leaves nothing. Takes three quarters of an hour: `node scripts/installer-kill-test.ts [STEP…]`.
  *
  * Each step is killed (SIGKILL, the whole process group) once as it begins and once a moment later, where its work is under way.
- * Prints a line for each kill and exits 1 when one of them went wrong.
+ * Prints a row of a table for each kill and exits 1 when one of them went wrong.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Engine } from "../test/docker/engine.ts";
@@ -24,6 +24,7 @@ const STEPS: Readonly<Record<string, string>> = {
   "check-embedding": "see that nomic-embed-text embeds",
   "back-up-config": "keep a copy of",
   "install-plugin": "install the plugin",
+  "point-facts": "let nomic-embed-text on",
   "point-search": "point OpenClaw's memory.search",
   "index-notes": "let OpenClaw index its notes",
   prove: "prove that",
@@ -38,13 +39,13 @@ async function main(only: readonly string[]): Promise<number> {
   try {
     await makeOllamaImage(engine);
     const steps = Object.keys(STEPS).filter((step) => only.length === 0 || only.includes(step));
+    console.log("| step | killed | left behind | the next run, and --uninstall |\n|---|---|---|---|");
     for (const step of steps) {
       for (const momentMs of MOMENTS_MS) {
-        const complaint = await killOnce(root, engine, step, momentMs);
+        const { where, left, complaint } = await killOnce(root, engine, step, momentMs);
         if (complaint !== undefined) failures += 1;
-        console.log(
-          `${complaint === undefined ? "✓" : "!"} ${step}, ${momentMs} ms in: ${complaint ?? "finished by the next run, taken back without a trace"}`,
-        );
+        const end = complaint ?? "✓ finished; taken back without a trace";
+        console.log(`| ${step} | ${momentMs} ms in, ${where} | ${left} | ${end.replaceAll("\n", " ")} |`);
       }
     }
   } finally {
@@ -55,40 +56,101 @@ async function main(only: readonly string[]): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-async function killOnce(
-  root: string,
-  engine: Engine,
-  step: string,
-  momentMs: number,
-): Promise<string | undefined> {
+interface Killed {
+  /** The step whose line was the last. */
+  readonly where: string;
+  readonly left: string;
+  /** Undefined: all was as it should be. */
+  readonly complaint: string | undefined;
+}
+
+async function killOnce(root: string, engine: Engine, step: string, momentMs: number): Promise<Killed> {
   const host = await OpenClawHost.make({
     notes: { "MEMORY.md": "# Notes\n\nKonflux builds.\n" },
     env: engine.env,
   });
   const env = { ...host.home.env, PATH: pathWithOpenClaw(join(host.home.root, "bin")) };
-  const config = () => JSON.parse(readFileSync(host.home.configPath, "utf8"));
   try {
-    const { meta: _, ...before } = config();
-    await killAt(root, env, STEPS[step] ?? step, momentMs);
-    const { provider } = config().memory.search;
-    if (provider !== "none" && provider !== "ollama") return `memory.search.provider is ${provider}`;
-    const again = await installed(root, env, "--yes");
-    if (again.code !== 0) return `the next run ended with ${again.code}:\n${again.end}`;
-    if (config().memory.search.provider !== "ollama") return "the next run did not point the search";
-    const gone = await installed(root, env, "--uninstall", "--purge", "--yes");
-    if (gone.code !== 0) return `--uninstall ended with ${gone.code}:\n${gone.end}`;
-    const { meta: __, ...after } = config();
-    if (JSON.stringify(after) !== JSON.stringify(before)) return "the configuration is not what it was";
-    const left = await engine.docker("ps", "-aq");
-    return left === "" ? undefined : "a container is left";
+    const before = authored(host);
+    const where = await killAt(root, env, STEPS[step] ?? step, momentMs);
+    const left = await leftBehind(host, engine);
+    const complaint = left.complaint ?? (await finishedAndTakenBack(host, engine, before, { root, env }));
+    return { where, left: left.text, complaint };
   } finally {
     await host.stop();
     await engine.try("network", "rm", "baas-net");
   }
 }
 
-/** Runs the installer until the step's line appears, and then no further. */
-async function killAt(root: string, env: Env, title: string, momentMs: number): Promise<void> {
+/** Each part old or new, none in between. */
+async function leftBehind(
+  host: OpenClawHost,
+  engine: Engine,
+): Promise<{ readonly text: string; readonly complaint: string | undefined }> {
+  const { memory, plugins } = authored(host);
+  const { provider } = memory.search;
+  const entry = plugins?.entries?.["helmdeck-memory"];
+  const embeddings = entry?.config?.embeddings;
+  const keyFile = join(host.home.stateDir, "helmdeck-memory.key");
+  const key = existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : undefined;
+  const [network, container] = await Promise.all([
+    engine.docker("network", "ls", "-q", "-f", "name=baas-net"),
+    engine.docker("ps", "-a", "--format", "{{.Names}}"),
+  ]);
+  const isWhole = [
+    provider === "none" || (provider === "ollama" && memory.search.remote.baseUrl !== undefined),
+    embeddings === undefined || (embeddings.provider === "ollama" && embeddings.url !== undefined),
+    key === undefined || /^[\da-f]{64}$/.test(key),
+  ].every(Boolean);
+  const parts = [
+    [network !== "", "network"],
+    [container !== "", "container"],
+    [key !== undefined, "key"],
+    [entry !== undefined, "plugin"],
+    [embeddings !== undefined, "facts pointed"],
+    [provider === "ollama", "search pointed"],
+  ] as const;
+  const there = parts.filter(([isThere]) => isThere).map(([, name]) => name);
+  return {
+    text: there.length === 0 ? "nothing" : there.join(", "),
+    complaint: isWhole ? undefined : "something is neither old nor new",
+  };
+}
+
+interface Machine {
+  readonly root: string;
+  readonly env: Env;
+}
+
+/** What is wrong with the next run and the uninstallation; undefined when nothing is. */
+async function finishedAndTakenBack(
+  host: OpenClawHost,
+  engine: Engine,
+  before: unknown,
+  { root, env }: Machine,
+): Promise<string | undefined> {
+  const again = await installed(root, env, "--yes");
+  if (again.code !== 0) return `the next run ended with ${again.code}: ${again.end}`;
+  const { memory, plugins } = authored(host);
+  const pointed = [memory.search.provider, plugins.entries["helmdeck-memory"].config.embeddings.provider];
+  if (pointed.join() !== "ollama,ollama") return `the next run left the providers at ${pointed.join()}`;
+  const gone = await installed(root, env, "--uninstall", "--purge", "--yes");
+  if (gone.code !== 0) return `--uninstall ended with ${gone.code}: ${gone.end}`;
+  if (JSON.stringify(authored(host)) !== JSON.stringify(before))
+    return "the configuration is not what it was";
+  if (existsSync(join(host.home.root, "home", ".local", "state", "helmdeck-memory", "install")))
+    return "the journal is left";
+  return (await engine.docker("ps", "-aq")) === "" ? undefined : "a container is left";
+}
+
+/** Without what OpenClaw notes of each write. */
+function authored(host: OpenClawHost) {
+  const { meta: _, ...config } = JSON.parse(readFileSync(host.home.configPath, "utf8"));
+  return config;
+}
+
+/** Runs the installer until the step's line appears, and then no further. Says which step it was in. */
+async function killAt(root: string, env: Env, title: string, momentMs: number): Promise<string> {
   const child = start(root, env, ["--yes"]);
   const ended = once(child, "exit");
   let said = "";
@@ -100,8 +162,12 @@ async function killAt(root: string, env: Env, title: string, momentMs: number): 
   });
   await Promise.race([begun, ended]);
   await pause(momentMs);
-  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+  const isRunning = child.pid !== undefined && child.exitCode === null;
+  if (isRunning) process.kill(-Number(child.pid), "SIGKILL");
   await ended;
+  if (!isRunning) return "too late: it had ended";
+  const last = said.slice(said.lastIndexOf("==> ") + 4);
+  return Object.entries(STEPS).find(([, begins]) => last.startsWith(begins))?.[0] ?? "between two steps";
 }
 
 interface Ended {
