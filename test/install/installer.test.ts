@@ -111,6 +111,45 @@ describe("questions", () => {
   });
 });
 
+describe("what an operator set for helmdeck's facts", () => {
+  it.each<[string, object]>([
+    [
+      "openai-compatible at https://e.example/v1",
+      { provider: "openai-compatible", url: "https://e.example/v1/", model: "m" },
+    ],
+    ["ollama at http://helmdeck-embeddings:11434", { model: "bge-m3" }],
+    ["search by words (provider none)", { provider: "none" }],
+    ["a service that cannot be used", { provider: "openai-compatible" }],
+    [
+      "a service that cannot be used",
+      { url: "http://x:1", apiKey: { source: "env", provider: "p", id: "i" } },
+    ],
+  ])("goes only when a person says so: %s", async (name, embeddings) => {
+    configure(embeddings);
+    const no = await installLines([], () => false);
+    expect(no.asked[0]).toContain(`helmdeck's facts are set to ${name}.`);
+    expect(no.text).toContain(`helmdeck's facts stay with ${name}`);
+    const yes = await installLines([], (question) => question.includes("facts"));
+    expect(yes.text).toMatch(/let nomic-embed-text on \S+ embed helmdeck's facts, instead of /);
+    const silent = await installJson(["--yes", "--dry-run"]);
+    expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("point-facts");
+    expectNothingChanged();
+  });
+
+  it("is nothing where nothing is set, and nothing to change where it is right", async () => {
+    configure({});
+    expect((await installLines([], () => false)).asked).toEqual(["Go on?"]);
+    const planned = await installJson(["--yes", "--dry-run"]);
+    const { url } = planned.report.plan.find((step) => step.kind === "point-facts") ?? {};
+    configure({ url });
+    const { report } = await installJson(["--yes", "--dry-run"]);
+    expect(report.plan.map(({ kind }) => kind)).not.toContain("point-facts");
+    expect(report.plan.at(-1)).toMatchObject({
+      facts: { provider: "ollama", url, model: "nomic-embed-text" },
+    });
+  });
+});
+
 describe("what is printed", () => {
   it("has no control characters where it is no terminal, and colours where it is one that wants them", async () => {
     const plain = await installLines(["--no-embeddings", "--dry-run"], () => true);
@@ -174,6 +213,11 @@ async function world() {
     pause: async () => {},
     now: Date.now,
   };
+}
+
+function configure(embeddings: object): void {
+  const entries = { "helmdeck-memory": { config: { embeddings } } };
+  writeFileSync(join(folder, "openclaw.json"), JSON.stringify({ plugins: { entries } }));
 }
 
 /** Programs that answer questions; whatever would change something is written down, and fails. */
