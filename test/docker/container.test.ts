@@ -8,9 +8,9 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { OPENCLAW_IMAGE, openClawMounts } from "./images.ts";
-import { docker, engineMissing, installer, run } from "./rig.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeOllamaImage, makeOpenClawImage, OPENCLAW_IMAGE, openClawMounts } from "./images.ts";
+import { docker, engineMissing, installer, run, startEngine, stopEngine } from "./rig.ts";
 
 const NAME = "openclaw-gateway";
 const READY_WITHIN_MS = 180_000;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     HOME: join(folder, "home"),
     LANG: "C.UTF-8",
     npm_config_update_notifier: "false",
-    ...inject("engineEnv"),
+    ...(await startEngine(makeOllamaImage, makeOpenClawImage)),
   };
   for (const name of ["home", "state", "project"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "state", "openclaw.json"), JSON.stringify(config()));
@@ -39,9 +39,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (folder === undefined) return;
-  await compose("down");
-  rmSync(folder, { recursive: true, force: true });
+  await stopEngine();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
 describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a container", () => {

@@ -2,12 +2,12 @@
  * A Docker engine of the tests' own: its own data, socket and process, its own hands off the machine's packet filter, ended by
  * its process id. Another engine on the machine is never spoken to.
  */
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 export interface DockerRan {
@@ -19,21 +19,48 @@ export interface DockerRan {
 const READY_WITHIN_MS = 60_000;
 const ENDED_WITHIN_MS = 30_000;
 const LOOK_AGAIN_MS = 100;
+const BUSYBOX = "/bin/busybox";
 
-/** Why no engine can be started here; undefined when one can. */
-export function whyNoEngine(): string | undefined {
+/** Why no engine runs here, after a trial; undefined when one does. */
+export async function whyNoEngine(): Promise<string | undefined> {
+  return whyNotHere() ?? whatIsNotInstalled() ?? (await whatTheTrialSays());
+}
+
+function whyNotHere(): string | undefined {
   if (process.platform !== "linux") return "a Docker engine of the tests' own needs Linux";
   if (process.getuid?.() !== 0) return "starting a Docker engine needs root";
+  return undefined;
+}
+
+function whatIsNotInstalled(): string | undefined {
   const missing = [
     ["dockerd", "--version"],
     ["docker", "--version"],
     ["docker-compose", "version"],
-    ["/bin/busybox", "true"],
+    ["iptables", "--version"],
+    [BUSYBOX, "true"],
   ].filter(([program = "", ...args]) => spawnSync(program, args).status !== 0);
   const names = missing.map(([program]) => program).join(", ");
   return names === ""
     ? undefined
-    : `not installed: ${names} (Debian: apt-get install docker.io docker-compose busybox-static)`;
+    : `not installed: ${names} (Debian: apt-get install docker.io docker-compose iptables busybox-static)`;
+}
+
+/** In a container of its own root may have the programs, and not be let start containers. */
+async function whatTheTrialSays(): Promise<string | undefined> {
+  let engine: Engine | undefined;
+  try {
+    engine = await Engine.start();
+    const archive = join(engine.root, "trial.tar");
+    execFileSync("tar", ["-C", dirname(BUSYBOX), "-cf", archive, basename(BUSYBOX)]);
+    await engine.docker("import", archive, "trial");
+    await engine.docker("run", "--rm", "trial", `/${basename(BUSYBOX)}`, "true");
+    return undefined;
+  } catch (error) {
+    return `a Docker engine does not work on this machine: ${error instanceof Error ? error.message : error}`;
+  } finally {
+    await engine?.stop();
+  }
 }
 
 /** Ends the engine and clears up after it when standard input closes: also when the tests are killed. `$0` is its folder. */

@@ -7,12 +7,13 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OpenClawHost } from "../../scripts/openclaw-host.ts";
 import { readApiDescription } from "../sidecar/api-description.ts";
 import { watchArguments } from "./arguments.ts";
+import { makeOllamaImage } from "./images.ts";
 import { pathWithOpenClaw } from "./package.ts";
-import { docker, engineMissing, installer, type Report } from "./rig.ts";
+import { docker, engineMissing, installer, type Report, startEngine, stopEngine } from "./rig.ts";
 
 const NOTES = { "MEMORY.md": "# Notes\n\nKonflux is the build system at work.\n" };
 const SECRET = "sk-operators-own-key-0123456789";
@@ -23,11 +24,12 @@ let original: string;
 
 beforeAll(async () => {
   if (engineMissing() !== undefined) return;
+  const engineEnv = await startEngine(makeOllamaImage);
   host = await OpenClawHost.make({
     notes: NOTES,
     // A secret in the configuration, to see that it appears nowhere else.
     config: { models: { providers: { own: { baseUrl: "http://127.0.0.1:9", apiKey: SECRET, models: [] } } } },
-    env: { ...inject("engineEnv") },
+    env: engineEnv,
   });
   Object.assign(host.home.env, { PATH: pathWithOpenClaw(join(host.home.root, "bin")) });
   await host.startGateway();
@@ -36,6 +38,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await host?.stop();
+  await stopEngine();
 });
 
 describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the machine", () => {

@@ -1,8 +1,13 @@
-/** What the Docker tests share: the engine's client, and install.sh run as a person runs it, its JSON answer checked. */
+/**
+ * What the Docker tests share: an engine of the test file's own, its client, and install.sh run as a person runs it.
+ *
+ * Each file has its own engine, since the sidecar and its network have one name each: so the files run beside each other.
+ */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { inject } from "vitest";
 import type { StepOutcome } from "../../install/steps.ts";
+import { Engine } from "./engine.ts";
 
 export interface Installed {
   readonly code: number;
@@ -23,22 +28,46 @@ export const engineMissing = () => inject("engineMissing");
 
 type Env = Readonly<Record<string, string>>;
 
+let engine: Engine | undefined;
+
+/** With these images in it; gives what tells its client where it is. */
+export async function startEngine(
+  ...makeImages: readonly ((engine: Engine) => Promise<void>)[]
+): Promise<Env> {
+  const began = performance.now();
+  engine = await Engine.start();
+  const started = performance.now();
+  for (const makeImage of makeImages) await makeImage(engine);
+  console.log(`engine ${seconds(started - began)}, images ${seconds(performance.now() - started)}`);
+  return { ...engine.env };
+}
+
+export async function stopEngine(): Promise<void> {
+  await engine?.stop();
+}
+
 /** `install.sh --json <args>` of the package, as a shell would run it. */
 export async function installer(env: Env, ...args: readonly string[]): Promise<Installed> {
   const script = join(inject("packageRoot"), "install", "install.sh");
+  const began = performance.now();
   const { code, stdout, stderr } = await run("sh", [script, "--json", ...args], env);
   const text = stdout + stderr;
   if (!stdout.startsWith("{")) throw new Error(`install.sh gave no JSON (${code}):\n${text}`);
-  return { code, text, report: JSON.parse(stdout) as Report };
+  const report = JSON.parse(stdout) as Report;
+  console.log(`install.sh ${args.join(" ")}: ${timesOf(report, performance.now() - began)}`);
+  return { code, text, report };
+}
+
+/** For whoever keeps to the time budget: what looking took, and each step. */
+function timesOf({ steps }: Report, allMs: number): string {
+  const looking = allMs - steps.reduce((sum, { ms }) => sum + ms, 0);
+  const each = steps.map(({ step, ms }) => `${step.kind} ${seconds(ms)}`);
+  return [seconds(allMs), `looking ${seconds(looking)}`, ...each].join(", ");
 }
 
 export async function docker(...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await run("docker", args, {
-    PATH: process.env.PATH ?? "",
-    ...inject("engineEnv"),
-  });
-  if (code !== 0) throw new Error(`docker ${args.join(" ")} ended with ${code}: ${stderr}`);
-  return stdout.trim();
+  if (engine === undefined) throw new Error("no engine was started");
+  return engine.docker(...args);
 }
 
 export function run(
@@ -52,4 +81,8 @@ export function run(
       resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, stderr });
     });
   });
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
