@@ -20,7 +20,7 @@ import type { CutOff, Ranking } from "./ranking.ts";
 export interface FusedEvidence extends Evidence {
   /** Nearness of meaning in deviations, lent by the lines around where there are some. */
   readonly nearness: number;
-  /** By how much it is nearer than chance and the margin ask for, beyond what shared words explain. */
+  /** By how much it is nearer than chance, the margin and the words of the question ask for. */
   readonly beyondChance: number;
   /** 1 for what was written just now, half a month ago, a quarter two months ago. */
   readonly recency: number;
@@ -37,13 +37,18 @@ export interface Meant {
   readonly passages: number;
 }
 
-/** How many deviations nearer than chance an answer must be. Two is the field's usual line between chance and finding. */
-const MARGIN = 2;
+/** How many deviations nearer than chance an answer must be. */
+const MARGIN = 1.75;
 /** Deviations that sharing all of the question's words is worth: so much of the nearness says only what words have said. */
 const EXPLAINED_BY_WORDS = 4;
+/** Deviations more, where the memory has never heard of any word of the question, … */
+const UNHEARD_OF = 1;
+/** … and fewer, where another word that may mean the same stands for each. */
+const BORNE_OUT = 1;
 
-/** What five deviations are worth in the order of facts: as much as all words. */
+/** In the order of facts five deviations are worth as much as all words, and words that may mean the same half of that. */
 const STRENGTH_OF_DEVIATION = 0.2;
+const STRENGTH_OF_KINDRED = 0.5;
 /** By how much weaker than the strongest a fact may be until a third of the score is left. */
 const WEAKER = 0.6;
 /** A fact that scores less, and that words do not make an answer, stands beside one that answers far more. */
@@ -75,7 +80,7 @@ export function fuse(
   const found = ranked.map((one) => {
     const own = meant.nearness.get(one.unit) ?? 0;
     const nearness = Math.max(0, own + LENT * lentTo(one, meant, index, ranking));
-    const beyondChance = own - EXPLAINED_BY_WORDS * one.evidence.coverage - chance - MARGIN;
+    const beyondChance = own - chance - MARGIN - askedByWords(one.evidence);
     const recency = 2 ** (-Math.max(0, now - one.document.updatedAt) / MONTH_MS);
     return { ...one, evidence: { ...one.evidence, nearness, beyondChance, recency } };
   });
@@ -91,6 +96,11 @@ export function fuse(
  */
 function nearestByChance(passages: number): number {
   return Math.sqrt(2 * Math.log(passages + 1));
+}
+
+/** Deviations that the words of the question ask for beyond chance and margin. */
+function askedByWords({ coverage, unknown, kindred }: Evidence): number {
+  return EXPLAINED_BY_WORDS * coverage + UNHEARD_OF * unknown - BORNE_OUT * kindred;
 }
 
 /** What the lines around mean, the nearest ones more. */
@@ -131,7 +141,7 @@ function isAnswer(evidence: FusedEvidence, cutOff: CutOff): boolean {
  */
 function strengthOf({ rank, evidence }: Found): number {
   const words = rank <= 1 ? rank ** 2 : 2 * rank - 1; // goes on as straight as the square arrives there
-  return words + STRENGTH_OF_DEVIATION * evidence.nearness;
+  return words + STRENGTH_OF_DEVIATION * evidence.nearness + STRENGTH_OF_KINDRED * evidence.kindred;
 }
 
 function surenessOf({ rank, evidence }: Found): number {

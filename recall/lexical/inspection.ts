@@ -11,6 +11,8 @@ import { unitOf as numberOf } from "./terms.ts";
 export interface WordEvidence {
   /** Share of the words that occur in it. */
   readonly coverage: number;
+  /** Share of the words that do not occur, but others do that may mean the same (recall/lexical/kindred.ts). */
+  readonly kindred: number;
   /** BM25 over all fields: 1 where each word occurs once in a text of usual length. */
   readonly bm25: number;
   /** How much the words stand together as asked, 0 to 1. */
@@ -44,6 +46,8 @@ export class Inspection {
   /** A unit's own answers, one place per concept: how well its words stand for the asked one, and BM25's gain. */
   #qualities = new Float32Array(0);
   #gains = new Float32Array(0);
+  /** 1 where a kindred word stands. */
+  #kin = new Uint8Array(0);
 
   constructor(concepts: readonly Concept[], index: LexicalIndex, ranking: Ranking, tools: InspectionTools) {
     this.#concepts = concepts;
@@ -59,6 +63,7 @@ export class Inspection {
     const { context, inThread } = this.#context(unit, document, own);
     let coverage = 0;
     let bm25 = 0;
+    let kindred = 0;
     let matched = 0;
     let unknown = 0;
     let missingNames = 0;
@@ -69,6 +74,7 @@ export class Inspection {
       bm25 += share * (this.#gains[own + place] ?? 0);
       if (quality > 0) matched += 1;
       else if (isName) missingNames += share;
+      else if (this.#kin[own + place] === 1) kindred += share;
       if (terms.length > 0) return;
       unknown += share;
       if (isName) unknownNames += share;
@@ -76,7 +82,7 @@ export class Inspection {
     const proximity = proximityOf(this.#index.bodyTerms(unit), this.#marks, this.#concepts);
     const asked = this.#concepts.length;
     return {
-      ...{ coverage, bm25, proximity, context, matched, asked },
+      ...{ coverage, kindred, bm25, proximity, context, matched, asked },
       ...{ unknown, missingNames, unknownNames, inThread },
     };
   }
@@ -92,6 +98,8 @@ export class Inspection {
     const relativeLength = this.#index.bodyLength(unit) / this.#index.meanBodyLength;
     const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
     for (const posting of this.#index.postingsOfUnit(unit)) {
+      const kinPlace = this.#marks.kinPlaceOf(numberOf(posting));
+      if (kinPlace >= 0) this.#kin[from + kinPlace] = 1;
       const place = this.#marks.placeOf(numberOf(posting));
       if (place < 0) continue;
       const quality = this.#marks.qualityOf(numberOf(posting));
@@ -105,11 +113,17 @@ export class Inspection {
 
   #grow(): void {
     const length = Math.max(512 * this.#concepts.length, 2 * this.#gains.length);
-    const [qualities, gains] = [new Float32Array(length), new Float32Array(length)];
+    const [qualities, gains, kin] = [
+      new Float32Array(length),
+      new Float32Array(length),
+      new Uint8Array(length),
+    ];
     qualities.set(this.#qualities);
     gains.set(this.#gains);
+    kin.set(this.#kin);
     this.#qualities = qualities;
     this.#gains = gains;
+    this.#kin = kin;
   }
 
   #context(unit: number, document: IndexedDocument, own: number): { context: number; inThread: boolean } {
@@ -162,13 +176,16 @@ function besides(unit: number, { units }: IndexedDocument): readonly number[] {
 export class ConceptMarks {
   #places = new Uint8Array(0);
   #qualities = new Float32Array(0);
+  #kinPlaces = new Uint8Array(0);
 
   set(concepts: readonly Concept[], termEnd: number): void {
     if (this.#places.length < termEnd) {
       this.#places = new Uint8Array(Math.ceil(termEnd * 1.25));
       this.#qualities = new Float32Array(this.#places.length);
+      this.#kinPlaces = new Uint8Array(this.#places.length);
     }
-    concepts.forEach(({ terms }, place) => {
+    concepts.forEach(({ terms, kindred }, place) => {
+      for (const term of kindred) if (this.#kinPlaces[term] === 0) this.#kinPlaces[term] = place + 1;
       for (const { term, quality } of terms) {
         if (this.#places[term] !== 0) continue;
         this.#places[term] = place + 1;
@@ -178,12 +195,20 @@ export class ConceptMarks {
   }
 
   wipe(concepts: readonly Concept[]): void {
-    for (const { terms } of concepts) for (const { term } of terms) this.#places[term] = 0;
+    for (const { terms, kindred } of concepts) {
+      for (const { term } of terms) this.#places[term] = 0;
+      for (const term of kindred) this.#kinPlaces[term] = 0;
+    }
   }
 
   /** -1 for a term that was not asked for. */
   placeOf(term: number): number {
     return (this.#places[term] ?? 0) - 1;
+  }
+
+  /** Of the first word that it is kin of; -1 for none. */
+  kinPlaceOf(term: number): number {
+    return (this.#kinPlaces[term] ?? 0) - 1;
   }
 
   qualityOf(term: number): number {

@@ -16,6 +16,9 @@ const CERTAIN = 0.98;
 /** What being named adds to a rank: more than words can. */
 const NAMED = 2;
 
+/** What another word that may mean the same is worth, where the word itself is worth 1. */
+const KINDRED = 0.6;
+
 /** Bends the scale: half of the words is less than half an answer. */
 const CURVE = 1.2;
 /** How hard a hit is judged for answering less than the best one does. */
@@ -23,7 +26,7 @@ const RIVALRY = 2;
 
 /** The order of hits: all that speaks for a unit, 1 where every word occurs once and nothing else is known. */
 export function rankOf(evidence: Evidence, ranking: Ranking): number {
-  const words = ranking.bm25Share * evidence.bm25 + (1 - ranking.bm25Share) * evidence.coverage;
+  const words = ranking.bm25Share * evidence.bm25 + (1 - ranking.bm25Share) * covered(evidence);
   const named = evidence.isNamed ? NAMED : 0;
   return words + ranking.proximity * evidence.proximity + evidence.context + named;
 }
@@ -60,7 +63,12 @@ export function withoutNoise<T extends { readonly evidence: Evidence }>(
 /** Whether words make a fact that stands alone an answer. */
 export function answersAlone(evidence: Evidence, cutOff: CutOff): boolean {
   if (evidence.missingNames > cutOff.missingNames || hangsOnOneWord(evidence, cutOff)) return false;
-  return evidence.coverage - cutOff.unknownPenalty * evidence.unknown >= cutOff.coverage;
+  return covered(evidence) - cutOff.unknownPenalty * evidence.unknown >= cutOff.coverage;
+}
+
+/** Share of the query that the unit's own words answer, or others that may mean the same. */
+function covered({ coverage, kindred }: Evidence): number {
+  return coverage + KINDRED * kindred;
 }
 
 /** Whether words show that the thread of some of these lines speaks of what was asked. */

@@ -5,6 +5,7 @@ import { termOf } from "../analysis/english.ts";
 import { umlautSpellings } from "../analysis/fold.ts";
 import { dictionaryWords, pairsAndSingles } from "../analysis/scripts.ts";
 import { type Word, wordsOf } from "../analysis/words.ts";
+import { kindredOf } from "./kindred.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { relatedTerms } from "./related.ts";
 
@@ -32,6 +33,8 @@ export interface ConceptTerm {
 export interface Concept {
   /** Empty when the namespace does not know the word. */
   readonly terms: readonly ConceptTerm[];
+  /** Terms of other words that may be meant by it: weaker evidence, and of no weight in the share. */
+  readonly kindred: readonly number[];
   /** Share of the query's weight: rarity times how much the word says. The shares of a long query sum to more than 1. */
   readonly share: number;
   /** Word position in the query. */
@@ -60,7 +63,8 @@ export function analyseQuery(query: string, index: LexicalIndex): readonly Conce
     const known = knownTerms(word, index);
     const terms = known.length > 0 || lookUps === 0 ? known : relatedOf(word, index);
     if (known.length === 0) lookUps -= 1;
-    return { word, terms, weight: word.commonness * rarity(terms, index) };
+    const weight = word.commonness * rarity(terms, index);
+    return { word, terms, kindred: kindredTerms(word, index), weight };
   });
   return shared(distinct(weighed).slice(0, MOST_CONCEPTS));
 }
@@ -68,6 +72,7 @@ export function analyseQuery(query: string, index: LexicalIndex): readonly Conce
 interface WeighedWord {
   readonly word: QueryWord;
   readonly terms: readonly ConceptTerm[];
+  readonly kindred: readonly number[];
   readonly weight: number;
 }
 
@@ -75,8 +80,8 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
   const heaviest = weighed.map(({ weight }) => weight).sort((left, right) => right - left);
   const total = heaviest.slice(0, ENOUGH_CONCEPTS).reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return [];
-  return weighed.map(({ word, terms, weight }) => {
-    return { terms, share: weight / total, position: word.position, isName: word.isName };
+  return weighed.map(({ word, terms, kindred, weight }) => {
+    return { terms, kindred, share: weight / total, position: word.position, isName: word.isName };
   });
 }
 
@@ -181,6 +186,11 @@ function isCommon(term: number, index: LexicalIndex): boolean {
 function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
   const related = relatedTerms(word.spellings[0] ?? "", index.terms, !word.isName);
   return related.map((term) => ({ term, quality: RELATED_QUALITY }));
+}
+
+function kindredTerms({ spellings }: QueryWord, index: LexicalIndex): readonly number[] {
+  const kin = new Set(spellings.flatMap((spelling) => [...kindredOf(spelling)]));
+  return [...kin].flatMap((term) => index.terms.numberOf(term) ?? []);
 }
 
 /** BM25's inverse document frequency, of the most frequent of the terms; an unknown word counts as one found once. */

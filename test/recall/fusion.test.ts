@@ -69,7 +69,7 @@ describe("words and meaning together", () => {
   test("nearness that shared words explain is no second reason", async () => {
     const question = "which boats were painted by grandfather";
     const places = {
-      "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.55),
+      "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.5),
     };
     const near = await recallOver(facts(30), { places });
     expect((await near.search(question)).results).toEqual([]);
