@@ -58,6 +58,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
       "check-embedding",
       "back-up-config",
       "install-plugin",
+      "point-facts",
       "point-search",
       "index-notes",
       "prove",
