@@ -9,8 +9,8 @@ import { SeamHome } from "./fixtures.ts";
 
 const MARKERS = 5_000;
 const TEN_MEGABYTES = 10 * 1_024 * 1_024;
-/** Such a search is over in seconds; the bound is for a machine that does much else. */
-const TIME_LIMIT_MS = 50_000;
+/** They are over in a quarter of a minute; the bound is for a machine that does much else. */
+const TIME_LIMIT_MS = 240_000;
 
 /** Plans that are there; each says its own name, so that a wrong one would be seen. */
 const PLANS = ["foo", "Foo-2", "日本", "a b", "...", "PLAN", "PLAN-x", "con.fig"] as const;
