@@ -2,6 +2,7 @@
 
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
+import { isHelmdeckError } from "../app/index.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { journalFolder } from "./journal.ts";
 import { type Looked, look } from "./look.ts";
@@ -34,7 +35,8 @@ export async function install(args: readonly string[], root: string): Promise<Ex
     );
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return endEmpty(EXIT.openclaw, options, reporter, message);
+    const isLock = isHelmdeckError(error, "store_unavailable");
+    return endEmpty(isLock ? EXIT.prerequisite : EXIT.openclaw, options, reporter, message);
   }
 }
 

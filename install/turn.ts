@@ -17,6 +17,8 @@ export type Turn =
 /** Readers of the file hold it for a moment. */
 const PATIENCE_MS = 1_000;
 const SQLITE_BUSY = 5;
+/** Out of the garbage collector's reach, which closes what it takes, and so would let go. */
+const held = new Set<DatabaseSync>();
 
 /** Beside the journal, and not in its folder, which goes with it. */
 export function turnFile(journalFolder: string): string {
@@ -29,7 +31,8 @@ export function takeTurn(file: string): Turn {
   try {
     // The id is written for others to read; then the lock that lets them read is kept.
     database.exec(`BEGIN EXCLUSIVE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE`);
-    return { isOurs: true, end: () => database.close() };
+    held.add(database);
+    return { isOurs: true, end: () => letGo(database) };
   } catch (error) {
     const holder = isBusy(error) ? holderIn(database) : undefined;
     database.close();
@@ -46,6 +49,11 @@ function opened(file: string): DatabaseSync {
   } catch (error) {
     throw unusable(file, error);
   }
+}
+
+function letGo(database: DatabaseSync): void {
+  held.delete(database);
+  database.close();
 }
 
 function holderIn(database: DatabaseSync): number | undefined {

@@ -101,7 +101,7 @@ describe("what is not proved ends with 5, says why, and leaves no marker", () =>
       /apiKey could not be read\. Restart/,
     ],
     ["memory that is off", { state: "failed", error: { message: "The key is wrong." } }, /The key is wrong/],
-    ["a gateway that does not answer", null, /does not say/],
+    ["no answer", null, /does not say/],
   ])("the gateway has %s", async (_, status, reason) => {
     statuses = [status];
     await expectNotProved(reason);

@@ -29,6 +29,12 @@ describe("a turn", () => {
     expect(takeTurn(file)).toEqual({ isOurs: false, holder: child.pid });
   });
 
+  it("stays taken while nothing refers to it any more", async () => {
+    const child = await holder(["--expose-gc"]);
+    expect(await answered(child, "collect")).toBe("collected");
+    expect(takeTurn(file)).toEqual({ isOurs: false, holder: child.pid });
+  });
+
   it("is free again at once when its holder was killed, and when it ended", async () => {
     const child = await holder();
     child.kill("SIGKILL");
@@ -40,7 +46,7 @@ describe("a turn", () => {
   });
 
   it("goes to one of many that come at once", async () => {
-    const said = await Promise.all(Array.from({ length: RACERS }, () => saidBy(spawned(RACES))));
+    const said = await Promise.all(Array.from({ length: RACERS }, () => saidBy(spawned(HOLDS))));
     expect(said.filter((word) => word === "ours")).toEqual(["ours"]);
     expect(said.filter((word) => word === "theirs")).toHaveLength(RACERS - 1);
   });
@@ -80,6 +86,13 @@ describe("install.sh beside another one", () => {
     expect(JSON.parse((await dry).text).missing).toMatchObject([{ what: "openclaw" }]);
     expect((await firstEnd).text).toContain("OpenClaw is not on this machine");
   });
+
+  it("ends with 2 and the reason where the lock cannot be made", async () => {
+    writeFileSync(join(folder, "xdg"), "a file where a folder should be");
+    const { code, text } = await ended(spawned(INSTALLS, ["--no-embeddings", "--yes", "--json"]));
+    expect(code).toBe(2);
+    expect(JSON.parse(text).error).toMatch(/install\.lock cannot be used/);
+  });
 });
 
 const module = (name: string) => JSON.stringify(join(import.meta.dirname, "..", "..", "install", name));
@@ -87,26 +100,25 @@ const HOLDS = `
   import { takeTurn } from ${module("turn.ts")};
   const turn = takeTurn(process.env.TURN);
   console.log(turn.isOurs ? "ours" : "theirs");
-  setInterval(() => {}, 1_000);
+  if (!turn.isOurs) process.exit();
+  process.stdin.on("data", () => {
+    gc();
+    setTimeout(() => (gc(), console.log("collected")), 10);
+  });
 `;
-/** Keeps it for as long as the others may come. */
-const RACES = HOLDS.replace(
-  "setInterval(() => {}, 1_000)",
-  "process.stdin.resume(); if (!turn.isOurs) process.exit()",
-);
 const INSTALLS = `
   import { install } from ${module("installer.ts")};
   process.exitCode = await install(process.argv.slice(1), process.env.ROOT);
 `;
 
-async function holder(): Promise<ChildProcess> {
-  const child = spawned(HOLDS);
+async function holder(flags: readonly string[] = []): Promise<ChildProcess> {
+  const child = spawned(HOLDS, [], flags);
   expect(await saidBy(child)).toBe("ours");
   return child;
 }
 
 /** In a home of its own, with a package of one file and an `openclaw` that waits to be told to go on, and then fails. */
-function spawned(program: string, args: readonly string[] = []): ChildProcess {
+function spawned(program: string, args: readonly string[] = [], flags: readonly string[] = []): ChildProcess {
   const bin = join(folder, "bin");
   if (!existsSync(bin)) {
     mkdirSync(bin);
@@ -120,12 +132,17 @@ function spawned(program: string, args: readonly string[] = []): ChildProcess {
     PATH: `${bin}:/usr/bin:/bin`,
     ...{ HOME: folder, XDG_STATE_HOME: join(folder, "xdg"), TURN: file, ROOT: folder },
   };
-  const child = spawn(process.execPath, ["--input-type=module", "-e", program, "--", ...args], {
+  const child = spawn(process.execPath, [...flags, "--input-type=module", "-e", program, "--", ...args], {
     env,
     stdio: ["pipe", "pipe", "inherit"],
   });
   started.push(child);
   return child;
+}
+
+async function answered(child: ChildProcess, question: string): Promise<string> {
+  child.stdin?.write(question);
+  return saidBy(child);
 }
 
 async function saidBy(child: ChildProcess): Promise<string> {
