@@ -1,0 +1,66 @@
+/**
+ * compose.embeddings.yml by hand, as its own first lines say: the sidecar comes up, and -init downloads the model into its volume
+ * and proves that it embeds, or says why not.
+ *
+ * Budget: one minute on two idle cores.
+ */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { makeOllamaImage } from "./images.ts";
+import { docker, engineMissing, run, startEngine, stopEngine } from "./rig.ts";
+
+const SIDECAR = "helmdeck-embeddings";
+const MODEL = "nomic-embed-text";
+
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  if (engineMissing() !== undefined) return;
+  env = { PATH: process.env.PATH ?? "", ...(await startEngine(makeOllamaImage)) };
+  await docker("network", "create", "baas-net");
+});
+afterAll(stopEngine);
+
+describe.skipIf(engineMissing() !== undefined)("the sidecar, brought up by hand", () => {
+  it("is healthy before -init asks it, and -init ends well, with the model there", async () => {
+    expect((await compose({}, "up", "-d")).code).toBe(0);
+    const once = await docker("ps", "-aq", "-f", `label=com.docker.compose.service=${SIDECAR}-init`);
+    expect(await docker("wait", once)).toBe("0");
+    expect(await docker("logs", once)).toContain(`${MODEL} embeds.`);
+    expect(await docker("exec", SIDECAR, "ollama", "list")).toContain(`${MODEL}:latest`);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ["a model that does not exist", { EMBEDDING_MODEL: "no-such-model" }, /does not exist/],
+    ["a name that would be more than a name", { EMBEDDING_MODEL: 'm"; touch /tmp/x' }, /holds a character/],
+  ])("-init fails for %s", async (_, variables, reason) => {
+    const { code, said } = await init(variables);
+    expect([code, said]).toEqual([1, expect.stringMatching(reason)]);
+  });
+
+  it("-init fails for a service that lists the model and does not embed", async () => {
+    await setFault({ kind: "status", status: 500, path: "/api/embed" });
+    const { code, said } = await init({});
+    await setFault(null);
+    expect([code, said]).toEqual([
+      1,
+      expect.stringContaining(`${MODEL} does not embed; the answer begins: HTTP/1.1 500`),
+    ]);
+    expect((await init({})).code).toBe(0);
+  });
+});
+
+async function init(variables: Readonly<Record<string, string>>) {
+  const { code, stdout, stderr } = await compose(variables, "run", "--rm", "--no-deps", `${SIDECAR}-init`);
+  return { code, said: stdout + stderr };
+}
+
+function compose(variables: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const files = ["-p", SIDECAR, "-f", "compose.embeddings.yml"];
+  return run("docker-compose", [...files, ...args], { ...env, ...variables }, inject("packageRoot"));
+}
+
+/** From inside: nothing is published. */
+async function setFault(fault: unknown): Promise<void> {
+  const ask = `fetch("http://127.0.0.1:11434/stand-in/fault", { method: "PUT", body: process.argv[1] })`;
+  await docker("exec", SIDECAR, "/usr/local/bin/node", "-e", ask, JSON.stringify(fault));
+}
