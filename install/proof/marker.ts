@@ -13,13 +13,15 @@ import { notProved } from "./not-proved.ts";
 
 type Place = Extract<Step, { kind: "prove" }>["memory"];
 
-const KEY = "install.sh/proof";
-const VALUE = "A newborn puppy opens its eyes after two weeks.";
+export const MARKER = {
+  key: "install.sh/proof",
+  value: "A newborn puppy opens its eyes after two weeks.",
+} as const;
 
-/** The second shares no word with the marker, nor a stem of one: only what both mean leads from it to the marker. */
+/** The second shares no word with the marker, nor stem nor kin of one: only what both mean leads from it to the marker. */
 export const QUESTIONS = {
   inItsWords: "newborn puppy opens its eyes",
-  inOtherWords: "how long do baby dogs stay blind",
+  inOtherWords: "how long do young canines stay blind",
 } as const;
 
 const TTL_SECONDS = 3_600;
@@ -32,7 +34,7 @@ export interface Marker {
 }
 
 export async function storeMarker(openclaw: OpenClaw): Promise<Marker> {
-  const fact = { key: KEY, value: VALUE, ttl_seconds: TTL_SECONDS };
+  const fact = { ...MARKER, ttl_seconds: TTL_SECONDS };
   const path = at(await openclaw.callTool("helmdeck__memory_store", fact), "path");
   if (typeof path !== "string")
     throw notProved("The tool helmdeck__memory_store did not say where it stored.");
@@ -50,12 +52,12 @@ export async function forgetMarker(
   { memory }: { readonly memory: Place },
   { world, warn }: Work,
 ): Promise<void> {
-  const scope = `key:${KEY}`;
+  const scope = `key:${MARKER.key}`;
   try {
     await openclaw.callTool("helmdeck__memory_forget", { scope });
   } catch {
     const isForgotten = await forgetDirectly(memory, world.env, scope);
-    if (!isForgotten) warn(`The marker ${KEY} could not be forgotten; it expires within an hour.`);
+    if (!isForgotten) warn(`The marker ${MARKER.key} could not be forgotten; it expires within an hour.`);
   }
 }
 

@@ -3,15 +3,19 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type EmbeddingSettings, nodeSqliteDriver, openMemory } from "../../app/index.ts";
 import { Docker } from "../../install/docker.ts";
 import { execute } from "../../install/execute.ts";
 import { Journal } from "../../install/journal.ts";
 import type { Json, JsonObject } from "../../install/json.ts";
 import { OpenClaw } from "../../install/openclaw.ts";
+import { MARKER, QUESTIONS } from "../../install/proof/marker.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run.ts";
 import type { Step } from "../../install/steps.ts";
 import { termOf } from "../../recall/analysis/english.ts";
+import { kindredOf } from "../../recall/lexical/kindred.ts";
+import { startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 
 type ProveStep = Extract<Step, { kind: "prove" }>;
 
@@ -55,12 +59,29 @@ describe("the proof", () => {
     expect(forgotten).toEqual(["key:install.sh/proof"]);
   });
 
-  it("asks the second time without a single word of the fact, nor a stem of one", async () => {
+  it("asks first by the fact's words, then without one, nor a stem or kin of one", async () => {
     await proved(PROVE);
     const [own = "", other = ""] = asked;
     const fact = termsOf(`${stored?.key} ${stored?.value}`);
-    expect(termsOf(own).some((term) => fact.includes(term))).toBe(true);
-    expect(termsOf(other).filter((term) => fact.includes(term))).toEqual([]);
+    const meant = (term: string) => [term, ...kindredOf(term)];
+    expect(termsOf(own).every((term) => fact.includes(term))).toBe(true);
+    expect(
+      termsOf(other)
+        .flatMap(meant)
+        .filter((term) => fact.includes(term)),
+    ).toEqual([]);
+    expect(fact.flatMap(meant).filter((term) => termsOf(other).includes(term))).toEqual([]);
+  });
+
+  it("asks what a memory without embeddings cannot answer, and one with them can", async () => {
+    const service = await startStandInOllama({ models: [SERVICE.model] });
+    try {
+      expect(await foundIn({ provider: "none" })).toEqual({ own: true, other: false });
+      const embeddings = { ...SERVICE, url: service.address };
+      expect(await foundIn(embeddings)).toEqual({ own: true, other: true });
+    } finally {
+      await service.close();
+    }
   });
 
   it("without embeddings asks by the fact's own words alone, and asks nobody about embeddings", async () => {
@@ -147,6 +168,28 @@ describe("a marker that the gateway cannot forget", () => {
     expect(existsSync(place.databasePath) || existsSync(place.keyPath)).toBe(false);
   });
 });
+
+/** By the real memory, in which the marker is alone. */
+async function foundIn(embeddings: EmbeddingSettings): Promise<{ own: boolean; other: boolean }> {
+  const place = join(folder, embeddings.provider);
+  const memory = await openMemory({
+    ...{ databasePath: join(place, "memory.sqlite"), keyPath: join(place, "key"), env: {} },
+    ...{ driver: nodeSqliteDriver, sweepEveryMs: 0, embeddings },
+  });
+  try {
+    await memory.storeFact("main", MARKER);
+    const asks = async (query: string) => (await memory.search("main", { query })).results.length > 0;
+    const own = await asks(QUESTIONS.inItsWords);
+    const isEmbedded = async () => {
+      const { embeddings: status } = await memory.status("main");
+      return status === undefined || !("embedded" in status) || status.embedded > 0;
+    };
+    while (!(await isEmbedded())) await new Promise(setImmediate);
+    return { own, other: await asks(QUESTIONS.inOtherWords) };
+  } finally {
+    await memory.close();
+  }
+}
 
 function termsOf(text: string): readonly string[] {
   return (text.toLowerCase().match(/[a-z]+/g) ?? []).map(termOf);

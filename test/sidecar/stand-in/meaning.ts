@@ -22,7 +22,7 @@ const CONCEPTS: Readonly<Record<string, readonly string[]>> = {
   drink: ["coffee", "espresso", "tea", "beverage", "drink", "cappuccino"],
   food: ["food", "eat", "meal", "dinner", "lunch", "breakfast", "cook", "vegetarian", "dish"],
   allergy: ["allerg", "peanut", "intoleran", "gluten", "lactose"],
-  pet: ["dog", "cat", "pet", "puppy", "kitten", "animal"],
+  pet: ["dog", "cat", "pet", "puppy", "kitten", "animal", "canine", "feline"],
   family: [
     "sister",
     "brother",
