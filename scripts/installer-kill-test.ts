@@ -1,6 +1,6 @@
 /**
  * Kills install.sh in each of its steps, and sees that what is left is the old or the new state, that the next run finishes the
- * job, and that --uninstall leaves nothing. Takes three quarters of an hour: `node scripts/installer-kill-test.ts [STEP…]`.
+ * job, and that --uninstall leaves nothing. Takes three quarters of an hour: `node scripts/installer-kill-test.ts [STEP[@MS]…]`.
  *
  * Each step is killed (SIGKILL, the whole process group) once as it begins and once a moment later, where its work is under way.
  * Prints a row of a table for each kill and exits 1 when one of them went wrong.
@@ -38,15 +38,12 @@ async function main(only: readonly string[]): Promise<number> {
   let failures = 0;
   try {
     await makeOllamaImage(engine);
-    const steps = Object.keys(STEPS).filter((step) => only.length === 0 || only.includes(step));
     console.log("| step | killed | left behind | the next run, and --uninstall |\n|---|---|---|---|");
-    for (const step of steps) {
-      for (const momentMs of MOMENTS_MS) {
-        const { where, left, complaint } = await killOnce(root, engine, step, momentMs);
-        if (complaint !== undefined) failures += 1;
-        const end = complaint ?? "✓ finished; taken back without a trace";
-        console.log(`| ${step} | ${momentMs} ms in, ${where} | ${left} | ${end.replaceAll("\n", " ")} |`);
-      }
+    for (const { step, momentMs } of killsOf(only)) {
+      const { where, left, complaint } = await killOnce(root, engine, step, momentMs);
+      if (complaint !== undefined) failures += 1;
+      const end = complaint ?? "✓ finished; taken back without a trace";
+      console.log(`| ${step} | ${momentMs} ms in, ${where} | ${left} | ${end.replaceAll("\n", " ")} |`);
     }
   } finally {
     await engine.stop();
@@ -54,6 +51,14 @@ async function main(only: readonly string[]): Promise<number> {
   }
   console.log(failures === 0 ? "Every kill was survived." : `${failures} kills went wrong.`);
   return failures === 0 ? 0 : 1;
+}
+
+/** Those that were named, as STEP or STEP@MOMENT; without names all. */
+function killsOf(only: readonly string[]): readonly { readonly step: string; readonly momentMs: number }[] {
+  const all = Object.keys(STEPS).flatMap((step) => MOMENTS_MS.map((momentMs) => ({ step, momentMs })));
+  const isNamed = (step: string, momentMs: number) =>
+    only.includes(step) || only.includes(`${step}@${momentMs}`);
+  return only.length === 0 ? all : all.filter(({ step, momentMs }) => isNamed(step, momentMs));
 }
 
 interface Killed {
