@@ -77,17 +77,32 @@ export function fuse(
   { ranking, now }: { readonly ranking: Ranking; readonly now: UnixMs },
 ): readonly FusedMatch[] {
   const chance = nearestByChance(meant.passages);
-  const found = ranked.map((one) => {
+  const found = ranked.map((one): Found => {
     const own = meant.nearness.get(one.unit) ?? 0;
-    const nearness = Math.max(0, own + LENT * lentTo(one, meant, index, ranking));
+    const lent = one.evidence.inThread ? LENT * lentTo(one, meant, index, ranking) : 0;
     const beyondChance = own - chance - MARGIN - askedByWords(one.evidence);
-    const recency = 2 ** (-Math.max(0, now - one.document.updatedAt) / MONTH_MS);
-    return { ...one, evidence: { ...one.evidence, nearness, beyondChance, recency } };
+    return { one, nearness: Math.max(0, own + lent), beyondChance };
   });
   const scored = [...scoredFacts(found, ranking), ...scoredLines(found, chance, ranking)];
-  return scored.map(({ document, passage, evidence, score }) => {
-    return { document, passage, evidence, score: score + RECENCY * evidence.recency * (1 - score) };
-  });
+  return scored.map((match) => withNewness(match, now));
+}
+
+/** What words and meaning say about a passage, before the verdict. */
+interface Found {
+  readonly one: Ranked;
+  readonly nearness: number;
+  readonly beyondChance: number;
+}
+
+interface Scored extends Found {
+  readonly score: number;
+}
+
+function withNewness({ one, nearness, beyondChance, score }: Scored, now: UnixMs): FusedMatch {
+  const { document, passage } = one;
+  const recency = 2 ** (-Math.max(0, now - document.updatedAt) / MONTH_MS);
+  const evidence = { ...one.evidence, nearness, beyondChance, recency };
+  return { document, passage, evidence, score: score + RECENCY * recency * (1 - score) };
 }
 
 /**
@@ -105,48 +120,47 @@ function askedByWords({ coverage, unknown, kindred }: Evidence): number {
 
 /** What the lines around mean, the nearest ones more. */
 function lentTo({ document }: Ranked, { nearness }: Meant, index: LexicalIndex, ranking: Ranking): number {
-  const around = index.neighbours.around(document, ranking.reach).filter(({ isThread }) => isThread);
-  const lent = around.flatMap(({ document: { units }, distance }) =>
-    units.map((unit) => (nearness.get(unit) ?? 0) * LENT_DECAY ** (distance - 1)),
-  );
-  return Math.max(0, ...lent);
+  let most = 0;
+  for (const { document: other, distance, isThread } of index.neighbours.around(document, ranking.reach)) {
+    if (!isThread) continue;
+    const share = LENT_DECAY ** (distance - 1);
+    for (const unit of other.units) most = Math.max(most, share * (nearness.get(unit) ?? 0));
+  }
+  return most;
 }
-
-type Found = Ranked & { readonly evidence: FusedEvidence };
-type Scored = Found & { readonly score: number };
 
 /**
  * What stands alone. Whether there is an answer is decided by the one fact that tells it; then the strongest comes first, as
  * sure as what speaks for it, and each weaker one is that much less so.
  */
 function scoredFacts(found: readonly Found[], { cutOff }: Ranking): readonly Scored[] {
-  const facts = found.filter(({ evidence }) => !evidence.inThread);
-  if (cutOff !== false && !facts.some(({ evidence }) => isAnswer(evidence, cutOff))) return [];
-  const strongest = Math.max(...facts.map(strengthOf));
-  const sureness = Math.max(...facts.filter((one) => strengthOf(one) === strongest).map(surenessOf));
+  const facts = found.filter(({ one }) => !one.evidence.inThread);
+  if (cutOff !== false && !facts.some((fact) => isAnswer(fact, cutOff))) return [];
+  const strengths = facts.map(strengthOf);
+  const strongest = Math.max(...strengths);
+  const sureness = Math.max(...facts.filter((_, place) => strengths[place] === strongest).map(surenessOf));
   return facts
     .map((fact) => ({ ...fact, score: sureness * Math.exp((strengthOf(fact) - strongest) / WEAKER) }))
-    .filter(({ evidence, score }) => {
+    .filter(({ one: { evidence }, score }) => {
       return cutOff === false || score >= OUTDONE || evidence.isNamed || answersAlone(evidence, cutOff);
     });
 }
 
-function isAnswer(evidence: FusedEvidence, cutOff: CutOff): boolean {
-  return evidence.isNamed || evidence.beyondChance >= 0 || answersAlone(evidence, cutOff);
+function isAnswer({ one: { evidence }, beyondChance }: Found, cutOff: CutOff): boolean {
+  return evidence.isNamed || beyondChance >= 0 || answersAlone(evidence, cutOff);
 }
 
 /**
  * The order of facts. Few of the question's words say next to nothing, since they are in many facts: a rank counts squared,
  * so that a quarter of the words outranks no clear nearness, and all of them do.
  */
-function strengthOf({ rank, evidence }: Found): number {
+function strengthOf({ one: { rank, evidence }, nearness }: Found): number {
   const words = rank <= 1 ? rank ** 2 : 2 * rank - 1; // goes on as straight as the square arrives there
-  return words + STRENGTH_OF_DEVIATION * evidence.nearness + STRENGTH_OF_KINDRED * evidence.kindred;
+  return words + STRENGTH_OF_DEVIATION * nearness + STRENGTH_OF_KINDRED * evidence.kindred;
 }
 
-function surenessOf({ rank, evidence }: Found): number {
-  const together = scoreOfRank(rank + RANK_OF_DEVIATION * evidence.nearness);
-  return Math.max(together, scoreOfMeaning(evidence.beyondChance));
+function surenessOf({ one: { rank }, nearness, beyondChance }: Found): number {
+  return Math.max(scoreOfRank(rank + RANK_OF_DEVIATION * nearness), scoreOfMeaning(beyondChance));
 }
 
 function scoreOfMeaning(beyondChance: number): number {
@@ -156,24 +170,27 @@ function scoreOfMeaning(beyondChance: number): number {
 
 /** Lines of a thread, judged together: once one line answers, those count that are nearer than chance. */
 function scoredLines(found: readonly Found[], chance: number, { cutOff }: Ranking): readonly Scored[] {
-  const lines = found.filter(({ evidence }) => evidence.inThread);
+  const lines = found.filter(({ one }) => one.evidence.inThread);
   const bestAnswered = Math.max(0, ...found.map(shareAnswered));
   return (cutOff === false ? lines : linesThatCount(lines, chance, cutOff)).map((line) => {
-    const together = line.rank + RANK_OF_DEVIATION * line.evidence.nearness;
+    const together = line.one.rank + RANK_OF_DEVIATION * line.nearness;
     return { ...line, score: scoreOf(together, shareAnswered(line), bestAnswered) };
   });
 }
 
 function linesThatCount(lines: readonly Found[], chance: number, cutOff: CutOff): readonly Found[] {
-  const isToldInWords = isToldByWords(lines, cutOff);
-  const isToldInMeaning = lines.some(({ evidence }) => evidence.beyondChance >= 0);
-  return lines.filter(({ evidence }) => {
-    if (evidence.isNamed) return true;
-    const isNear = evidence.nearness >= chance;
-    return isToldInWords ? isNear || isLine(evidence, cutOff) : isToldInMeaning && isNear;
+  const isToldInWords = isToldByWords(
+    lines.map(({ one }) => one),
+    cutOff,
+  );
+  const isToldInMeaning = lines.some(({ beyondChance }) => beyondChance >= 0);
+  return lines.filter(({ one, nearness }) => {
+    if (one.evidence.isNamed) return true;
+    const isNear = nearness >= chance;
+    return isToldInWords ? isNear || isLine(one.evidence, cutOff) : isToldInMeaning && isNear;
   });
 }
 
-function shareAnswered({ evidence }: Found): number {
-  return Math.min(1, answeredBy(evidence) + RANK_OF_DEVIATION * evidence.nearness);
+function shareAnswered({ one, nearness }: Found): number {
+  return Math.min(1, answeredBy(one.evidence) + RANK_OF_DEVIATION * nearness);
 }

@@ -34,6 +34,10 @@ export interface WordEvidence {
 /** Fewer neighbours than this are no thread. */
 const THREAD_NEIGHBOURS = 2;
 
+type Surroundings = Pick<WordEvidence, "context" | "inThread">;
+
+const NOTHING_AROUND: Surroundings = { context: 0, inThread: false };
+
 /** Lives for one query. */
 export class Inspection {
   readonly #concepts: readonly Concept[];
@@ -79,7 +83,7 @@ export class Inspection {
       unknown += share;
       if (isName) unknownNames += share;
     });
-    const proximity = proximityOf(this.#index.bodyTerms(unit), this.#marks, this.#concepts);
+    const proximity = matched < 2 ? 0 : proximityOf(this.#index.bodyTerms(unit), this.#marks, this.#concepts);
     const asked = this.#concepts.length;
     return {
       ...{ coverage, kindred, bm25, proximity, context, matched, asked },
@@ -126,12 +130,14 @@ export class Inspection {
     this.#kin = kin;
   }
 
-  #context(unit: number, document: IndexedDocument, own: number): { context: number; inThread: boolean } {
+  #context(unit: number, document: IndexedDocument, own: number): Surroundings {
     const { threadContext, nearContext, reach, decay } = this.#ranking;
+    const neighbours = this.#index.neighbours.around(document, reach);
+    if (neighbours.length === 0 && document.units.length === 1) return NOTHING_AROUND;
     const around = new Float32Array(this.#concepts.length);
     let lines = 0;
     for (const passage of besides(unit, document)) this.#lend(around, passage, threadContext);
-    for (const { document: other, isThread, distance } of this.#index.neighbours.around(document, reach)) {
+    for (const { document: other, isThread, distance } of neighbours) {
       if (isThread) lines += 1;
       const weight = (isThread ? threadContext : nearContext) * decay ** (distance - 1);
       const best = this.#bestUnitOf(other);

@@ -61,13 +61,18 @@ export class LexicalSearch {
     const tools = { board: this.#board, marks: this.#marks };
     const inspection = new Inspection(concepts, index, ranking, tools);
     const names = namesIn(text);
-    const units = new Set([...this.#units(index, ranking), ...others]);
-    const ranked = [...units].flatMap((unit) => rank(unit, index, inspection, { ranking, now, names }));
+    const units = this.#units(index, ranking);
+    for (const unit of others) units.add(unit);
+    const ranked: Ranked[] = [];
+    for (const unit of units) {
+      const one = rank(unit, index, inspection, { ranking, now, names });
+      if (one !== undefined) ranked.push(one);
+    }
     this.#marks.wipe(concepts);
     return ranked;
   }
 
-  #units(index: LexicalIndex, ranking: Ranking): readonly number[] {
+  #units(index: LexicalIndex, ranking: Ranking): Set<number> {
     const units = new Set(this.#board.best(ranking.candidates));
     for (const unit of this.#board.best(PULLING)) {
       const document = index.documentOf(unit);
@@ -76,7 +81,7 @@ export class LexicalSearch {
         for (const near of other.units) if (this.#board.sumOf(near) > 0) units.add(near);
       }
     }
-    return [...units];
+    return units;
   }
 }
 
@@ -85,12 +90,12 @@ function rank(
   index: LexicalIndex,
   inspection: Inspection,
   options: RankOptions,
-): readonly Ranked[] {
+): Ranked | undefined {
   const document = index.documentOf(unit);
   const passage = index.passageOf(unit);
-  if (document === undefined || passage === undefined || document.expiresAt <= options.now) return [];
+  if (document === undefined || passage === undefined || document.expiresAt <= options.now) return undefined;
   const evidence = { ...inspection.evidenceFor(unit, document), isNamed: isNamed(document, options.names) };
-  return [{ unit, document, passage, evidence, rank: rankOf(evidence, options.ranking) }];
+  return { unit, document, passage, evidence, rank: rankOf(evidence, options.ranking) };
 }
 
 interface RankOptions extends Omit<SearchOptions, "limit"> {
