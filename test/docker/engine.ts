@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -17,7 +17,7 @@ export interface DockerRan {
 }
 
 const READY_WITHIN_MS = 60_000;
-const ENDED_WITHIN_MS = 30_000;
+const ENDED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 100;
 const BUSYBOX = "/bin/busybox";
 
@@ -63,10 +63,15 @@ async function whatTheTrialSays(): Promise<string | undefined> {
   }
 }
 
-/** Ends the engine and clears up after it when standard input closes: also when the tests are killed. `$0` is its folder. */
+/**
+ * Ends the engine and clears up after it when standard input closes: also when the tests are killed. Containers and networks go
+ * first, since an ended engine leaves its networks' bridges on the machine. `$0` is its folder.
+ */
 const WATCHED = `
 dockerd "$@" </dev/null & engine=$!
 cat >/dev/null
+docker -H "unix://$0/docker.sock" ps -aq | xargs -r docker -H "unix://$0/docker.sock" rm -f -v
+docker -H "unix://$0/docker.sock" network prune -f
 kill -TERM "$engine"; wait "$engine"
 while iptables -D FORWARD -m physdev --physdev-is-bridged -m comment --comment "$0" -j ACCEPT; do :; done 2>/dev/null
 rm -rf "$0"
@@ -74,18 +79,20 @@ rm -rf "$0"
 
 export class Engine {
   readonly root: string;
-  readonly #dockerd: ChildProcess;
+  readonly #watcher: ChildProcess;
+  readonly #ended: Promise<unknown>;
 
-  private constructor(root: string, dockerd: ChildProcess) {
+  private constructor(root: string, watcher: ChildProcess) {
     this.root = root;
-    this.#dockerd = dockerd;
+    this.#watcher = watcher;
+    this.#ended = once(watcher, "exit");
   }
 
   static async start(): Promise<Engine> {
     // Short: the socket's path may have 107 bytes.
     const root = await realpath(await mkdtemp(join(tmpdir(), "hd-docker-")));
     const log = openSync(join(root, "log"), "a");
-    const dockerd = spawn(
+    const watcher = spawn(
       "sh",
       [
         ...["-c", WATCHED, root],
@@ -97,7 +104,7 @@ export class Engine {
       { stdio: ["pipe", log, log], detached: true },
     );
     closeSync(log);
-    const engine = new Engine(root, dockerd);
+    const engine = new Engine(root, watcher);
     try {
       await engine.#untilReady();
       engine.#letContainersTalk();
@@ -138,12 +145,12 @@ export class Engine {
 
   /** Everything in it, then the engine, then its folder. */
   async stop(): Promise<void> {
-    if (this.#dockerd.exitCode === null) {
-      const ids = (await this.try("ps", "-aq")).stdout.split("\n").filter((id) => id !== "");
-      if (ids.length > 0) await this.try("rm", "-f", "-v", ...ids);
-      await this.try("network", "prune", "-f");
-      await this.#end();
-    }
+    const timer = setTimeout(() => killGroup(this.#watcher.pid), ENDED_WITHIN_MS);
+    this.#watcher.stdin?.end();
+    await this.#ended;
+    clearTimeout(timer);
+    // Only of a watcher that was killed: the engine may still run.
+    if (existsSync(this.root)) killGroup(this.#watcher.pid);
     await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   }
 
@@ -156,14 +163,6 @@ export class Engine {
     if (!policy.startsWith("-P FORWARD DROP")) return;
     const bridged = ["-m", "physdev", "--physdev-is-bridged", "-m", "comment", "--comment", this.root];
     spawnSync("iptables", ["-I", "FORWARD", ...bridged, "-j", "ACCEPT"]);
-  }
-
-  async #end(): Promise<void> {
-    const ended = once(this.#dockerd, "exit");
-    this.#dockerd.stdin?.end();
-    const timer = setTimeout(() => killGroup(this.#dockerd.pid), ENDED_WITHIN_MS);
-    await ended;
-    clearTimeout(timer);
   }
 
   async #untilReady(): Promise<void> {
@@ -180,5 +179,9 @@ export class Engine {
 
 /** The shell, the engine, and what the engine started, which are one process group. */
 function killGroup(pid: number | undefined): void {
-  if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
