@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -149,9 +149,18 @@ export class Engine {
     this.#watcher.stdin?.end();
     await this.#ended;
     clearTimeout(timer);
-    // Only of a watcher that was killed: the engine may still run.
-    if (existsSync(this.root)) killGroup(this.#watcher.pid);
-    await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+    if (existsSync(this.root)) await this.#clearUpAfterKill();
+  }
+
+  /** The engine may still run, and its mounts are there in any case; a folder with one in it cannot be deleted. */
+  async #clearUpAfterKill(): Promise<void> {
+    killGroup(this.#watcher.pid);
+    const mounts = readFileSync("/proc/mounts", "utf8")
+      .split("\n")
+      .map((line) => line.split(" ")[1] ?? "");
+    const ours = mounts.filter((place) => place.startsWith(`${this.root}/`)).reverse();
+    if (ours.length > 0) spawnSync("umount", ["-l", ...ours]);
+    await rm(this.root, { recursive: true, force: true });
   }
 
   /**
