@@ -25,6 +25,7 @@ const CALL_TIMEOUT_MS = 60_000;
 
 export class OpenClaw {
   readonly target: Target;
+  readonly version: string;
   readonly #around: Surroundings;
   readonly #command: readonly string[];
   /** Added to the environment of every call: how a gateway of our own is found. */
@@ -32,11 +33,13 @@ export class OpenClaw {
 
   private constructor(
     target: Target,
+    version: string,
     around: Surroundings,
     command: readonly string[],
     env: Readonly<Record<string, string>> = {},
   ) {
     this.target = target;
+    this.version = version;
     this.#around = around;
     this.#command = command;
     this.#env = env;
@@ -45,20 +48,17 @@ export class OpenClaw {
   /** Undefined when it does not run there. */
   static async find(target: Target, around: Surroundings): Promise<OpenClaw | undefined> {
     for (const command of target.kind === "host" ? [["openclaw"]] : IN_CONTAINER) {
-      const openclaw = new OpenClaw(target, around, command);
-      if ((await openclaw.version()) !== undefined) return openclaw;
+      const unknown = new OpenClaw(target, "", around, command);
+      const { exitCode, stdout } = await unknown.run(["--version"], { timeoutMs: CALL_TIMEOUT_MS });
+      const version = exitCode === 0 ? /\d{4}\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0] : undefined;
+      if (version !== undefined) return new OpenClaw(target, version, around, command);
     }
     return undefined;
   }
 
   /** The same, asking another gateway than the configured one. */
   withEnv(env: Readonly<Record<string, string>>): OpenClaw {
-    return new OpenClaw(this.target, this.#around, this.#command, env);
-  }
-
-  async version(): Promise<string | undefined> {
-    const { exitCode, stdout } = await this.run(["--version"], { timeoutMs: CALL_TIMEOUT_MS });
-    return exitCode === 0 ? /\d{4}\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0] : undefined;
+    return new OpenClaw(this.target, this.version, this.#around, this.#command, env);
   }
 
   /** Runs `openclaw <args>`. */

@@ -60,12 +60,12 @@ async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts
   const { target } = openclaw;
   try {
     const configPath = await openclaw.configPath();
-    const [version = "unknown", complaint, config, search, isUp] = await Promise.all([
-      openclaw.version(),
+    const config = await openclaw.authoredConfig(configPath);
+    const [complaint, search, isUp, installed] = await Promise.all([
       openclaw.configComplaint(),
-      openclaw.authoredConfig(configPath),
       openclaw.config("memory.search"),
       openclaw.isGatewayUp(),
+      installedFacts(world, openclaw, config),
     ]);
     if (complaint !== undefined && config !== undefined)
       return { state: "broken", target, reason: complaint };
@@ -73,7 +73,7 @@ async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts
     return {
       state: "ready",
       target,
-      version,
+      version: openclaw.version,
       configPath,
       hasConfigFile: config !== undefined,
       gateway: isRemote ? "remote" : isUp ? "running" : "stopped",
@@ -81,7 +81,7 @@ async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts
       facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
       ...pluginFacts(config),
       agentsWithProvider: agentsWithProvider(config),
-      installed: await installedFacts(world, openclaw, config),
+      installed,
       attachment: await lookAtAttachment(world, target),
       memory: target.kind === "host" ? memoryFacts(world, config) : undefined,
     };
