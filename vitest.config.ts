@@ -19,6 +19,8 @@ const GATEWAY_TIMEOUT_MS = 180_000;
 const DOCKER_TIMEOUT_MS = 600_000;
 /** Only a defect takes this long; many tests start processes of their own, and the machine may be busy. */
 const UNIT_TIMEOUT_MS = 120_000;
+/** For `expect.poll`, which asks until it is so; vitest's own second is short on a busy machine. */
+const UNTIL = { poll: { timeout: 60_000 } };
 
 /** A Docker engine stops its containers first. */
 const TEARDOWN_TIMEOUT_MS = 120_000;
@@ -44,6 +46,7 @@ export default defineConfig({
           testTimeout: UNIT_TIMEOUT_MS,
           hookTimeout: UNIT_TIMEOUT_MS,
           maxWorkers: WORKERS,
+          expect: UNTIL,
         },
       },
       {
@@ -54,6 +57,7 @@ export default defineConfig({
           testTimeout: GATEWAY_TIMEOUT_MS,
           hookTimeout: GATEWAY_TIMEOUT_MS,
           maxWorkers: WORKERS,
+          expect: UNTIL,
           maxConcurrency: 2,
         },
       },
@@ -65,6 +69,7 @@ export default defineConfig({
           testTimeout: DOCKER_TIMEOUT_MS,
           hookTimeout: DOCKER_TIMEOUT_MS,
           maxWorkers: WORKERS,
+          expect: UNTIL,
         },
       },
     ],

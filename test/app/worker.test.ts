@@ -147,7 +147,7 @@ describe("memory in a worker", () => {
     const { databasePath, keyPath } = await tempPlace();
     const program = new URL("./fixtures/leave-memory-open.ts", import.meta.url).pathname;
     const { stdout } = await promisify(execFile)(process.execPath, [program, databasePath, keyPath], {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(stdout).toBe("helmdeck/user_facts/k.md");
     const memory = await openTestMemory({ databasePath, keyPath });

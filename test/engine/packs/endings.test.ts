@@ -99,9 +99,7 @@ describe.each(endings)("when $name,", ({ code, happens }) => {
     await expect(ec.artifacts.put(file)).rejects.toMatchObject({ code: "cancelled" });
   });
 
-  test("close waits for a handler that hears nothing no longer than its grace, and its session is given back", {
-    timeout: 10_000,
-  }, async () => {
+  test("close waits for a handler that hears nothing no longer than its grace, and its session is given back", async () => {
     const { happen, failure, engine, timer, sessions, ec } = await open();
     happen();
     await failure;
