@@ -55,6 +55,9 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     expect(report.plan.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(["attach-container", "check-from-container", "point-search", "prove"]),
     );
+    const facts = report.plan.find(({ kind }) => kind === "point-facts");
+    expect(facts).toMatchObject({ url: "http://helmdeck-embeddings:11434" });
+    expect(report.steps.at(-1)?.remark).toContain("by other words");
     expect(await networks()).toEqual(["baas-net", "claw_default"]);
     expect(await docker("port", "helmdeck-embeddings")).toBe("");
   });

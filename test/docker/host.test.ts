@@ -74,7 +74,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(code).toBe(0);
     expect(report.steps.map(({ step }) => step)).toEqual(plan);
     expect(report.steps.at(-1)?.remark).toMatch(
-      /OpenClaw embeds its own notes.*memory_search finds a stored fact/,
+      /OpenClaw embeds its own notes.*memory_search finds a stored fact by its own words, and by other words/,
     );
     expect(await docker("inspect", "-f", "{{.State.Health.Status}}", "helmdeck-embeddings")).toBe("healthy");
     expect(text).not.toContain(SECRET);
@@ -86,6 +86,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(search.text).not.toContain("install.sh/proof");
     const notes = await host.invokeTool("memory_search", { query: "build system", corpus: "memory" });
     expect(notes.details.provider).toBe("ollama");
+    expect(await factsEmbedder()).toMatchObject({ provider: "ollama", url: await sidecarUrl() });
   });
 
   it("published a port on loopback alone, in a container as hard as the file says", async () => {
@@ -141,12 +142,16 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     const off = await installer(host.home.env, "--yes", "--no-embeddings");
     expect(off.report.steps.at(-1)?.error).toBeUndefined();
     expect(off.code).toBe(0);
+    expect(off.report.steps.at(-1)?.remark).toBe("memory_search finds a stored fact by its own words");
     expect(JSON.parse(config()).memory).toEqual(JSON.parse(original).memory);
+    expect(JSON.parse(config()).plugins.entries["helmdeck-memory"]).toEqual({ enabled: true });
+    expect(await factsEmbedder()).toEqual({ provider: "none" });
     expect(await docker("ps", "-aq")).toBe("");
     expect(await docker("volume", "ls", "-q")).toContain("helmdeck-embeddings-models");
     const on = await installer(host.home.env, "--yes");
     expect(on.code).toBe(0);
     expect(JSON.parse(config()).memory.search.provider).toBe("ollama");
+    expect(await factsEmbedder()).toMatchObject({ provider: "ollama" });
   });
 
   it("--verify proves it alone", async () => {
@@ -210,6 +215,12 @@ async function dockerState(): Promise<readonly string[]> {
     await docker("network", "ls", "--no-trunc", "--format", "{{.ID}} {{.Name}}"),
     await docker("volume", "ls", "-q"),
   ];
+}
+
+/** What the gateway says of it. */
+async function factsEmbedder(): Promise<unknown> {
+  const status = (await host.rpc("helmdeck.status", {})) as { embeddings?: unknown };
+  return status.embeddings;
 }
 
 async function sidecarUrl(): Promise<string> {
