@@ -8,7 +8,7 @@ import { ROOT } from "../../scripts/build.ts";
 import { processesWith } from "../../scripts/openclaw-host.ts";
 
 /** The keeper of a killed demo asks the gateway to end, and waits for it. */
-const CLEAN_WITHIN_MS = 30_000;
+const CLEAN_WITHIN_MS = 90_000;
 
 /** Two at a time (vitest.config.ts), each in a place of its own. */
 const it = base.extend<{ place: Place }>({

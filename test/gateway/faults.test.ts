@@ -115,7 +115,7 @@ describe("trouble with key or database", () => {
     await whilePluginIsOff(() => rename(files.key, `${files.key}.away`));
     expectOwnHitsAnd(await search(), "the memory key is missing");
     await rename(`${files.key}.away`, files.key);
-    await expect.poll(async () => pathsOf(await search(), "helmdeck"), { timeout: 15_000 }).toEqual([PATH]);
+    await expect.poll(async () => pathsOf(await search(), "helmdeck")).toEqual([PATH]);
   });
 });
 
@@ -147,7 +147,7 @@ describe("a database that another process has locked", () => {
     } finally {
       other.close();
     }
-    await expect.poll(async () => pathsOf(await search(), "helmdeck"), { timeout: 15_000 }).toEqual([PATH]);
+    await expect.poll(async () => pathsOf(await search(), "helmdeck")).toEqual([PATH]);
   });
 });
 
@@ -242,7 +242,7 @@ describe("a source that misbehaves", () => {
   it("that dies: the notes stay, and the next search asks a new one", async () => {
     expectOwnHitsAnd(await search("die konflux deployment"), "it did not start");
     const next = async () => pathsOf(await search("good konflux deployment"), "helmdeck");
-    await expect.poll(next, { timeout: 15_000 }).toEqual(["helmdeck/user_facts/good.md"]);
+    await expect.poll(next).toEqual(["helmdeck/user_facts/good.md"]);
   });
 });
 

@@ -120,7 +120,7 @@ async function search(query: string): Promise<readonly Hit[]> {
 }
 
 /** Embedding goes on in the background, and the gateway tells nobody when it is done: ask until it is, or the time is up. */
-async function untilFound(query: string, withinMs = 20_000): Promise<readonly Hit[]> {
+async function untilFound(query: string, withinMs = 60_000): Promise<readonly Hit[]> {
   const until = performance.now() + withinMs;
   for (;;) {
     const hits = await search(query);
