@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { exactVectorsOver } from "../../bench/recall/exact-vectors.ts";
 import { keepEmbeddings } from "../../bench/recall/kept-embeddings.ts";
 import { openBenchMemory } from "../../bench/recall/memory.ts";
-import { type Answered, cutOnDev, paraphraseFigures } from "../../bench/recall/paraphrases.ts";
+import { type Answered, aimsMissed, cutOnDev, paraphraseFigures } from "../../bench/recall/paraphrases.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
 
@@ -53,6 +53,24 @@ describe("figures of the paraphrase bench", () => {
     expect(paraphraseFigures(cut.slice(0, 20)).falseHits).toBe(0.05);
     expect(cut.at(-2)?.hits).toHaveLength(1);
     expect(cut.at(-1)?.hits).toEqual([hit("a", 0.19)]);
+  });
+});
+
+describe("the aims of the paraphrase bench", () => {
+  const found = answered("a", [hit("a", 0.8)]);
+  const alarm = answered(undefined, [hit("a", 0.8)]);
+  const quiet = answered(undefined, []);
+
+  test("are named where they are missed, with the figure", () => {
+    const [line = ""] = aimsMissed([found, answered("b", []), alarm, quiet]);
+    expect(line).toContain("among the first three 50.0 %, aim above 85 %");
+    expect(line).toContain("false hits 50.0 %, aim below 5 %");
+    expect(aimsMissed([found, alarm])[0]).not.toContain("among the first three");
+  });
+
+  test("are not spoken of where they are reached, or nothing was asked", () => {
+    expect(aimsMissed([found, quiet])).toEqual([]);
+    expect(aimsMissed([])).toEqual([]);
   });
 });
 
