@@ -68,7 +68,13 @@ export type Step =
       /** On the machine itself: where the marker can be forgotten when the gateway is gone. */
       readonly memory: { readonly databasePath: string; readonly keyPath: string } | undefined;
     }
-  | { readonly kind: "uninstall-plugin"; readonly plugin: string; readonly configPath: string }
+  | {
+      readonly kind: "uninstall-plugin";
+      readonly plugin: string;
+      readonly configPath: string;
+      /** False after a run that was killed: then only what it left in the configuration goes. */
+      readonly isThere: boolean;
+    }
   | { readonly kind: "restore-config-copy"; readonly configPath: string }
   | { readonly kind: "detach-container"; readonly container: string; readonly network: string }
   | {
@@ -212,7 +218,7 @@ export function titleOf(step: Step): string {
     case "prove":
       return proofTitle(step);
     case "uninstall-plugin":
-      return `uninstall the plugin ${step.plugin}`;
+      return `${step.isThere ? "uninstall" : "clear away what is left of"} the plugin ${step.plugin}`;
     case "restore-config-copy":
       return `put ${step.configPath} back byte for byte: nobody changed it since`;
     case "detach-container":

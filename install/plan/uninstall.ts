@@ -34,9 +34,12 @@ function standsInTheWay(facts: Facts): readonly Missing[] {
 function openclawSteps(openclaw: OpenClawReady, { journal }: Facts): readonly Step[] {
   const { configPath, installed } = openclaw;
   const wasBefore = !journal.installedPlugin && journal.hasConfigCopy;
+  const isThere = installed !== "absent";
   // A run that was killed may have uninstalled it, and not tidied up behind it.
-  const isOurs = journal.installedPlugin || (installed !== "absent" && !wasBefore);
-  const plugin: readonly Step[] = isOurs ? [{ kind: "uninstall-plugin", plugin: PLUGIN_ID, configPath }] : [];
+  const isOurs = journal.installedPlugin || (isThere && !wasBefore);
+  const plugin: readonly Step[] = isOurs
+    ? [{ kind: "uninstall-plugin", plugin: PLUGIN_ID, configPath, isThere }]
+    : [];
   const isWhole = journal.hasConfigCopy && journal.configIsAsLeft;
   const settings: readonly Step[] = [
     ...(journal.facts === undefined ? [] : [{ kind: "restore-facts", configPath } as const]),

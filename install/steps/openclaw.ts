@@ -99,7 +99,7 @@ export async function uninstallPlugin(step: Of<"uninstall-plugin">, work: Work):
   const plugins = async () => at(await openclaw.authoredConfig(step.configPath), "plugins");
   await writing(step.configPath, work, async () => {
     const [before, last] = [at(await configBefore(work), "plugins"), await plugins()];
-    if ((await openclaw.pluginFolder(step.plugin)) !== undefined) await openclaw.uninstallPlugin(step.plugin);
+    if (step.isThere) await openclaw.uninstallPlugin(step.plugin);
     // A running gateway leaves a switched-off entry behind; what an operator had in it goes.
     const now = await plugins();
     const allowed = journal.entries.search?.allowed ?? [];

@@ -170,7 +170,7 @@ function installation(before: Json): readonly Step[] {
 function uninstallation({ journal, text }: Rig): readonly Step[] {
   const configPath = join(folder, "openclaw.json");
   const isWhole = journal.entries.leftAs === fingerprint(Buffer.from(text()));
-  const plugin: Step = { kind: "uninstall-plugin", plugin: ID, configPath };
+  const plugin: Step = { kind: "uninstall-plugin", plugin: ID, configPath, isThere: true };
   return isWhole
     ? [plugin, { kind: "restore-config-copy", configPath }]
     : [{ kind: "restore-facts", configPath }, { kind: "restore-search", configPath }, plugin];
@@ -220,11 +220,6 @@ async function makeRig(text: string): Promise<Rig> {
   };
 }
 
-const ANSWERS: readonly (readonly [string, string])[] = [
-  ["npm", "plugin.tgz\n"],
-  ["openclaw plugins inspect", JSON.stringify({ plugin: { rootDir: "/plugin" } })],
-];
-
 /** `openclaw` and `npm` as far as these steps call them. */
 function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
   const configured = () => parseJson5(readFileSync(join(folder, "openclaw.json"), "utf8"));
@@ -237,7 +232,7 @@ function hostProgram(patch: (value: JsonObject) => Promise<void>): Run {
       await patch({ plugins: { entries: { [ID]: { enabled: true } }, ...listed } });
     }
     if (command === "openclaw plugins uninstall") hostUninstalls();
-    const stdout = ANSWERS.find(([start]) => command.startsWith(start))?.[1] ?? "OpenClaw 2026.9.6\n";
+    const stdout = command.startsWith("npm") ? "plugin.tgz\n" : "OpenClaw 2026.9.6\n";
     return { exitCode: 0, stdout, stderr: "" };
   };
 }

@@ -328,6 +328,13 @@ describe("an uninstallation", () => {
     expect(kinds(facts, "--uninstall")).not.toContain("uninstall-plugin");
   });
 
+  it("clears away what a killed uninstallation left of the plugin", () => {
+    const steps = (facts: Facts) =>
+      makePlan(facts, options("--uninstall")).steps.filter(({ kind }) => kind === "uninstall-plugin");
+    expect(steps(INSTALLED)).toMatchObject([{ isThere: true }]);
+    expect(steps(openclaw({ installed: "absent" }, INSTALLED))).toMatchObject([{ isThere: false }]);
+  });
+
   it("waits for a configuration that OpenClaw accepts, and goes on where OpenClaw is gone", () => {
     const broken = { state: "broken", target: { kind: "host" }, reason: "not valid" } as const;
     const plan = makePlan({ ...INSTALLED, openclaw: broken }, options("--uninstall"));
