@@ -123,8 +123,16 @@ function sizeOf(concept: Concept | undefined, index: LexicalIndex): number {
   return (concept?.terms ?? []).reduce((sum, { term }) => sum + index.terms.documentCount(term), 0);
 }
 
-/** How often a term counts, for each of the 256 ways to stand in a unit. */
+const countsOf = new WeakMap<Ranking, Float32Array>();
+
+/** How often a term counts, for each of the 256 ways to stand in a unit. Made once for each ranking: every search asks. */
 export function fieldCounts(ranking: Ranking): Float32Array {
+  const known = countsOf.get(ranking) ?? makeFieldCounts(ranking);
+  countsOf.set(ranking, known);
+  return known;
+}
+
+function makeFieldCounts(ranking: Ranking): Float32Array {
   return Float32Array.from({ length: 256 }, (_, where) => {
     return (
       (where & BODY_COUNT) +

@@ -33,7 +33,9 @@ export async function measureSpace(embedder: Embedder, options: EmbedOptions): P
 
 /** Of vectors of length 1. */
 export function cosine(left: Float32Array, right: Float32Array): number {
-  return left.reduce((sum, value, place) => sum + value * (right[place] ?? 0), 0);
+  let sum = 0;
+  for (let place = 0; place < left.length; place += 1) sum += (left[place] ?? 0) * (right[place] ?? 0);
+  return sum;
 }
 
 function pairsOf(vectors: readonly Float32Array[]): readonly number[] {
