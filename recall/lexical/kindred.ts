@@ -3,7 +3,7 @@
  *
  * Nobody remembers with which word a thing was stored: "ship to production" asks for what says "deploy". The words here stand
  * for all their forms (stems are compared). They help the question alone, and as weaker evidence than the word itself: see
- * `kindred` in recall/lexical/inspection.ts, and recall/fusion.ts for what it is worth. A wrong kinship moves an order a little
+ * `kindred` in recall/lexical/inspection.ts; judgement.ts and recall/fusion.ts say what it is worth. A wrong kinship moves an order a little
  * and shows nothing by itself.
  *
  * To extend: a group between semicolons holds words that may replace each other in most sentences, so "run" is in none: it is
