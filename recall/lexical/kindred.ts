@@ -3,11 +3,11 @@
  *
  * Nobody remembers with which word a thing was stored: "ship to production" asks for what says "deploy". The words here stand
  * for all their forms (stems are compared). They help the question alone, and as weaker evidence than the word itself: see
- * `kindred` in recall/lexical/inspection.ts; judgement.ts and recall/fusion.ts say what it is worth. A wrong kinship moves an order a little
- * and shows nothing by itself.
+ * `kindred` in recall/lexical/inspection.ts; judgement.ts beside it and recall/fusion.ts say what it is worth. A
+ * wrong kinship moves an order a little and shows nothing by itself.
  *
- * To extend: a group between semicolons holds words that may replace each other in most sentences, so "run" is in none: it is
- * a program, a race and a business. A word may be in several groups. `KINDS` reads "kind: members"; who asks for the kind means
+ * To extend: a group between semicolons holds words that may replace each other in most sentences, so "set" is in none: it is
+ * a rule, a table and a tool. A word may be in several groups. `KINDS` reads "kind: members"; who asks for the kind means
  * any member, who asks for a member may mean what is told of the kind, and members are not kin of each other. Write what is
  * generally so, never what one memory or one set of questions holds.
  */
