@@ -5,6 +5,7 @@ import { type FusedMatch, fuse, type Meant } from "./fusion.ts";
 import { bestOf, LexicalSearch, type Match } from "./lexical/search.ts";
 import { coverageNote, missedNote, NOTHING_EMBEDDED } from "./meaning/notes.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
+import { rewordedQuestion } from "./meaning/rewording.ts";
 import { withoutDuplicates } from "./near-duplicates.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 import { type Desk, Shelf } from "./shelf.ts";
@@ -33,6 +34,9 @@ const DEFAULT_LIMIT = 10;
 const MOST_HITS = 50;
 /** Passages whose nearness is known to the ranking. Many more than are shown: a line lends its meaning to those around it. */
 const NEAREST = 1_000;
+
+/** By how many deviations less a text is near that is near only to the question in other words: they may not mean the same. */
+const IN_OTHER_WORDS = 0.5;
 
 const STILL_INDEXING = "Still indexing this memory: more may be found in a moment.";
 
@@ -96,9 +100,13 @@ class HybridRecall implements Recall {
       const { lastError } = semantic.status();
       return this.#byWords(desk, asked, lastError === undefined ? NOTHING_EMBEDDED : missedNote(lastError));
     }
-    const read = await this.#questions.read(asked.query, embedder);
+    const reworded = rewordedQuestion(asked.query, desk.index);
+    const [read, again] = await Promise.all([
+      this.#questions.read(asked.query, embedder),
+      reworded === undefined ? undefined : this.#questions.read(reworded, embedder),
+    ]);
     if (read.kind === "missed") return this.#byWords(desk, asked, missedNote(read.code));
-    const meant = meantBy(read, semantic, namespace, desk);
+    const meant = meantBy([read, again?.kind === "read" ? again : undefined], semantic, namespace, desk);
     return { ...this.#fused(desk, asked, meant), ...reason(coverageNote(semantic.coverage(namespace))) };
   }
 
@@ -117,18 +125,28 @@ class HybridRecall implements Recall {
   }
 }
 
-/** In deviations, by the units that the words know these passages by. What has gone meanwhile is left out. */
+type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
+
+/**
+ * In deviations, by the units that the words know these passages by; where the question was read in other words too, the nearer
+ * of both counts. What has gone meanwhile is left out.
+ */
 function meantBy(
-  { question, scale }: Extract<ReadQuestion, { readonly kind: "read" }>,
+  [asked, reworded]: readonly [Reading, Reading | undefined],
   semantic: SemanticIndex,
   namespace: Namespace,
   { index }: Desk,
 ): Meant {
   const nearness = new Map<number, number>();
-  for (const { id, passage, similarity } of semantic.search(namespace, question, NEAREST)) {
-    const unit = index.documentWith(id)?.units[passage];
-    if (unit !== undefined) nearness.set(unit, scale(similarity));
-  }
+  const add = ({ question, scale }: Reading, doubt: number): void => {
+    for (const { id, passage, similarity } of semantic.search(namespace, question, NEAREST)) {
+      const unit = index.documentWith(id)?.units[passage];
+      if (unit === undefined) continue;
+      nearness.set(unit, Math.max(scale(similarity) - doubt, nearness.get(unit) ?? Number.NEGATIVE_INFINITY));
+    }
+  };
+  add(asked, 0);
+  if (reworded !== undefined) add(reworded, IN_OTHER_WORDS);
   return { nearness, passages: index.unitEnd };
 }
 

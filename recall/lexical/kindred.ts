@@ -123,32 +123,34 @@ hamburg dublin oslo stockholm copenhagen warsaw budapest tokyo; currency money c
 illness condition: asthma diabetes migraine flu fever cancer; device gadget: phone laptop tablet printer router camera watch headphones;
 early time: morning; late time: evening night; toy: lego doll puzzle`;
 
+const NO_KIN: ReadonlyMap<string, string> = new Map();
 /** By term. */
 const KIN = readKin();
 
-/** Terms of the words that may be meant by a word of this term; none for most. */
-export function kindredOf(term: string): Iterable<string> {
-  return KIN.get(term) ?? [];
+/** The words that may be meant by a word of this term, by their terms, the closest first; none for most. */
+export function kindredOf(term: string): ReadonlyMap<string, string> {
+  return KIN.get(term) ?? NO_KIN;
 }
 
-function readKin(): ReadonlyMap<string, ReadonlySet<string>> {
-  const kin = new Map<string, Set<string>>();
-  for (const terms of SAME.split(";").map(termsOf)) relate(kin, terms, terms);
-  for (const [kinds, members] of KINDS.split(";").map((line) => line.split(":").map(termsOf))) {
+function readKin(): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const kin = new Map<string, Map<string, string>>();
+  for (const words of SAME.split(";").map(wordsIn)) relate(kin, words, words);
+  for (const [kinds, members] of KINDS.split(";").map((line) => line.split(":").map(wordsIn))) {
     relate(kin, kinds ?? [], members ?? []);
     relate(kin, members ?? [], kinds ?? []);
   }
   return kin;
 }
 
-function relate(kin: Map<string, Set<string>>, from: readonly string[], to: readonly string[]): void {
-  for (const term of from) {
-    const known = kin.get(term) ?? new Set();
-    for (const other of to) if (other !== term) known.add(other);
+function relate(kin: Map<string, Map<string, string>>, from: readonly string[], to: readonly string[]): void {
+  for (const term of from.map(termOf)) {
+    const known = kin.get(term) ?? new Map();
+    for (const word of to)
+      if (termOf(word) !== term && !known.has(termOf(word))) known.set(termOf(word), word);
     kin.set(term, known);
   }
 }
 
-function termsOf(words: string): readonly string[] {
-  return words.trim().split(/\s+/).map(termOf);
+function wordsIn(line: string): readonly string[] {
+  return line.trim().split(/\s+/);
 }

@@ -189,7 +189,7 @@ function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[]
 }
 
 function kindredTerms({ spellings }: QueryWord, index: LexicalIndex): readonly number[] {
-  const kin = new Set(spellings.flatMap((spelling) => [...kindredOf(spelling)]));
+  const kin = new Set(spellings.flatMap((spelling) => [...kindredOf(spelling).keys()]));
   return [...kin].flatMap((term) => index.terms.numberOf(term) ?? []);
 }
 
