@@ -123,13 +123,19 @@ hamburg dublin oslo stockholm copenhagen warsaw budapest tokyo; currency money c
 illness condition: asthma diabetes migraine flu fever cancer; device gadget: phone laptop tablet printer router camera watch headphones;
 early time: morning; late time: evening night; toy: lego doll puzzle`;
 
+interface KnownWord {
+  readonly term: string;
+  readonly word: string;
+}
+
 const NO_KIN: ReadonlyMap<string, string> = new Map();
-/** By term. */
-const KIN = readKin();
+/** By term; read when the first question is asked. */
+let kinByTerm: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined;
 
 /** The words that may be meant by a word of this term, by their terms, the closest first; none for most. */
 export function kindredOf(term: string): ReadonlyMap<string, string> {
-  return KIN.get(term) ?? NO_KIN;
+  kinByTerm ??= readKin();
+  return kinByTerm.get(term) ?? NO_KIN;
 }
 
 function readKin(): ReadonlyMap<string, ReadonlyMap<string, string>> {
@@ -142,15 +148,22 @@ function readKin(): ReadonlyMap<string, ReadonlyMap<string, string>> {
   return kin;
 }
 
-function relate(kin: Map<string, Map<string, string>>, from: readonly string[], to: readonly string[]): void {
-  for (const term of from.map(termOf)) {
-    const known = kin.get(term) ?? new Map();
-    for (const word of to)
-      if (termOf(word) !== term && !known.has(termOf(word))) known.set(termOf(word), word);
+function relate(
+  kin: Map<string, Map<string, string>>,
+  from: readonly KnownWord[],
+  to: readonly KnownWord[],
+): void {
+  for (const { term } of from) {
+    const known = kin.get(term) ?? new Map<string, string>();
+    for (const other of to)
+      if (other.term !== term && !known.has(other.term)) known.set(other.term, other.word);
     kin.set(term, known);
   }
 }
 
-function wordsIn(line: string): readonly string[] {
-  return line.trim().split(/\s+/);
+function wordsIn(line: string): readonly KnownWord[] {
+  return line
+    .trim()
+    .split(/\s+/)
+    .map((word) => ({ term: termOf(word), word }));
 }
