@@ -248,6 +248,6 @@ function insteadOf(former: string | undefined): string {
 function proofTitle({ embeddings, facts, gateway }: Extract<Step, { kind: "prove" }>): string {
   const meant = facts === undefined ? "" : ", by other words too";
   const by = embeddings === undefined ? meant : `${meant}, and that OpenClaw embeds`;
-  const where = gateway === "running" ? "" : " through a gateway started on loopback for this";
+  const where = gateway === "running" ? "" : ", through a gateway started on loopback for this";
   return `prove that a stored fact is found${by}${where}`;
 }
