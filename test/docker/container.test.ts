@@ -2,7 +2,7 @@
  * install.sh with OpenClaw in a container that compose manages: installed, proved, the container made anew and still on the
  * network, uninstalled.
  *
- * Budget: four minutes on two idle cores.
+ * Budget: nine minutes beside the other tests on two cores.
  */
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

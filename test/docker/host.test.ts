@@ -2,7 +2,7 @@
  * install.sh against a real Docker engine and a real OpenClaw on this machine, from nothing to nothing: the plan, the
  * installation, again, the proof, a dead and a hanging sidecar, without embeddings and back, uninstalled.
  *
- * Budget: six minutes on two idle cores, most of it OpenClaw's own commands (3 to 15 s each).
+ * Budget: thirteen minutes beside the other tests on two cores, most of it OpenClaw's own commands (3 to 15 s each).
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
