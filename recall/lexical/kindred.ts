@@ -3,7 +3,8 @@
  *
  * Nobody remembers with which word a thing was stored: "ship to production" asks for what says "deploy". The words here stand
  * for all their forms (stems are compared). They help the question alone, and as weaker evidence than the word itself: see
- * `kindred` in recall/lexical/inspection.ts; judgement.ts beside it and recall/fusion.ts say what it is worth. A
+ * `kindred` in recall/lexical/inspection.ts; judgement.ts beside it and recall/fusion.ts say what it is worth, and
+ * recall/meaning/rewording.ts has a question with words that nobody wrote embedded in words that somebody did. By words, a
  * wrong kinship moves an order a little and shows nothing by itself.
  *
  * To extend: a group between semicolons holds words that may replace each other in most sentences, so "set" is in none: it is

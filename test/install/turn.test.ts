@@ -159,5 +159,5 @@ async function ended(child: ChildProcess): Promise<{ readonly code: number | nul
 }
 
 async function untilThere(name: string): Promise<void> {
-  while (!existsSync(name)) await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => existsSync(name)).toBe(true);
 }

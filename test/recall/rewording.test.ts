@@ -18,7 +18,7 @@ function open(facts: readonly FactSketch[], space: SpaceOptions = {}) {
   const drawn = drawSpace({ places: PLACES, ...space });
   const source = new WritableSource(facts);
   const recall = createRecall({ source, now: () => NOW, semantic: drawn.index });
-  return { ask: (query: string) => recall.search(OWNER, { query }), drawn };
+  return { ask: (query: string) => recall.search(OWNER, { query }), drawn, source };
 }
 
 describe("a word that nobody ever wrote", () => {
@@ -33,6 +33,15 @@ describe("a word that nobody ever wrote", () => {
     const { ask, drawn } = open([FACT, { key: "parcels", value: "Parcels ship from Bremen." }]);
     await ask(QUESTION);
     expect(drawn.asked).toEqual([QUESTION]);
+  });
+
+  test("or that nobody has any more, is asked by its kin", async () => {
+    const parcels = { key: "parcels", value: "Parcels ship from Bremen." };
+    const { ask, drawn, source } = open([FACT, parcels]);
+    await ask(QUESTION);
+    source.remove(parcels.key);
+    await ask(QUESTION);
+    expect(drawn.asked).toEqual([QUESTION, REWORDED]);
   });
 
   test("and its kin are worth less than the question as it was put", async () => {
