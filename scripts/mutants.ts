@@ -1,5 +1,5 @@
 /**
- * Shows that the tests of security and durability can fail: applies each patch of test/mutants/ to a copy of the tree, and
+ * Shows that the tests of security and durability can fail: puts each mutant of test/mutants/ into a copy of the tree, and
  * expects the test that it names to turn red there, and to be green without it (test/mutants/README.md).
  *
  *   npm run test:mutants [-- NAME…] [--from FOLDER]
@@ -7,24 +7,17 @@
  * Exit 0 when every mutant was caught, 1 when one survived, did not apply or names a test that is not green by itself.
  */
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
+import { applyEdits, type Mutant, readMutants } from "./mutants/list.ts";
 
 const run = promisify(execFile);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const AT_ONCE = 2;
 const TEST_TIMEOUT_MS = 10 * 60 * 1_000;
-
-interface Mutant {
-  readonly name: string;
-  readonly patch: string;
-  /** The test file, and vitest's pattern for the test's name if not all of them are meant. */
-  readonly test: { readonly file: string; readonly name?: string };
-  readonly breaks: string;
-}
 
 type Verdict = "caught" | "SURVIVED" | "DOES NOT APPLY" | "TEST NOT GREEN" | "TEST NOT RUN";
 
@@ -47,32 +40,22 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: { from: { type: "string", default: join(root, "test", "mutants") } },
   });
-  const mutants = await readMutants(resolve(values.from), positionals);
+  const mutants = await choose(resolve(values.from), positionals);
   const outcomes = await judgeAll(mutants);
   const caught = outcomes.filter(({ verdict }) => verdict === "caught").length;
   console.log(`\n${caught} of ${outcomes.length} mutants caught`);
   process.exitCode = caught === outcomes.length ? 0 : 1;
 }
 
-async function readMutants(folder: string, wanted: readonly string[]): Promise<readonly Mutant[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith(".patch")).sort();
-  const names = files.map((file) => basename(file, ".patch"));
+async function choose(folder: string, wanted: readonly string[]): Promise<readonly Mutant[]> {
+  const all = await readMutants(folder);
+  const names = all.map(({ name }) => name);
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0)
     throw new Error(`no such mutant: ${unknown.join(", ")}; there are ${names.join(", ")}`);
-  const chosen = wanted.length === 0 ? names : names.filter((name) => wanted.includes(name));
+  const chosen = wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name));
   if (chosen.length === 0) throw new Error(`there is no mutant in ${folder}`);
-  return Promise.all(chosen.map((name) => readMutant(name, join(folder, `${name}.patch`))));
-}
-
-async function readMutant(name: string, patch: string): Promise<Mutant> {
-  const content = await readFile(patch, "utf8");
-  const [, file, testName] = /^# test: (\S+)(?: -t "(.+)")?$/m.exec(content) ?? [];
-  const [, breaks] = /^# breaks: (.+)$/m.exec(content) ?? [];
-  if (file === undefined || breaks === undefined) {
-    throw new Error(`${patch} must begin with "# test: FILE [-t "NAME"]" and "# breaks: SENTENCE"`);
-  }
-  return { name, patch, breaks, test: { file, ...(testName === undefined ? {} : { name: testName }) } };
+  return chosen;
 }
 
 /** A few at a time, printed in order as soon as they are known. */
@@ -94,14 +77,14 @@ async function judgeAll(all: readonly Mutant[]): Promise<readonly Outcome[]> {
 }
 
 async function judge(mutant: Mutant, baseline: Baseline): Promise<Outcome> {
-  const unpatched = await baseline.of(mutant);
-  if (unpatched.passed === 0 || unpatched.failed > 0) {
+  const unchanged = await baseline.of(mutant);
+  if (unchanged.passed === 0 || unchanged.failed > 0) {
     const note =
-      unpatched.trouble ?? `${unpatched.failed} of ${unpatched.passed + unpatched.failed} tests fail`;
-    return { mutant, verdict: "TEST NOT GREEN", note: `without the patch: ${note}` };
+      unchanged.trouble ?? `${unchanged.failed} of ${unchanged.passed + unchanged.failed} tests fail`;
+    return { mutant, verdict: "TEST NOT GREEN", note: `without it: ${note}` };
   }
   return inCopy(async (copy) => {
-    const refusal = await apply(mutant.patch, copy);
+    const refusal = await applyEdits(mutant.edits, copy);
     if (refusal !== undefined) return { mutant, verdict: "DOES NOT APPLY", note: refusal };
     const { passed, failed, trouble } = await runTest(mutant, copy);
     if (trouble !== undefined) return { mutant, verdict: "TEST NOT RUN", note: trouble };
@@ -142,18 +125,6 @@ async function inCopy<T>(work: (copy: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Undefined, or why the patch does not apply. */
-async function apply(patch: string, copy: string): Promise<string | undefined> {
-  try {
-    // Outside of any repository, or git would take the paths for those of the repository around the copy.
-    const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(copy) };
-    await run("git", ["apply", patch], { cwd: copy, env });
-    return undefined;
-  } catch (error) {
-    return lastLine(outputOf(error));
-  }
-}
-
 async function runTest({ test }: Mutant, copy: string): Promise<TestRun> {
   const report = join(copy, "mutant-report.json");
   const filter = test.name === undefined ? [] : ["-t", test.name];
@@ -166,7 +137,7 @@ async function runTest({ test }: Mutant, copy: string): Promise<TestRun> {
   return readReport(report, output.stderr);
 }
 
-/** A file that does not even load has no failed test in it; that is no catch, but a broken patch. */
+/** A file that does not even load has no failed test in it; that is no catch, but a broken mutant. */
 async function readReport(report: string, stderr: string): Promise<TestRun> {
   const json = await readFile(report, "utf8").catch(() => undefined);
   if (json === undefined) return { passed: 0, failed: 0, trouble: `no report: ${lastLine(stderr)}` };

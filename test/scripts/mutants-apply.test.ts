@@ -1,18 +1,29 @@
 /** Every mutant still fits the code, so that `npm run test:mutants` never meets one that a change left behind. */
-import { execFileSync } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { applyEdits, readMutants } from "../../scripts/mutants/list.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const patches = globSync("test/mutants/*.patch", { cwd: root }).sort();
+const mutants = await readMutants(join(root, "test", "mutants"));
 
 test("there are mutants", () => {
-  expect(patches.length).toBeGreaterThan(50);
+  expect(mutants.length).toBeGreaterThan(50);
 });
 
-test.each(patches)("%s applies and names a test that is there", (patch) => {
-  execFileSync("git", ["apply", "--check", patch], { cwd: root, stdio: "pipe" });
-  const [, file = ""] = /^# test: (\S+)/m.exec(readFileSync(`${root}/${patch}`, "utf8")) ?? [];
-  expect(globSync(file, { cwd: root })).toEqual([file]);
+test.each(mutants)("$name applies and names a test that is there", async ({ test: { file }, edits }) => {
+  expect(existsSync(join(root, file))).toBe(true);
+  const copy = await mkdtemp(join(tmpdir(), "helmdeck-memory-edits-"));
+  try {
+    for (const { file: edited } of edits) {
+      await mkdir(dirname(join(copy, edited)), { recursive: true });
+      await cp(join(root, edited), join(copy, edited));
+    }
+    expect(await applyEdits(edits, copy)).toBeUndefined();
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
 });

@@ -1,48 +1,38 @@
 /** The mutants' script can fail: it tells a caught mutant from one that survives, does not apply or tests nothing. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { stringify } from "yaml";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const PATCHED = "engine/memory/namespace.ts";
-const TEST = `${fileURLToPath(import.meta.url)
-  .slice(root.length)
-  .replace("mutants.test.ts", "mutants-subject.test.ts")}`;
+const TEST = "test/scripts/mutants-subject.test.ts";
+const UNESCAPED = { find: 'replaceAll(":", "%3A")', replace: 'replaceAll(":", ":")' };
 
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "helmdeck-memory-patches-"));
+  folder = await mkdtemp(join(tmpdir(), "helmdeck-memory-mutants-"));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A patch that changes one line of the namespace module. */
-async function writeMutant(name: string, test: string, from: string, to: string): Promise<void> {
-  const lines = (await readFile(join(root, PATCHED), "utf8")).split("\n");
-  const at = lines.findIndex((line) => line.includes(from));
-  const context = (offset: number): string => ` ${lines[at + offset] ?? "not in the file"}`;
-  const line = lines[at] ?? from;
-  const hunk = [context(-1), `-${line}`, `+${line.replace(from, to)}`, context(1)];
-  const header = [`diff --git a/${PATCHED} b/${PATCHED}`, `--- a/${PATCHED}`, `+++ b/${PATCHED}`];
-  const content = [`# test: ${test}`, `# breaks: ${name}`, ...header, `@@ -${at},3 +${at},3 @@`, ...hunk, ""];
-  await writeFile(join(folder, `${name}.patch`), content.join("\n"));
+/** A mutant of the namespace module. */
+function mutantOf(name: string, edit: typeof UNESCAPED, testName = TEST) {
+  return { name, breaks: name, test: testName, edits: [{ file: "engine/memory/namespace.ts", ...edit }] };
 }
 
 test("each outcome is told apart, and all but the catch make it fail", async () => {
-  await writeMutant("caught-one", TEST, 'replaceAll(":", "%3A")', 'replaceAll(":", ":")');
-  await writeMutant("does-not-apply", TEST, "no such line", "another");
-  await writeMutant(
-    "no-such-test",
-    `${TEST} -t "a name that no test has"`,
-    'replaceAll(":", "%3A")',
-    'replaceAll(":", ":")',
-  );
-  await writeMutant("survivor", TEST, "The owner of entries", "The holder of entries");
+  const mutants = [
+    mutantOf("caught-one", UNESCAPED),
+    mutantOf("does-not-apply", { find: "no such line", replace: "another" }),
+    mutantOf("no-such-test", UNESCAPED, `${TEST} -t "a name that no test has"`),
+    mutantOf("survivor", { find: "The owner of entries", replace: "The holder of entries" }),
+  ];
+  await writeFile(join(folder, "all.yaml"), stringify(mutants));
   const all = await runScript([]);
   expect(all.verdicts).toEqual({
     "caught-one": "caught",
