@@ -32,6 +32,7 @@ export const ERROR_CODES = [
   "artifact_refused",
   "upstream_failed",
   "embeddings_unavailable",
+  "embeddings_out_of_memory",
   "model_missing",
   "dimension_mismatch",
   "cancelled",

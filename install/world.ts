@@ -31,8 +31,7 @@ export async function thisWorld(root: string): Promise<World> {
     run,
     docker: new Docker(run, root),
     journal: await Journal.read(journalFolder(env, homeDir)),
-    // Loaded for good by the server's own setting; a call must not shorten that.
-    sidecarAt: (address) => createOllamaSidecar({ address, keepAlive: "-1s" }),
+    sidecarAt: (address) => createOllamaSidecar({ address }),
     pause: async (ms) => {
       await pause(ms);
     },

@@ -37,6 +37,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   artifact_refused: "the pack made too much",
   upstream_failed: "another service failed",
   embeddings_unavailable: "the embedding service is not available",
+  embeddings_out_of_memory: "the embedding service has too little memory",
   model_missing: "the embedding model is not there",
   dimension_mismatch: "the embedding model changed",
   cancelled: "it was cancelled",

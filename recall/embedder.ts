@@ -29,7 +29,7 @@ export interface Embedder {
  * Both bound the whole call, its waiting and its retries included.
  *
  * Rejections are `HelmdeckError`s: `deadline_exceeded`, `cancelled` (the signal), `embeddings_unavailable`,
- * `rate_limited`, `model_missing`, `dimension_mismatch`, `invalid_input`.
+ * `embeddings_out_of_memory`, `rate_limited`, `model_missing`, `dimension_mismatch`, `invalid_input`.
  */
 export interface EmbedOptions {
   readonly signal?: AbortSignal;

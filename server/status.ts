@@ -39,6 +39,7 @@ export function statusOf(code: ErrorCode) {
     case "memory_unavailable":
     case "session_unavailable":
     case "embeddings_unavailable":
+    case "embeddings_out_of_memory":
     case "model_missing":
     case "dimension_mismatch":
     case "key_malformed":

@@ -22,6 +22,8 @@ export const pullLine = z.object({
 });
 export const openAiAnswer = z.object({
   data: z.array(z.object({ index: z.number(), embedding: z.array(z.unknown()) })),
+  /** Not every service counts, and some count otherwise: what is no number is no count. */
+  usage: z.catch(z.optional(z.object({ prompt_tokens: z.optional(z.number()) })), undefined),
 });
 
 /** The answer as its schema says, or `embeddings_unavailable` without a word of what it was. */

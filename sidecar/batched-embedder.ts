@@ -257,7 +257,12 @@ function withinReach(batch: readonly Item[]): readonly (readonly Item[])[] | und
 
 /** The service failed, not the caller: what counts for the circuit, and as its reason. */
 function speaksAgainstTheService(error: unknown): error is HelmdeckError {
-  const codes = ["embeddings_unavailable", "deadline_exceeded", "rate_limited"] as const;
+  const codes = [
+    "embeddings_unavailable",
+    "embeddings_out_of_memory",
+    "deadline_exceeded",
+    "rate_limited",
+  ] as const;
   return codes.some((code) => isHelmdeckError(error, code));
 }
 

@@ -8,8 +8,8 @@ export interface CallOptions {
 }
 
 /**
- * An Ollama server. Rejections are `HelmdeckError`s: `embeddings_unavailable`, `rate_limited`, `model_missing`,
- * `deadline_exceeded`, `cancelled`, `invalid_input`. No call is tried again by itself; embedders do that.
+ * An Ollama server. Rejections are `HelmdeckError`s: `embeddings_unavailable`, `embeddings_out_of_memory`, `rate_limited`,
+ * `model_missing`, `deadline_exceeded`, `cancelled`, `invalid_input`. No call is tried again by itself; embedders do that.
  */
 export interface OllamaSidecar {
   /** As it is asked, without a trailing slash: `http://helmdeck-embeddings:11434`. */
@@ -133,7 +133,10 @@ export interface OllamaSidecarOptions {
   readonly address: string;
   /** For every call without a deadline of its own, but `pull` and `warm`. */
   readonly callTimeoutMs?: number;
-  /** How long the server keeps a model loaded after a call, as Ollama writes it: `30m`, `24h`, `-1s` for ever. */
+  /**
+   * How long the server keeps a model loaded after a call, as Ollama writes it: `30m`, `24h`, `-1s` for ever. Absent: as the
+   * server is set (`OLLAMA_KEEP_ALIVE`).
+   */
   readonly keepAlive?: string;
   readonly fetch?: typeof fetch;
 }

@@ -33,7 +33,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const TOO_LONG =
   /(exceeds? the (available )?context|context.?(length|size|window)|maximum context|too (long|large)|max(imum)?.{0,20}(tokens|length|batch size)|less than \d+ tokens)/i;
 const NO_MODEL = /model\b.{0,300}\b(not found|does not exist)/is;
+/** The server says so itself. */
 const NO_MEMORY = /more system memory|out of memory|insufficient memory/i;
+/** Ollama sees the host's memory, not its container's limit: there the model's process is killed, and this is all it says. */
+const MODEL_PROCESS_ENDED =
+  /runner process (has terminated|no longer running)|do embedding request: .{0,200}\bEOF\b/is;
 const NO_EMBEDDINGS = /not support embeddings?/i;
 
 /** Where the request went and about which model, for the sentence. */
@@ -60,6 +64,8 @@ export function statusFailure(
   retryAfterMs?: number,
 ): HelmdeckError {
   const { who, model = "the model" } = asked;
+  const memory = status >= 500 ? memoryFailure(asked, status, body) : undefined;
+  if (memory !== undefined) return memory;
   if (status === 413 || (status >= 400 && TOO_LONG.test(body))) return tooLarge(who, status);
   if (status === 404 && NO_MODEL.test(body)) return modelMissing(asked);
   const details = {
@@ -100,14 +106,33 @@ export function isPassing(error: unknown): error is HelmdeckError {
   return error instanceof HelmdeckError && error.details.passing === true;
 }
 
-function tooLarge(who: string, status: number): HelmdeckError {
+/** The model does not fit, or does not fit any more; asking again at once would only end its process again. */
+function memoryFailure(
+  { who, model = "the model" }: Asked,
+  status: number,
+  body: string,
+): HelmdeckError | undefined {
+  const happened = NO_MEMORY.test(body)
+    ? `has too little memory for ${model}`
+    : MODEL_PROCESS_ENDED.test(body) &&
+      `answers that the process of ${model} ended, most often for lack of memory`;
+  if (happened === false) return undefined;
+  return new HelmdeckError(
+    "embeddings_out_of_memory",
+    `${who} ${happened} (HTTP ${status}). Give it more memory (a container's own limit counts), or use a smaller model ` +
+      `than ${model}.`,
+    { details: { status, model } },
+  );
+}
+
+/** Also for a text that a service has cut instead of refusing it. */
+export function tooLarge(who: string, status: number): HelmdeckError {
   return new HelmdeckError("too_large", `A text is longer than the model of ${who} takes.`, {
     details: { status },
   });
 }
 
 function sentenceFor(status: number, body: string, model: string): string {
-  if (NO_MEMORY.test(body)) return `has too little memory for ${model}`;
   if (NO_EMBEDDINGS.test(body)) return `says that ${model} makes no embeddings`;
   if (status === 401 || status === 403) return "refuses the key, or asks for one";
   if (status === 404) return "has nothing at this path: is the address right?";

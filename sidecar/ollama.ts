@@ -25,8 +25,6 @@ const CALL_TIMEOUT_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;
 /** A cold model on a slow disk. */
 const WARM_TIMEOUT_MS = 120_000;
-/** Overnight, so that the first question of the day finds the model loaded. */
-const KEEP_ALIVE = "24h";
 
 export function createOllamaSidecar(
   options: OllamaSidecarOptions,
@@ -41,7 +39,7 @@ class OllamaClient implements OllamaSidecar {
   readonly #clock: Clock;
   readonly #fetch: typeof fetch;
   readonly #callTimeoutMs: number;
-  readonly #keepAlive: string;
+  readonly #keepAlive: string | undefined;
 
   constructor(options: OllamaSidecarOptions, clock: Clock) {
     this.address = checkAddress(options.address);
@@ -49,7 +47,7 @@ class OllamaClient implements OllamaSidecar {
     this.#clock = clock;
     this.#fetch = options.fetch ?? fetch;
     this.#callTimeoutMs = options.callTimeoutMs ?? CALL_TIMEOUT_MS;
-    this.#keepAlive = options.keepAlive ?? KEEP_ALIVE;
+    this.#keepAlive = options.keepAlive;
   }
 
   async health(options: CallOptions = {}): Promise<SidecarHealth> {
@@ -126,7 +124,8 @@ class OllamaClient implements OllamaSidecar {
       input: [...texts],
       // What the server cuts by itself it does not tell; we cut, and say so.
       truncate: false,
-      keep_alive: this.#keepAlive,
+      // Left out, the server's own OLLAMA_KEEP_ALIVE holds; sent, it would undo it with every call.
+      ...(this.#keepAlive !== undefined && { keep_alive: this.#keepAlive }),
       ...(dimensions !== undefined && { dimensions }),
     };
     return this.#ask(options, { model }, (ollama) => ollama.embed(body));

@@ -11,8 +11,10 @@ import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts
 import { systemClock } from "./clock.ts";
 import type { CallOptions, OpenAiCompatibleSettings, SidecarEmbedder } from "./contract.ts";
 import { withDeadline } from "./deadline.ts";
-import { type Asked, unusable } from "./failures.ts";
+import { type Asked, tooLarge, unusable } from "./failures.ts";
 import { jsonOf, request } from "./http.ts";
+import { profileOf } from "./models.ts";
+import { mayBeCut } from "./silent-cuts.ts";
 import { checkVectors } from "./vectors.ts";
 
 const DEFAULTS = { concurrency: 4, requestTimeoutMs: 30_000 };
@@ -26,6 +28,7 @@ export function createOpenAiCompatibleEmbedder(
   const { model, dimensions } = rest;
   const base = checkAddress(address);
   const headers = headersFor(apiKey);
+  const { contextTokens } = profileOf(model);
   const asked = { who: `The embedding service at ${base}`, model };
   const post = async (texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> => {
     const body = JSON.stringify({
@@ -36,7 +39,8 @@ export function createOpenAiCompatibleEmbedder(
     });
     const options = { fetch: fetchImpl, signal, asked };
     const response = await request(`${base}/embeddings`, { method: "POST", headers, body }, options);
-    const { data } = checkAnswer(openAiAnswer, await jsonOf(response, options), asked);
+    const { data, usage } = checkAnswer(openAiAnswer, await jsonOf(response, options), asked);
+    if (mayBeCut(texts, usage?.prompt_tokens, contextTokens)) throw tooLarge(asked.who, response.status);
     return checkVectors(asked, byIndex(asked, data), { count: texts.length, dimensions });
   };
   const send = (texts: readonly string[], limits: CallOptions) =>

@@ -34,6 +34,8 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   upstream_failed: "Try again later; see whether that service is up.",
   embeddings_unavailable:
     "See whether the embedding service is up and its address right; search goes on by keywords.",
+  embeddings_out_of_memory:
+    "Give the embedding service more memory (its container's limit counts), or use a smaller model; search goes on by keywords.",
   model_missing: "Pull the model on the embedding service, or correct its name and tag.",
   dimension_mismatch: "Put the former model back, or let memory be embedded anew with this one.",
   cancelled: "Run it again.",

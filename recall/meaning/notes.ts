@@ -6,6 +6,7 @@ export const NOTHING_EMBEDDED = "Searched by words alone: nothing here is embedd
 
 const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
   deadline_exceeded: "the embedding service did not answer in time",
+  embeddings_out_of_memory: "the embedding service has too little memory for its model",
   model_missing: "the embedding service does not have the model",
   rate_limited: "the embedding service was asked too often",
   dimension_mismatch: "the embedding model changed",

@@ -1,8 +1,9 @@
 /** Both embedders, against the stand-in: what they send, what they give back, what they do with long texts. */
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import type { Embedder } from "../../recall/index.ts";
-import type { SidecarEmbedder } from "../../sidecar/index.ts";
-import { cosine, failureOf, inputsOf, KINDS, type Rig, startRig } from "./rig.ts";
+import { createOllamaSidecar, type SidecarEmbedder } from "../../sidecar/index.ts";
+import { mayBeCut } from "../../sidecar/silent-cuts.ts";
+import { cosine, failureOf, inputsOf, KINDS, MODEL, type Rig, startRig } from "./rig.ts";
 
 let rig: Rig;
 
@@ -185,13 +186,52 @@ it("puts OpenAI's vectors in the order of the texts, whatever order they come in
   expect(vectors).toEqual(expected);
 });
 
-it("asks Ollama to keep the model loaded over night, and to cut nothing by itself", async () => {
+it("asks Ollama to cut nothing by itself, and leaves to it how long a model stays loaded", async () => {
   await rig.ollama().embedQuery("a question");
-  expect(rig.standIn.requests[0]?.body).toEqual({
-    model: "nomic-embed-text:latest",
-    input: ["search_query: a question"],
-    truncate: false,
-    keep_alive: "24h",
+  await rig.sidecar.warm(MODEL);
+  expect(rig.standIn.requests.map(({ body }) => body)).toEqual([
+    { model: "nomic-embed-text:latest", input: ["search_query: a question"], truncate: false },
+    { model: "nomic-embed-text:latest", input: [], truncate: false },
+  ]);
+});
+
+it("tells Ollama how long to keep a model where that was set", async () => {
+  const sidecar = createOllamaSidecar({ address: rig.standIn.address, keepAlive: "1h" }, rig.clock);
+  await sidecar.warm(MODEL);
+  expect(rig.standIn.requests[0]?.body).toMatchObject({ keep_alive: "1h" });
+});
+
+describe("an OpenAI-compatible service that cuts long texts silently, as Ollama's does", () => {
+  const short = ["our dog is Rex", "espresso after lunch"];
+
+  it("is caught by the tokens that it counted: what was cut is told, and no other text is", async () => {
+    const long = "word ".repeat(300);
+    const embedder = rig.openAi({ model: "all-minilm", maxTextBytes: 8_192 });
+    const { vectors, truncated } = await embedder.embedDocuments([...short, long]);
+    expect(vectors).toHaveLength(3);
+    expect(truncated).toEqual([{ index: 2, usedLength: 750 }]);
+    expect(inputsOf(rig).flat()).toContain(long.slice(0, 750));
+  });
+
+  it("is asked once where no text is long enough to have been cut", async () => {
+    const embedder = rig.openAi({ model: "all-minilm" });
+    await embedder.embedDocuments(Array.from({ length: 16 }, (_, at) => `${"word ".repeat(40)}${at}`));
+    expect(inputsOf(rig)).toHaveLength(1);
+  });
+
+  it.each([
+    ["one text, as many tokens as the model reads", [2_000], 512, true],
+    ["the same with the two special tokens left out", [2_000], 510, true],
+    ["one text, fewer tokens than that", [2_000], 509, false],
+    ["more tokens than we thought the model reads", [2_000], 513, false],
+    ["a text of fewer bytes than the model reads tokens", [500], 512, false],
+    ["several texts, one of them long, all together as many tokens", [100, 2_000], 700, true],
+    ["several texts, together fewer tokens", [100, 2_000], 400, false],
+    ["several short texts", [400, 400], 700, false],
+    ["no count at all", [2_000], undefined, false],
+  ])("%s", (_, lengths, tokens, isSuspect) => {
+    const texts = lengths.map((length) => "x".repeat(length));
+    expect(mayBeCut(texts, tokens, 512)).toBe(isSuspect);
   });
 });
 

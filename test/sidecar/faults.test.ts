@@ -28,10 +28,23 @@ const REFUSED: readonly (readonly [Fault, string, RegExp])[] = [
     "model_missing",
     /has no model nomic-embed-text/,
   ],
+  ...[
+    "model requires more system memory (5.6 GiB) than is available (1.9 GiB)",
+    "cudaMalloc failed: out of memory",
+    "llama runner process has terminated: signal: killed",
+    "llama runner process has terminated: exit status 137",
+    "llama runner process has terminated",
+    "llama runner process no longer running: -1",
+    'do embedding request: Post "http://127.0.0.1:39215/embedding": EOF',
+  ].map((error): readonly [Fault, string, RegExp] => [
+    { kind: "status", status: 500, error: `${error} ${SECRET_TEXT}` },
+    "embeddings_out_of_memory",
+    /(too little memory|lack of memory).*smaller model than nomic-embed-text/,
+  ]),
   [
-    { kind: "status", status: 500, error: "model requires more system memory (5.6 GiB) than is available" },
+    { kind: "status", status: 400, error: "out of memory is no excuse: the request is malformed" },
     "embeddings_unavailable",
-    /too little memory for nomic-embed-text/,
+    /failed \(HTTP 400\)/,
   ],
   [
     { kind: "status", status: 501, error: "this model does not support embeddings" },
