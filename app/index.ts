@@ -29,7 +29,8 @@ export {
 } from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
-export type { Deck, MemoryState } from "./deck/contract.ts";
+export type { Deck } from "./deck/contract.ts";
+export type { MemoryState } from "./deck/memory-state.ts";
 export { type DeckTrouble, type OpenDeckOptions, openDeck } from "./deck/open-deck.ts";
 export {
   type EmbeddingSettings,
@@ -82,6 +83,7 @@ export {
   pipelinesReply,
   pipelinesReplySchema,
 } from "./wire/catalogue.ts";
+export { type ErrorReply, errorReply, errorReplySchema } from "./wire/error-reply.ts";
 export {
   CORPUS_DESCRIPTION,
   type CorpusReply,
@@ -110,9 +112,6 @@ export {
   type ArtifactReply,
   artifactReply,
   artifactSchema,
-  type ErrorReply,
-  errorReply,
-  errorReplySchema,
   type PackRunReply,
   type PipelineRunReply,
   packRunReply,

@@ -10,7 +10,7 @@ import { composeMemory, type OpenMemory } from "../compose.ts";
 import { embeddingSettingsOfEnv } from "../embedding/environment.ts";
 import type { DoctorReport, Memory } from "../memory.ts";
 import { type OpenMemoryOptions, openMemory, SWEEP_EVERY_MS } from "../open-memory.ts";
-import type { MemoryState } from "./contract.ts";
+import type { MemoryState } from "./memory-state.ts";
 import { unavailableMemory } from "./unavailable-memory.ts";
 
 export interface DeckMemoryOptions extends OpenMemoryOptions {

@@ -1,13 +1,6 @@
-/** What REST and MCP clients receive of a pack's run, a pipeline's run, and a failure (facts/helmdeck.md). */
+/** What REST and MCP clients receive of a pack's run and of a pipeline's (facts/helmdeck.md). */
 import * as z from "zod";
-import {
-  type ArtifactRef,
-  ERROR_CODES,
-  type HelmdeckError,
-  type PackRun,
-  type PipelineRun,
-  type PipelineStepRun,
-} from "../../engine/index.ts";
+import type { ArtifactRef, PackRun, PipelineRun, PipelineStepRun } from "../../engine/index.ts";
 import { rfc3339, rfc3339Schema } from "./times.ts";
 
 export const artifactSchema = z.object({
@@ -51,19 +44,9 @@ export const pipelineRunReplySchema = z.object({
   error: runFailureSchema.optional().meta({ description: "Once it has failed." }),
 });
 
-export const errorReplySchema = z.object({
-  error: z.enum(ERROR_CODES),
-  message: z.string().meta({ description: "For a person: which field, which limit, what to do." }),
-  details: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-    .optional()
-    .meta({ description: "The message's facts, for programs." }),
-});
-
 export type ArtifactReply = z.infer<typeof artifactSchema>;
 export type PackRunReply = z.infer<typeof packRunReplySchema>;
 export type PipelineRunReply = z.infer<typeof pipelineRunReplySchema>;
-export type ErrorReply = z.infer<typeof errorReplySchema>;
 
 export function artifactReply({ id, name, mediaType, sizeBytes, sha256 }: ArtifactRef): ArtifactReply {
   return { id, name, media_type: mediaType, size_bytes: sizeBytes, sha256 };
@@ -101,9 +84,4 @@ function stepReply({
   ...step
 }: PipelineStepRun): PipelineRunReply["steps"][number] {
   return { ...step, ...(tookMs !== undefined && { duration_ms: tookMs }), ...(error && { error }) };
-}
-
-/** The envelope of every failure. A message of {@link HelmdeckError} never holds a stored value or a secret. */
-export function errorReply({ code, message, details }: HelmdeckError): ErrorReply {
-  return { error: code, message, ...(Object.keys(details).length > 0 && { details }) };
 }

@@ -1,9 +1,9 @@
 /** What the paraphrase set promises: sizes, no line twice, no word in common within a pair, and a checker that would tell. */
 import { describe, expect, test } from "vitest";
+import { sharingPairs } from "../../bench/check-paraphrases.ts";
 import { halfOf, readParaphraseSet } from "../../bench/recall/paraphrase-set.ts";
 import { sharedWords } from "../../bench/recall/shared-words.ts";
 import { validateFact } from "../../engine/index.ts";
-import { sharingPairs } from "../../scripts/check-paraphrases.ts";
 
 const { pairs, unanswerable } = readParaphraseSet();
 const all = [...pairs, ...unanswerable];

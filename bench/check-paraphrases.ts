@@ -1,7 +1,8 @@
-/** `node scripts/check-paraphrases.ts`: lists every pair of the paraphrase set whose question shares a word with its fact; exit 1 if any. */
-import { type Paraphrase, readParaphraseSet } from "../bench/recall/paraphrase-set.ts";
-import { type SharedWords, sharedWords } from "../bench/recall/shared-words.ts";
+/** `node bench/check-paraphrases.ts`: lists every pair of the paraphrase set whose question shares a word with its fact; exit 1 if any. */
+
 import { DEFAULT_CATEGORY } from "../engine/index.ts";
+import { type Paraphrase, readParaphraseSet } from "./recall/paraphrase-set.ts";
+import { type SharedWords, sharedWords } from "./recall/shared-words.ts";
 
 export interface SharingPair extends SharedWords {
   readonly pair: Paraphrase;
