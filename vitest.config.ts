@@ -38,6 +38,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    globalSetup: "test/run/setup.ts",
     maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
     teardownTimeout: TEARDOWN_TIMEOUT_MS,

@@ -1,25 +1,18 @@
 /** Runs the real command, bundled as it is shipped, as a process of its own with a home of its own. */
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
-import { buildCommandLine, ROOT } from "../../scripts/build.ts";
+import { beforeAll } from "vitest";
+import { ROOT } from "../../scripts/build.ts";
+import { BUNDLED_COMMAND, makeCommand } from "../run/bundles.ts";
+import { handToUnprivileged, unprivilegedFlags } from "../run/unprivileged.ts";
 
-/** Inside the tree, so that the bundle finds better-sqlite3; one for each test file. */
-const BUNDLE_FOLDER = join(ROOT, "node_modules", ".cache", `helmdeck-cli-${randomUUID()}`);
-
-/** What `bin` names, built from the sources of now. */
-export const BUNDLED_COMMAND = join(BUNDLE_FOLDER, "helmdeck-memory.mjs");
+export { BUNDLED_COMMAND };
 export const COMMAND_FROM_SOURCE = join(ROOT, "cli", "main.ts");
 
-beforeAll(async () => {
-  mkdirSync(BUNDLE_FOLDER, { recursive: true });
-  await buildCommandLine(BUNDLE_FOLDER);
-});
-afterAll(() => rmSync(BUNDLE_FOLDER, { recursive: true, force: true }));
+beforeAll(makeCommand);
 
 export interface Finished {
   readonly code: number | null;
@@ -41,7 +34,7 @@ export class CommandHome {
   readonly databasePath = join(this.stateFolder, "helmdeck-memory", "memory.sqlite");
   readonly keyPath = join(this.stateFolder, "helmdeck-memory.key");
   readonly #entry: string;
-  #identity: { uid?: number; gid?: number } = {};
+  #flags: readonly string[] = [];
 
   constructor(entry = BUNDLED_COMMAND) {
     this.#entry = entry;
@@ -66,23 +59,18 @@ export class CommandHome {
 
   /** A command that is still running, for those who interrupt it. */
   start(args: readonly string[], { env = {}, cwd }: RunOptions = {}) {
-    return spawn(process.execPath, [this.#entry, ...args], {
+    return spawn(process.execPath, [...this.#flags, this.#entry, ...args], {
       cwd: cwd ?? this.folder,
       // Nothing of this machine's own OpenClaw or helmdeck reaches the command.
       env: { PATH: process.env.PATH, HOME: this.folder, TZ: "UTC", ...env },
       stdio: ["pipe", "pipe", "pipe"],
-      ...this.#identity,
     });
   }
 
   /** From now on commands run as a user whom file modes bind; root ignores them. */
   handToUnprivileged(): void {
-    if (process.getuid?.() !== 0) return;
-    const nobody = 65_534;
-    const names = readdirSync(this.folder, { recursive: true, encoding: "utf8" });
-    for (const path of [this.folder, ...names.map((name) => join(this.folder, name))])
-      chownSync(path, nobody, nobody);
-    this.#identity = { uid: nobody, gid: nobody };
+    handToUnprivileged(this.folder);
+    this.#flags = unprivilegedFlags;
   }
 
   remove(): void {

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { whyNotUnprivileged } from "../run/unprivileged.ts";
 import { CommandHome, type Finished } from "./command.ts";
 
 const VALUE = "We deploy through Konflux";
@@ -192,6 +193,8 @@ describe("a damaged database", () => {
 });
 
 describe("a place that cannot be written", () => {
+  beforeEach((context) => context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged));
+
   test("stops a write; nothing is lost", async () => {
     const folder = join(home.stateFolder, "helmdeck-memory");
     home.handToUnprivileged();

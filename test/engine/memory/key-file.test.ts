@@ -13,7 +13,8 @@ import {
   parseKey,
   readKeyFile,
 } from "../../../engine/index.ts";
-import { asNobody, childPath, spawnChild } from "./processes.ts";
+import { whyNotUnprivileged } from "../../run/unprivileged.ts";
+import { childPath, spawnChild, spawnUnprivileged } from "./processes.ts";
 import { makeTempFolder } from "./sqlite-rig.ts";
 
 const HEX = "0123456789abcdef".repeat(4);
@@ -104,10 +105,11 @@ describe("reading a key file", () => {
     });
   });
 
-  test.runIf(asNobody.possible)("says that it may not be read", async () => {
+  test("says that it may not be read", async (context) => {
+    context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged);
     await writeKey(keyPath, HEX, 0o000);
     await chmod(folder, 0o755);
-    const child = spawnChild(childPath("load-key.ts"), [keyPath, databasePath], asNobody.options);
+    const child = await spawnUnprivileged("load-key.ts", [keyPath, databasePath]);
     expect(await child.result()).toMatchObject({ code: "key_unreadable" });
   });
 });
@@ -162,9 +164,10 @@ describe("making a key file", () => {
     expect(await readdir(folder)).toEqual(["memory.key"]);
   });
 
-  test.runIf(asNobody.possible)("in a read-only folder is store_readonly", async () => {
+  test("in a read-only folder is store_readonly", async (context) => {
+    context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged);
     await chmod(folder, 0o555);
-    const child = spawnChild(childPath("load-key.ts"), [keyPath, databasePath], asNobody.options);
+    const child = await spawnUnprivileged("load-key.ts", [keyPath, databasePath]);
     expect(await child.result()).toMatchObject({ code: "store_readonly" });
     expect(await readdir(folder)).toEqual([]);
   });

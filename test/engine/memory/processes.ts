@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { bundledScript } from "../../run/bundles.ts";
+import { unprivilegedFlags } from "../../run/unprivileged.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -20,9 +22,8 @@ export interface Child {
 }
 
 export interface ChildOptions {
-  readonly uid?: number;
-  readonly gid?: number;
-  readonly cwd?: string;
+  /** Arguments for Node itself. */
+  readonly flags?: readonly string[];
   /** A command that runs the rest of its arguments, such as one that sets limits first. */
   readonly under?: readonly string[];
 }
@@ -31,16 +32,15 @@ export function childPath(name: string): string {
   return fileURLToPath(new URL(`./children/${name}`, import.meta.url));
 }
 
-/** Root may write everywhere, so what depends on permissions is tried by another account. */
-export const asNobody: { readonly possible: boolean; readonly options: ChildOptions } =
-  process.getuid?.() === 0
-    ? { possible: true, options: { uid: 65_534, gid: 65_534, cwd: "/" } }
-    : { possible: process.getuid !== undefined, options: {} };
+/** As an account that file modes bind. */
+export async function spawnUnprivileged(name: string, args: readonly string[]): Promise<Child> {
+  return spawnChild(await bundledScript(childPath(name)), args, { flags: unprivilegedFlags });
+}
 
 export function spawnChild(script: string, args: readonly string[], options: ChildOptions = {}): Child {
-  const { under = [], ...spawnOptions } = options;
-  const [command = process.execPath, ...rest] = [...under, process.execPath, script, ...args];
-  const child = spawn(command, rest, { ...spawnOptions, stdio: ["pipe", "pipe", "pipe"] });
+  const { under = [], flags = [] } = options;
+  const [command = process.execPath, ...rest] = [...under, process.execPath, ...flags, script, ...args];
+  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => undefined); // it may be gone before it has read everything
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {

@@ -26,7 +26,8 @@ import {
   type SqliteStoreOptions,
 } from "../../../engine/index.ts";
 import { allKeys, fact, refTo, text } from "../../contract/rig.ts";
-import { asNobody, childPath, spawnChild } from "./processes.ts";
+import { handToUnprivileged, whyNotUnprivileged } from "../../run/unprivileged.ts";
+import { childPath, spawnChild, spawnUnprivileged } from "./processes.ts";
 import { DRIVERS, KEY, makeTempFolder, OTHER_KEY } from "./sqlite-rig.ts";
 
 let folder: string;
@@ -270,42 +271,36 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   describe("permission", () => {
     /** Runs the child script, as an account that permissions bind. */
     const put = async (): Promise<unknown> => {
-      const child = spawnChild(childPath("open-and-put.ts"), [driver.name, path], asNobody.options);
+      const child = await spawnUnprivileged("open-and-put.ts", [driver.name, path]);
       return (await child.result()).code;
     };
-    const giveAway = async (): Promise<void> => {
-      const { uid, gid } = asNobody.options;
-      if (uid !== undefined) await promisify(execFile)("chown", ["-R", `${uid}:${gid}`, folder]);
-    };
+    beforeEach((context) => context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged));
 
-    test.runIf(asNobody.possible)(
-      "to write in the folder is missing: store_readonly, nothing made",
-      async () => {
-        await giveAway();
-        await chmod(folder, 0o555);
-        expect(await put()).toBe("store_readonly");
-        expect(await readdir(folder)).toEqual([]);
-      },
-    );
+    test("to write in the folder is missing: store_readonly, nothing made", async () => {
+      handToUnprivileged(folder);
+      await chmod(folder, 0o555);
+      expect(await put()).toBe("store_readonly");
+      expect(await readdir(folder)).toEqual([]);
+    });
 
-    test.runIf(asNobody.possible)("to write in the folder was taken away: store_readonly", async () => {
+    test("to write in the folder was taken away: store_readonly", async () => {
       await makeStore();
-      await giveAway();
+      handToUnprivileged(folder);
       await chmod(folder, 0o555);
       expect(await put()).toBe("store_readonly");
       expect(await readdir(folder)).toEqual(["memory.sqlite"]);
     });
 
-    test.runIf(asNobody.possible)("to write the file was taken away: store_readonly", async () => {
+    test("to write the file was taken away: store_readonly", async () => {
       await makeStore();
-      await giveAway();
+      handToUnprivileged(folder);
       await chmod(path, 0o400);
       expect(await put()).toBe("store_readonly");
     });
 
-    test.runIf(asNobody.possible)("to look into the folder is missing: store_unavailable", async () => {
+    test("to look into the folder is missing: store_unavailable", async () => {
       await makeStore();
-      await giveAway();
+      handToUnprivileged(folder);
       await chmod(folder, 0o000);
       expect(await put()).toBe("store_unavailable");
     });

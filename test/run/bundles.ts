@@ -1,0 +1,70 @@
+/**
+ * Bundles that the files of one run share, each made by whoever asks first. They lie in the run's folder, with the native
+ * library beside them: there a process without root's rights can read them.
+ */
+import { existsSync } from "node:fs";
+import { chmod, cp, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { build } from "esbuild";
+import { inject } from "vitest";
+import { buildCommandLine, ROOT } from "../../scripts/build.ts";
+
+const COMMAND_FOLDER = "command";
+const LIBRARY = join("node_modules", "better-sqlite3");
+/** Needed to compile it, not to run it. */
+const LIBRARY_SOURCES = ["deps", "src"];
+
+/** What `bin` names; there once `makeCommand` has been awaited. */
+export const BUNDLED_COMMAND = join(inject("runFolder"), COMMAND_FOLDER, "helmdeck-memory.mjs");
+
+/** Bundles the command line, as it is shipped, from the sources of now. */
+export async function makeCommand(): Promise<void> {
+  await Promise.all([shared(COMMAND_FOLDER, buildCommandLine), makeLibrary()]);
+}
+
+/** One script of the tests with all that it imports; answers its path. */
+export async function bundledScript(script: string): Promise<string> {
+  const make = async (folder: string): Promise<void> => {
+    await build({
+      entryPoints: { script },
+      outdir: folder,
+      outExtension: { ".js": ".mjs" },
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      external: ["better-sqlite3"],
+      logLevel: "warning",
+    });
+  };
+  const [folder] = await Promise.all([shared(basename(script, ".ts"), make), makeLibrary()]);
+  return join(folder, "script.mjs");
+}
+
+function makeLibrary(): Promise<string> {
+  const from = join(ROOT, LIBRARY);
+  return shared("node_modules", (folder) =>
+    cp(from, join(folder, basename(LIBRARY)), {
+      recursive: true,
+      filter: (path) => !LIBRARY_SOURCES.includes(relative(from, path)),
+    }),
+  );
+}
+
+/** Several files may start at once: each makes its own, and whoever is done first has made everybody's. */
+async function shared(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const place = join(inject("runFolder"), name);
+  if (existsSync(place)) return place;
+  const making = await mkdtemp(`${place}-`);
+  await make(making);
+  await openToAll(making);
+  await rename(making, place).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    await rm(making, { recursive: true });
+  });
+  return place;
+}
+
+async function openToAll(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true });
+  await Promise.all([folder, ...names.map((name) => join(folder, name))].map((path) => chmod(path, 0o755)));
+}
