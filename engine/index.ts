@@ -56,6 +56,7 @@ export {
   ORIGINS,
   type Origin,
   type PutResult,
+  type ReferenceVectors,
   type StoreCapabilities,
   type StoreReport,
   type UnixMs,

@@ -177,6 +177,11 @@ export interface MemoryReader {
   namespaces(): Promise<readonly NamespaceCount[]>;
   /** What one namespace holds, by origin and then category. Never decrypts. */
   categories(namespace: Namespace): Promise<readonly CategoryCount[]>;
+  /**
+   * What is kept of this space: the last that was put. Undefined when there is nothing, or nothing that authenticates, and
+   * in a store that an older program made.
+   */
+  referenceVectors(space: string): Promise<ReferenceVectors | undefined>;
   /** Opens every row: slow on large stores, for doctor. */
   inspect(): Promise<StoreReport>;
   /** Idempotent. Every other call after it throws `store_unavailable`. */
@@ -189,6 +194,15 @@ export interface EntryVectors {
   /** Of the value that was embedded. */
   readonly fingerprint: Fingerprint;
   readonly dimensions: number;
+  readonly vectors: Float32Array;
+}
+
+/** What an embedding model made of the program's own reference texts, of which nothing is anybody's. */
+export interface ReferenceVectors {
+  /** Of the texts, by which it is known whether they are still the same. */
+  readonly fingerprint: Fingerprint;
+  readonly dimensions: number;
+  /** Some vectors of equal length, end to end, in the caller's order. */
   readonly vectors: Float32Array;
 }
 
@@ -214,6 +228,8 @@ export interface VectorStore {
   ): Promise<readonly EntryId[]>;
   /** Deletes what these entries have in other spaces; gives way as `putVectors` does. */
   deleteOtherVectors(query: VectorsQuery): Promise<void>;
+  /** Keeps them in place of the former ones; of the last four spaces. Gives way as `putVectors` does. */
+  putReferenceVectors(space: string, made: ReferenceVectors): Promise<void>;
 }
 
 export interface VectorsQuery {

@@ -18,6 +18,7 @@ import type {
   NamespaceCount,
   NewEntry,
   PutResult,
+  ReferenceVectors,
   StoreCapabilities,
   StoreReport,
   UnixMs,
@@ -36,7 +37,13 @@ import {
 import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
 import { fingerprintOf, makeEntryId } from "./identity.ts";
 import { type Namespace, sessionPrefixOf } from "./namespace.ts";
-import { checkNewVectors, checkVectorsQuery } from "./vector-rules.ts";
+import {
+  checkNewReferences,
+  checkNewVectors,
+  checkSpace,
+  checkVectorsQuery,
+  KEPT_REFERENCE_SPACES,
+} from "./vector-rules.ts";
 
 export interface InMemoryStoreOptions {
   /** The clock, in Unix milliseconds. */
@@ -69,6 +76,8 @@ class InMemoryStore implements MemoryStore {
   readonly #now: () => UnixMs;
   readonly #keepRemovals: number;
   readonly #held = new Map<string, Held>();
+  /** By space, the last that was put at the end. */
+  readonly #references = new Map<string, ReferenceVectors>();
   #removals: Removal[] = [];
   #history: History = { lastSeq: 0, prunedThrough: 0, prunes: 0 };
   #closed = false;
@@ -153,6 +162,7 @@ class InMemoryStore implements MemoryStore {
   async close(): Promise<void> {
     this.#closed = true;
     this.#held.clear();
+    this.#references.clear();
     this.#removals = [];
   }
 
@@ -223,6 +233,22 @@ class InMemoryStore implements MemoryStore {
     for (const { vectors } of this.#named(query)) {
       for (const space of vectors.keys()) if (space !== query.space) vectors.delete(space);
     }
+  }
+
+  async referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
+    this.#requireOpen();
+    checkSpace(space);
+    const kept = this.#references.get(space);
+    return kept && { ...kept, vectors: kept.vectors.slice() };
+  }
+
+  async putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
+    this.#requireOpen();
+    checkNewReferences(space, made);
+    this.#references.delete(space);
+    this.#references.set(space, { ...made, vectors: made.vectors.slice() });
+    const tooMany = this.#references.size - KEPT_REFERENCE_SPACES;
+    for (const oldest of this.#references.keys().take(Math.max(0, tooMany))) this.#references.delete(oldest);
   }
 
   #requireOpen(): void {

@@ -5,7 +5,8 @@
  * Who attacks: whoever can read or write the database file, but has no key. What stops them: AES-256-GCM with a fresh
  * random nonce for every write keeps values secret; the associated data is the list of all clear columns, so that a value
  * moved to another row, or a row given another key, owner, expiry or place in history, does not open. Vectors have a key of
- * their own and open only beside the entry, owner, value and model that they were made of. What it does not stop: removing rows, or putting a row back as an older copy of itself; lengths and clear columns can be read.
+ * their own and open only beside the entry, owner, value and model that they were made of; those of the program's own reference
+ * texts, by which every question is judged, only in their store and for their model. What it does not stop: removing rows, or putting a row back as an older copy of itself; lengths and clear columns can be read.
  * Random nonces bound one key to 2^32 writes, far more than a memory sees.
  */
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
@@ -36,6 +37,13 @@ export interface VectorColumns {
   readonly digest: Uint8Array;
 }
 
+/** What the vectors of the program's own reference texts must stand beside. */
+export interface ReferenceColumns {
+  readonly space: string;
+  readonly dimensions: number;
+  readonly storeId: Uint8Array;
+}
+
 const CIPHER = "aes-256-gcm";
 const VERSION = 1;
 const VERSION_BYTES = 1;
@@ -56,6 +64,7 @@ export class Sealer {
   readonly #sealKey: KeyObject;
   readonly #digestKey: KeyObject;
   readonly #vectorKey: KeyObject;
+  readonly #referenceKey: KeyObject;
 
   constructor(master: MasterKey) {
     this.keyCheck = master.deriveBytes("key check", 32);
@@ -63,6 +72,7 @@ export class Sealer {
     this.#sealKey = master.deriveKey("seal");
     this.#digestKey = master.deriveKey("digest");
     this.#vectorKey = master.deriveKey("seal vectors");
+    this.#referenceKey = master.deriveKey("seal reference vectors");
   }
 
   /**
@@ -88,6 +98,14 @@ export class Sealer {
 
   openVectors(columns: VectorColumns, envelope: Uint8Array): Uint8Array | undefined {
     return this.#decrypt(this.#vectorKey, vectorData(this.#header, columns), envelope);
+  }
+
+  sealReferences(columns: ReferenceColumns, content: Uint8Array): Uint8Array {
+    return this.#encrypt(this.#referenceKey, referenceData(this.#header, columns), content);
+  }
+
+  openReferences(columns: ReferenceColumns, envelope: Uint8Array): Uint8Array | undefined {
+    return this.#decrypt(this.#referenceKey, referenceData(this.#header, columns), envelope);
   }
 
   #encrypt(key: KeyObject, associated: Uint8Array, content: Uint8Array): Uint8Array {
@@ -136,6 +154,10 @@ function associatedData(header: Uint8Array, columns: ClearColumns): Uint8Array {
 function vectorData(header: Uint8Array, columns: VectorColumns): Uint8Array {
   const texts = [columns.space, `${columns.dimensions}`, columns.id, columns.namespace];
   return lengthPrefixed(header, texts, columns.digest);
+}
+
+function referenceData(header: Uint8Array, { space, dimensions, storeId }: ReferenceColumns): Uint8Array {
+  return lengthPrefixed(header, [space, `${dimensions}`], storeId);
 }
 
 function lengthPrefixed(header: Uint8Array, texts: readonly string[], digest: Uint8Array): Uint8Array {

@@ -1,38 +1,54 @@
 /** The bounds that every store holds vectors to, and their form as bytes. */
 import { endianness } from "node:os";
 import { HelmdeckError } from "../errors.ts";
-import type { EntryVectors, Fingerprint, VectorsQuery } from "./contract.ts";
+import type { EntryVectors, Fingerprint, ReferenceVectors, VectorsQuery } from "./contract.ts";
 
 /** Far beyond any model, and any entry cut into passages. */
 export const VECTOR_LIMITS = { spaceBytes: 2_048, dimensions: 65_536, numbers: 64 * 1_024 * 1_024 } as const;
+
+/** A model that serves and the one that follows it, with room to go back and forth. */
+export const KEPT_REFERENCE_SPACES = 4;
 
 const MOST_IDS = 1_000;
 const FINGERPRINT_BYTES = 8;
 const NUMBER_BYTES = 4;
 const IS_BIG_ENDIAN = endianness() === "BE";
 
-export function checkVectorsQuery({ space, ids }: Pick<VectorsQuery, "space" | "ids">): void {
+export function checkSpace(space: string): void {
   const bytes = space.isWellFormed() ? Buffer.byteLength(space) : 0;
-  if (bytes < 1 || bytes > VECTOR_LIMITS.spaceBytes) {
-    throw refuse("space", `must be text of 1 to ${VECTOR_LIMITS.spaceBytes} bytes`);
-  }
+  if (bytes >= 1 && bytes <= VECTOR_LIMITS.spaceBytes) return;
+  throw refuse("space", `must be text of 1 to ${VECTOR_LIMITS.spaceBytes} bytes`);
+}
+
+export function checkVectorsQuery({ space, ids }: Pick<VectorsQuery, "space" | "ids">): void {
+  checkSpace(space);
   if (ids.length > MOST_IDS) throw refuse("ids", `may be ${MOST_IDS}, and are ${ids.length}`);
 }
 
 export function checkNewVectors(space: string, batch: readonly EntryVectors[]): void {
   checkVectorsQuery({ space, ids: batch.map(({ id }) => id) });
-  for (const { dimensions, vectors } of batch) {
-    if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > VECTOR_LIMITS.dimensions) {
-      throw refuse("dimensions", `must be a whole number from 1 to ${VECTOR_LIMITS.dimensions}`);
-    }
-    if (!isWholeVectors(vectors.length, dimensions) || vectors.length > VECTOR_LIMITS.numbers) {
-      throw refuse("vectors", `must be one or more, of ${dimensions} numbers each`);
-    }
+  for (const made of batch) checkNumbers(made);
+}
+
+export function checkNewReferences(space: string, made: ReferenceVectors): void {
+  checkSpace(space);
+  checkNumbers(made);
+}
+
+function checkNumbers({ dimensions, vectors }: Pick<EntryVectors, "dimensions" | "vectors">): void {
+  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > VECTOR_LIMITS.dimensions) {
+    throw refuse("dimensions", `must be a whole number from 1 to ${VECTOR_LIMITS.dimensions}`);
+  }
+  if (!isWholeVectors(vectors.length, dimensions) || vectors.length > VECTOR_LIMITS.numbers) {
+    throw refuse("vectors", `must be one or more, of ${dimensions} numbers each`);
   }
 }
 
 /** The fingerprint of what was embedded, 8 bytes, then each number as a little-endian Float32. */
-export function encodeVectors({ fingerprint, vectors }: EntryVectors): Uint8Array {
+export function encodeVectors({
+  fingerprint,
+  vectors,
+}: Pick<EntryVectors, "fingerprint" | "vectors">): Uint8Array {
   const bytes = Buffer.allocUnsafe(FINGERPRINT_BYTES + vectors.byteLength);
   bytes.write(fingerprint, "hex");
   bytes.set(new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength), FINGERPRINT_BYTES);

@@ -7,7 +7,7 @@ import { describeDamage, describeLifecycle } from "./lifecycle.ts";
 import { describeListing } from "./listing.ts";
 import { describeModel } from "./model.ts";
 import type { OpenRig } from "./rig.ts";
-import { describeVectors } from "./vectors.ts";
+import { describeReferenceVectors, describeVectors } from "./vectors.ts";
 import { describeWriting } from "./writing.ts";
 
 export interface StoreUnderTest {
@@ -27,6 +27,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeDeleting(subject.open);
     describeFeed(subject.open);
     describeVectors(subject.open);
+    describeReferenceVectors(subject.open);
     describeLifecycle(subject.open, subject.capabilities);
     if (subject.canDamage) describeDamage(subject.open);
     describeModel(subject.open, subject.modelRuns);

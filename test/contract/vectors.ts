@@ -4,9 +4,11 @@ import type {
   EntryId,
   EntryRef,
   EntryVectors,
+  Fingerprint,
   MemoryStore,
   Namespace,
   NewEntry,
+  ReferenceVectors,
 } from "../../engine/index.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import { ANA, BEN, fact, HOUR_MS, type OpenRig, refTo, START, withRig } from "./rig.ts";
@@ -199,6 +201,115 @@ export function describeVectors(open: OpenRig): void {
       }),
     );
   });
+}
+
+/** Vectors of the program's own texts, which belong to nobody and stay when everything else goes. */
+export function describeReferenceVectors(open: OpenRig): void {
+  describe("reference vectors", () => {
+    test(
+      "are read as they were written, to the last bit, by space; the last ones count",
+      withRig(open, async ({ store }) => {
+        const made = references([0, -0, 1e-45, -3.4e38, 0.1, Math.PI], 3);
+        const other = references([7], 1, "00ff00ff00ff00ff");
+        await store.putReferenceVectors(SPACE, references([1]));
+        await store.putReferenceVectors(SPACE, made);
+        await store.putReferenceVectors(OTHER_SPACE, other);
+        expect(await store.referenceVectors(SPACE)).toEqual(made);
+        expect(await store.referenceVectors(OTHER_SPACE)).toEqual(other);
+        expect(await store.referenceVectors("no such space")).toBeUndefined();
+      }),
+    );
+
+    test(
+      "are the store's own copy",
+      withRig(open, async ({ store }) => {
+        const made = references([1, 0]);
+        await store.putReferenceVectors(SPACE, made);
+        made.vectors.fill(9);
+        (await store.referenceVectors(SPACE))?.vectors.fill(8);
+        expect((await store.referenceVectors(SPACE))?.vectors).toEqual(Float32Array.of(1, 0));
+      }),
+    );
+
+    test(
+      "are kept of the last four spaces",
+      withRig(open, async ({ store }) => {
+        const spaces = ["one", "two", "three", "four", "one", "five"];
+        for (const [at, space] of spaces.entries()) await store.putReferenceVectors(space, references([at]));
+        expect(await store.referenceVectors("two")).toBeUndefined();
+        for (const space of ["one", "three", "four", "five"])
+          expect((await store.referenceVectors(space))?.vectors).toEqual(
+            Float32Array.of(spaces.lastIndexOf(space)),
+          );
+      }),
+    );
+
+    test(
+      "are no entry: they move neither feed nor revision, are of no space of entries, and stay when all is deleted",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("a", "1"));
+        const seen = async () => [
+          await store.changes({ namespace: ANA, since: 0 }),
+          await store.revision(ANA),
+          await store.namespaces(),
+          await store.vectorSpaces(),
+        ];
+        const before = await seen();
+        await store.putReferenceVectors(SPACE, references([1]));
+        expect(await seen()).toEqual(before);
+        await store.deleteWhere({ namespace: ANA, includeSessions: true });
+        expect(await store.referenceVectors(SPACE)).toEqual(references([1]));
+      }),
+    );
+
+    for (const [what, made] of Object.entries({
+      "without a number": references([]),
+      "of no whole number of vectors": references([1, 2, 3], 2),
+      "without dimensions": references([1], 0),
+    })) {
+      test(
+        `${what} are invalid_input, and nothing is kept`,
+        withRig(open, async ({ store }) => {
+          await expect(store.putReferenceVectors(SPACE, made)).rejects.toMatchObject({
+            code: "invalid_input",
+          });
+          expect(await store.referenceVectors(SPACE)).toBeUndefined();
+        }),
+      );
+    }
+
+    test(
+      "of a space without a name, or with one that is no text, are invalid_input",
+      withRig(open, async ({ store }) => {
+        for (const space of ["", "\ud800", "x".repeat(2_049)]) {
+          const refused = { code: "invalid_input" };
+          await expect(store.putReferenceVectors(space, references([1]))).rejects.toMatchObject(refused);
+          await expect(store.referenceVectors(space)).rejects.toMatchObject(refused);
+        }
+      }),
+    );
+
+    test(
+      "are read by a reader, and by the store opened again",
+      withRig(open, async ({ store, openReader, openAgain }) => {
+        await store.putReferenceVectors(SPACE, references([1, 2]));
+        for (const reopen of [openReader, openAgain]) {
+          const again = await reopen?.();
+          if (again !== undefined) expect(await again.referenceVectors(SPACE)).toEqual(references([1, 2]));
+          await again?.close();
+        }
+      }),
+    );
+  });
+}
+
+export function references(
+  numbers: readonly number[],
+  dimensions = 1,
+  fingerprint = "0123456789abcdef",
+): ReferenceVectors {
+  // As the fingerprint of some texts is.
+  return { fingerprint: fingerprint as Fingerprint, dimensions, vectors: Float32Array.from(numbers) };
 }
 
 /** Puts the entry, and gives vectors for it; they are not put. */

@@ -13,6 +13,7 @@ import type {
   MetaPage,
   NamespaceCount,
   Origin,
+  ReferenceVectors,
   StoreCapabilities,
   StoreReport,
   UnixMs,
@@ -21,6 +22,7 @@ import { encodeListCursor } from "../cursors.ts";
 import { listLimitOf } from "../entry-rules.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { checkSpace } from "../vector-rules.ts";
 import {
   filterCondition,
   listCondition,
@@ -32,6 +34,7 @@ import type { SqliteRow } from "./driver.ts";
 import { explainSqliteError } from "./errors.ts";
 import { readChanges, readRevision } from "./feed.ts";
 import { inspectStore } from "./inspect.ts";
+import { readReferences } from "./references.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./rows.ts";
 import type { SqliteSession } from "./session.ts";
 
@@ -133,6 +136,13 @@ export class SqliteReader implements MemoryReader {
           category: `${row.category}`,
           count: Number(row.n),
         }));
+    });
+  }
+
+  referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
+    return this.perform(() => {
+      checkSpace(space);
+      return this.session.read(() => readReferences(this.session, this.sealer, space));
     });
   }
 

@@ -71,6 +71,19 @@ const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER vectors_end_with_entry AFTER DELETE ON entries
     BEGIN DELETE FROM vectors WHERE entry_id = OLD.id; END;
   `,
+  `
+  -- Random, and this store's own: what is sealed beside it cannot be carried to another store of the same key.
+  ALTER TABLE store ADD COLUMN id BLOB;
+  UPDATE store SET id = randomblob(16);
+
+  -- What a model made of the program's own reference texts: the last few models' only. Sealed beside the store's id.
+  CREATE TABLE reference_vectors (
+    number     INTEGER PRIMARY KEY,
+    space      TEXT NOT NULL UNIQUE,
+    dimensions INTEGER NOT NULL,
+    sealed     BLOB NOT NULL
+  ) STRICT;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -96,7 +109,10 @@ export function migrate(session: SqliteSession, keyCheck: Uint8Array): void {
     const version = identify(session);
     for (const step of MIGRATIONS.slice(version)) session.connection.exec(step);
     if (version === 0) {
-      session.statement("INSERT INTO store VALUES (1, ?, 0, 0, 0)").run(keyCheck);
+      const columns = "one, key_check, last_seq, pruned_through, prunes, id";
+      session
+        .statement(`INSERT INTO store (${columns}) VALUES (1, ?, 0, 0, 0, randomblob(16))`)
+        .run(keyCheck);
     }
     if (version < SCHEMA_VERSION) session.connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   });

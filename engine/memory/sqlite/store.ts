@@ -8,13 +8,14 @@ import type {
   MemoryStore,
   NewEntry,
   PutResult,
+  ReferenceVectors,
   UnixMs,
   VectorsQuery,
 } from "../contract.ts";
 import { checkNewEntry, isExpired } from "../entry-rules.ts";
 import { makeEntryId } from "../identity.ts";
 import type { Namespace } from "../namespace.ts";
-import { checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
+import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import {
   type Condition,
   expiredCondition,
@@ -26,6 +27,7 @@ import type { SqliteRow } from "./driver.ts";
 import { emptyLog } from "./erasure.ts";
 import { pruneRemovals, readHistory, saveLastSeq } from "./feed.ts";
 import { SqliteReader, type SqliteReaderParts } from "./reader.ts";
+import { writeReferences } from "./references.ts";
 import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./rows.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./vectors.ts";
 
@@ -111,6 +113,13 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.perform(() => {
       checkVectorsQuery(query);
       this.#writeIfFree(() => removeOtherVectors(this.session, query));
+    });
+  }
+
+  putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
+    return this.perform(() => {
+      checkNewReferences(space, made);
+      this.#writeIfFree(() => writeReferences(this.session, this.sealer, space, made));
     });
   }
 

@@ -11,7 +11,7 @@ import {
   type SqliteDriver,
 } from "../../../engine/index.ts";
 import { ANA, allKeys, BEN, fact, HOUR_MS, refTo, START, text } from "../../contract/rig.ts";
-import { madeOf } from "../../contract/vectors.ts";
+import { madeOf, references } from "../../contract/vectors.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { formsOf, type Needle, scanFiles } from "./scanning.ts";
 import { DRIVERS, KEY, makeTempFolder, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
@@ -138,6 +138,74 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
   });
 
+  describe("a row of reference vectors", () => {
+    const made = references([1, 0, 0, 1], 2);
+
+    test(
+      "that was given to another model is refused, and the other model's own is served",
+      using(async ({ store, tamper }) => {
+        await store.putReferenceVectors(SPACE, made);
+        await tamper("UPDATE reference_vectors SET space = ?", OTHER_SPACE);
+        expect(await store.referenceVectors(OTHER_SPACE)).toBeUndefined();
+        await store.putReferenceVectors(OTHER_SPACE, made);
+        expect(await store.referenceVectors(OTHER_SPACE)).toEqual(made);
+      }),
+    );
+
+    test(
+      "that was carried here from another store of the same key is refused",
+      using(async ({ store, tamper }) => {
+        const other = await openSqliteRig(driver);
+        try {
+          await other.store.putReferenceVectors(SPACE, made);
+          await store.putReferenceVectors(SPACE, made);
+          const connection = await driver.open(other.path, "read");
+          const stolen = connection.prepare("SELECT hex(sealed) AS bytes FROM reference_vectors").get();
+          connection.close();
+          await tamper("UPDATE reference_vectors SET sealed = unhex(?)", `${stolen?.bytes}`);
+          expect(await store.referenceVectors(SPACE)).toBeUndefined();
+        } finally {
+          await other.dispose();
+        }
+      }),
+    );
+
+    const oddities = [
+      "sealed = zeroblob(length(sealed))",
+      "sealed = x''",
+      "sealed = substr(sealed, 1, length(sealed) - 1)",
+      "dimensions = 4",
+      "dimensions = 0",
+      "dimensions = 9223372036854775807",
+      "number = 9223372036854775807",
+    ];
+    for (const oddity of oddities) {
+      test(
+        `with ${oddity} harms nothing, and is healed by writing again`,
+        using(async ({ store, tamper }) => {
+          const entry = await embedded(store, fact("first", "1"));
+          await store.putReferenceVectors(SPACE, made);
+          await tamper(`UPDATE reference_vectors SET ${oddity}`);
+          if (!oddity.startsWith("number")) expect(await store.referenceVectors(SPACE)).toBeUndefined();
+          expect(await kept(store, entry)).toEqual([entry]);
+          await store.putReferenceVectors(SPACE, made);
+          expect(await store.referenceVectors(SPACE)).toEqual(made);
+        }),
+      );
+    }
+
+    test(
+      "is neither read nor written in a store that was robbed of its id",
+      using(async ({ store, tamper }) => {
+        await store.putReferenceVectors(SPACE, made);
+        await tamper("UPDATE store SET id = NULL");
+        expect(await store.referenceVectors(SPACE)).toBeUndefined();
+        await store.putReferenceVectors(OTHER_SPACE, made);
+        expect(await store.referenceVectors(OTHER_SPACE)).toBeUndefined();
+      }),
+    );
+  });
+
   describe("the file", () => {
     /** Numbers whose bytes spell it. */
     const CANARY = "canary-of-a-meaning-that-nobody-may-read";
@@ -152,6 +220,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         await store.put(fact("first", "2"));
         await embedded(store, fact("second", "1"), numbers);
         await store.delete(refTo("second"));
+        await store.putReferenceVectors(SPACE, references(numbers, numbers.length));
         expect((await scanFiles([folder], forms)).hits).toEqual([]);
         await embedded(store, fact("third", "1"), numbers);
         await tamper("UPDATE vectors SET sealed = CAST(? AS BLOB)", CANARY); // control: what is there is found
@@ -235,7 +304,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       "is brought up to date with everything in it, and then takes vectors",
       withOldFile(async (path) => {
         const store = await openSqliteStore(optionsFor(path));
-        expect(await store.inspect()).toMatchObject({ schemaVersion: 2, entries: 4, unreadable: 0 });
+        expect(await store.inspect()).toMatchObject({ schemaVersion: 3, entries: 4, unreadable: 0 });
         expect(await allKeys(store, { namespace: ANA })).toHaveLength(3);
         expect(text((await store.get(refTo("deploy/preference")))?.value)).toBe(
           "I always deploy via Konflux",
@@ -257,7 +326,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       "brought up to date by two at once is so once",
       withOldFile(async (path) => {
         const stores = await Promise.all([1, 2, 3].map(() => openSqliteStore(optionsFor(path))));
-        for (const store of stores) expect(await store.inspect()).toMatchObject({ schemaVersion: 2 });
+        for (const store of stores) expect(await store.inspect()).toMatchObject({ schemaVersion: 3 });
         for (const store of stores) await store.close();
       }),
     );
@@ -267,7 +336,10 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       withOldFile(async (path) => {
         const reader = await openSqliteReader(optionsFor(path));
         expect(await reader.inspect()).toMatchObject({ schemaVersion: 1, entries: 4, unreadable: 0 });
+        expect(await reader.referenceVectors(SPACE)).toBeUndefined();
         const store = await openSqliteStore(optionsFor(path));
+        await store.putReferenceVectors(SPACE, references([1]));
+        expect(await reader.referenceVectors(SPACE)).toEqual(references([1]));
         await store.put(fact("later", "1"));
         expect(text((await reader.get(refTo("later")))?.value)).toBe("1");
         await store.close();
