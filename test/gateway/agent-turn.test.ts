@@ -14,7 +14,6 @@ describe("an agent turn", () => {
       sessionKey: "agent:main:explicit:tea",
       message: scriptFor("Please remember how I take my tea.", [call]),
     });
-    expect(turn.status).toBe("ok");
     expect(turn.text).toContain('Remembered \\"ada/tea\\"');
     const prompt = await promptOf("Please remember how I take my tea.");
     expect(prompt).toContain("## Helmdeck memory");
@@ -29,7 +28,6 @@ describe("an agent turn", () => {
       sessionKey: "agent:main:explicit:weeks-later",
       message: scriptFor("How do I take my tea?", [call]),
     });
-    expect(turn.status).toBe("ok");
     expect(turn.text).toContain(FACT);
     expect(turn.text).toContain(PATH);
     expect(await promptOf("How do I take my tea?")).toMatch(/Stored so far, by category: .*user_facts/);
@@ -41,7 +39,6 @@ describe("an agent turn", () => {
       sessionKey: "agent:main:telegram:group:-100777",
       message: scriptFor("How does Ada take her tea, in the group?", [call]),
     });
-    expect(turn.status).toBe("ok");
     expect(turn.text).not.toContain("oolong");
     expect(await promptOf("in the group?")).not.toContain("Helmdeck memory");
   });
@@ -58,7 +55,6 @@ describe("a call of a helmdeck MCP tool", () => {
       sessionKey: `agent:${AGENT}:explicit:draft`,
       message: scriptFor("Draft something about lichens.", [{ tool: "helmdeck__content-draft", args }]),
     });
-    expect(turn).toMatchObject({ status: "ok" });
     expect(turn.text).toContain("draft");
     const rows = await auditRows("content.draft runs by the botanist", "content.draft");
     expect(rows).toHaveLength(1);
@@ -69,14 +65,13 @@ describe("a call of a helmdeck MCP tool", () => {
   });
 
   it("that fails is recorded with its error code", async () => {
-    const turn = await agentTurn(openclaw, {
+    await agentTurn(openclaw, {
       agentId: AGENT,
       sessionKey: `agent:${AGENT}:explicit:fetch`,
       message: scriptFor("Fetch it.", [
         { tool: "helmdeck__repo-fetch", args: { url: "https://example.org/x" } },
       ]),
     });
-    expect(turn.status).toBe("ok");
     const rows = await auditRows("repo.fetch session_unavailable", "repo.fetch");
     expect(rows).toHaveLength(1);
     expect(rows[0]?.snippet).toContain("Outcome: session_unavailable");

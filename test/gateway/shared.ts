@@ -52,12 +52,11 @@ export function member(value: Json | undefined, name: string): Json | undefined 
 }
 
 export interface Turn {
-  readonly status: string;
   /** What the agent answered in the end. */
   readonly text: string;
 }
 
-/** One agent turn to its end. */
+/** One agent turn to its end; throws with all that OpenClaw says of it unless it went well. */
 export async function agentTurn(
   openclaw: OpenClawClient,
   turn: { readonly message: string; readonly sessionKey: string; readonly agentId?: string },
@@ -71,10 +70,12 @@ export async function agentTurn(
   });
   const params = { runId: member(accepted, "runId") ?? null, timeoutMs: TURN_WITHIN_MS };
   const ended = await openclaw.rpc("agent.wait", params, { timeoutMs: TURN_WITHIN_MS + 10_000 });
-  return {
-    status: String(member(ended, "status")),
-    text: String(member(member(ended, "terminalReply"), "text")),
-  };
+  const text = member(member(ended, "terminalReply"), "text");
+  if (member(ended, "status") === "ok" && typeof text === "string") return { text };
+  const log = await openclaw.logTail();
+  throw new Error(
+    `the turn did not go well: ${JSON.stringify(ended)}\nThe end of the gateway's log:\n${log}`,
+  );
 }
 
 /** The system prompt of the newest request to the stand-in model whose messages hold the text. */
