@@ -3,6 +3,7 @@
 import type { OpenClaw } from "./openclaw.ts";
 import { prove } from "./proof.ts";
 import type { Reporter } from "./report.ts";
+import * as noteSteps from "./steps/notes.ts";
 import * as openclawSteps from "./steps/openclaw.ts";
 import * as purgeSteps from "./steps/purge.ts";
 import * as settingSteps from "./steps/settings.ts";
@@ -39,7 +40,7 @@ const RUNNERS: Runners = {
   "restore-facts": settingSteps.restoreFacts,
   "point-search": settingSteps.pointSearch,
   "restore-search": settingSteps.restoreSearch,
-  "index-notes": openclawSteps.indexNotes,
+  "index-notes": noteSteps.indexNotes,
   "uninstall-plugin": openclawSteps.uninstallPlugin,
   "restore-config-copy": openclawSteps.restoreConfigCopy,
   "detach-container": openclawSteps.detachContainer,

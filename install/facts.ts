@@ -1,5 +1,6 @@
 /** What the installer found on the machine: plain data, gathered by look/, and all that the planner knows. */
 import type { JsonObject } from "./json.ts";
+import type { UnfitIndex } from "./notes-index.ts";
 
 /** Where OpenClaw runs. */
 export type Target = { readonly kind: "host" } | { readonly kind: "container"; readonly name: string };
@@ -64,7 +65,7 @@ export interface OpenClawReady {
   readonly version: string;
   readonly configPath: string;
   readonly hasConfigFile: boolean;
-  readonly gateway: "running" | "stopped" | "remote";
+  readonly gateway: GatewayFacts;
   /** The part of `memory.search` that decides who embeds, as OpenClaw reads it; no secrets in it. */
   readonly search: SearchFacts;
   /** Who embeds helmdeck's facts: the plugin's `embeddings` as the plugin reads them, without the key. */
@@ -73,6 +74,8 @@ export interface OpenClawReady {
   readonly allowedPlugins: readonly string[] | undefined;
   /** Plugins that are switched off by name. */
   readonly disabledPlugins: readonly string[];
+  /** OpenClaw's indexes of its own notes that do not fit who embeds now; undefined when nobody looked, or it cannot be told. */
+  readonly unfitIndexes: readonly UnfitIndex[] | undefined;
   /** Ids of agents with a provider of their own. */
   readonly agentsWithProvider: readonly string[];
   readonly installed: "absent" | "same" | "other";
@@ -82,6 +85,16 @@ export interface OpenClawReady {
   readonly memory:
     | { readonly databasePath: string; readonly keyPath: string; readonly hasKey: boolean }
     | undefined;
+}
+
+/** `silent`: something is at its address that does not answer in time. */
+export type GatewayFacts = "running" | "stopped" | "remote" | "silent" | GatewayLock;
+
+/** It runs, and does not let this shell in. */
+export interface GatewayLock {
+  /** Of the environment, where its token or password is looked for. */
+  readonly variable: string;
+  readonly problem: "missing" | "refused" | "locked_out";
 }
 
 export interface SearchFacts {
@@ -139,6 +152,8 @@ export interface JournalFacts {
   readonly search: JsonObject | undefined;
   /** What we last set in the plugin's configuration. */
   readonly facts: JsonObject | undefined;
+  /** OpenClaw's index of its notes may be of another provider than the one that is set. */
+  readonly indexDue: boolean;
   readonly hasConfigCopy: boolean;
   /** The configuration is byte for byte as this program left it. */
   readonly configIsAsLeft: boolean;

@@ -35,6 +35,8 @@ const ENTRIES = z.strictObject({
   search: CHANGE.extend({ allowed: z.array(z.string()) }).optional(),
   /** Of the plugin's own configuration. */
   facts: CHANGE.optional(),
+  /** From before `memory.search` changes until OpenClaw's index of its notes fits it. */
+  indexDue: z.boolean().optional(),
   /** sha256 of the configuration after the last step that wrote to it; another word when others wrote in between. */
   leftAs: z.string().optional(),
   installedPlugin: z.boolean().optional(),

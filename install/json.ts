@@ -38,3 +38,14 @@ export function objectOf(entries: Iterable<readonly [string, Json]>): JsonObject
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
   return object;
 }
+
+/** Whatever a program prints around it: the first line that begins a JSON value, to the end. */
+export function jsonIn(stdout: string): Json | undefined {
+  const start = stdout.search(/^[[{"]|^(?:true|false|null|-?\d)/m);
+  if (start === -1) return undefined;
+  try {
+    return JSON.parse(stdout.slice(start)) as Json; // what JSON.parse gives is Json
+  } catch {
+    return undefined;
+  }
+}

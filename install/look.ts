@@ -28,7 +28,9 @@ export async function look(world: World, options: Options): Promise<Looked> {
   const [machine, plugin, found] = await Promise.all([
     lookAtMachine(world),
     lookAtPlugin(world),
-    lookAtOpenClaw(world, options.openclaw ?? world.journal.entries.target),
+    lookAtOpenClaw(world, options.openclaw ?? world.journal.entries.target, {
+      notes: mayHaveUnfitIndex(world, options),
+    }),
   ]);
   const docker = await lookAtDocker(world, options, found.facts);
   const service = await lookAtService(world, options, docker, found.facts);
@@ -37,6 +39,13 @@ export async function look(world: World, options: Options): Promise<Looked> {
     facts: { machine, plugin, docker, service, journal, openclaw: found.facts },
     openclaw: found.openclaw,
   };
+}
+
+/** Where our service goes or has gone, an earlier version may have left an index behind that OpenClaw cannot use. */
+function mayHaveUnfitIndex({ journal }: World, { mode, embeddings }: Options): boolean {
+  if (mode === "repair") return true;
+  const goes = mode === "uninstall" || (mode === "install" && embeddings.kind === "none");
+  return goes && journal.entries.search === undefined;
 }
 
 async function lookAtMachine({ homeDir }: World): Promise<MachineFacts> {
@@ -85,6 +94,7 @@ async function lookAtJournal(journal: Journal, { facts, openclaw }: Found): Prom
     target: entries.target,
     search: entries.search?.sets.at(-1),
     facts: entries.facts?.sets.at(-1),
+    indexDue: entries.indexDue === true,
     hasConfigCopy: config !== undefined,
     configIsAsLeft: config?.existed === true && now !== undefined && leftAs === fingerprint(now),
     madeNetwork: entries.madeNetwork === true,

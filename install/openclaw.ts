@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { HelmdeckError } from "../app/index.ts";
 import type { Docker } from "./docker.ts";
 import type { Target } from "./facts.ts";
-import { at, type Json, type JsonObject } from "./json.ts";
+import { at, type Json, type JsonObject, jsonIn } from "./json.ts";
 import { parseJson5 } from "./json5.ts";
+import { reasonOf } from "./reason.ts";
 import type { Ran, Run, RunOptions } from "./run.ts";
 
 export interface Surroundings {
@@ -94,7 +95,7 @@ export class OpenClaw {
     const ran = await this.run(["config", "validate"], { timeoutMs: CALL_TIMEOUT_MS });
     return ran.exitCode === 0
       ? undefined
-      : `OpenClaw does not accept its own configuration: ${lastLine(ran)}`;
+      : `OpenClaw does not accept its own configuration: ${reasonOf(ran)}`;
   }
 
   /** The file's bytes; undefined when there is none. */
@@ -133,15 +134,17 @@ export class OpenClaw {
     await this.must("change OpenClaw's configuration", ["config", "patch", "--stdin", ...paths], { input });
   }
 
-  async isGatewayUp(): Promise<boolean> {
-    return at(await this.callGateway("health"), "ok") === true;
-  }
-
   /** What a method of the gateway answers, asked as any operator may; undefined when it does not. */
   async callGateway(method: string): Promise<Json | undefined> {
     const call = ["gateway", "call", method, "--timeout", "20000", "--json"];
     const { exitCode, stdout } = await this.run(call, { timeoutMs: CALL_TIMEOUT_MS });
     return exitCode === 0 ? jsonIn(stdout) : undefined;
+  }
+
+  /** The JSON that a command prints, also when it fails; undefined when it prints none. */
+  async ask(args: readonly string[]): Promise<Json | undefined> {
+    const { stdout } = await this.run(args, { timeoutMs: CALL_TIMEOUT_MS });
+    return jsonIn(stdout);
   }
 
   /** The details of a tool's answer, asked through the gateway as any operator may. */
@@ -154,7 +157,7 @@ export class OpenClaw {
     const said = at(answer, "error", "message");
     throw new HelmdeckError(
       "upstream_failed",
-      `The gateway did not run the tool ${name}: ${typeof said === "string" ? said : lastLine(ran)}`,
+      `The gateway did not run the tool ${name}: ${typeof said === "string" ? said : reasonOf(ran)}`,
     );
   }
 
@@ -189,28 +192,8 @@ export class OpenClaw {
   }
 }
 
-/** Whatever a program prints around it: the first line that begins a JSON value, to the end. */
-export function jsonIn(stdout: string): Json | undefined {
-  const start = stdout.search(/^[[{"]|^(?:true|false|null|-?\d)/m);
-  if (start === -1) return undefined;
-  try {
-    return JSON.parse(stdout.slice(start)) as Json; // what JSON.parse gives is Json
-  } catch {
-    return undefined;
-  }
-}
-
-/** OpenClaw redacts secrets in what it prints; of that, the last line says why. */
 function openclawFailed(what: string, ran: Ran): HelmdeckError {
-  return new HelmdeckError("upstream_failed", `OpenClaw could not ${what}: ${lastLine(ran)}`);
-}
-
-function lastLine({ stdout, stderr, exitCode }: Ran): string {
-  // The last lines of a failed start only point at help.
-  const lines = `${stdout}\n${stderr}`
-    .split("\n")
-    .filter((line) => !/^\s*$|^\[openclaw\] (?:Help|Try):/.test(line));
-  return lines.at(-1)?.trim().slice(0, 500) ?? `it ended with ${exitCode ?? "no code"} and said nothing`;
+  return new HelmdeckError("upstream_failed", `OpenClaw could not ${what}: ${reasonOf(ran)}`);
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {

@@ -4,7 +4,7 @@ import type { Target } from "./facts.ts";
 import { DEFAULT_MODEL } from "./names.ts";
 
 export interface Options {
-  readonly mode: "install" | "verify" | "uninstall";
+  readonly mode: "install" | "verify" | "repair" | "uninstall";
   readonly embeddings: EmbeddingsChoice;
   readonly model: string;
   /** Undefined: found by itself. */
@@ -34,6 +34,7 @@ interface Parsed {
   readonly uninstall?: boolean;
   readonly purge?: boolean;
   readonly verify?: boolean;
+  readonly repair?: boolean;
   readonly json?: boolean;
 }
 
@@ -60,7 +61,7 @@ export function parseOptions(
   const parsed = command.opts<Parsed>();
   refuseContradictions(parsed, command);
   return {
-    mode: parsed.uninstall ? "uninstall" : parsed.verify ? "verify" : "install",
+    mode: modeOf(parsed),
     embeddings: embeddingsOf(parsed),
     model: parsed.embeddingModel,
     openclaw: parsed.openclaw,
@@ -71,6 +72,12 @@ export function parseOptions(
     json: parsed.json === true,
     replaces: [],
   };
+}
+
+function modeOf({ uninstall, verify, repair }: Parsed): Options["mode"] {
+  if (uninstall) return "uninstall";
+  if (verify) return "verify";
+  return repair ? "repair" : "install";
 }
 
 function declare({ write }: { readonly write: (text: string) => void }): Command {
@@ -86,6 +93,10 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     .option("--yes", "Do not ask; what is the operator's own is then left as it is.")
     .option("--dry-run", "Print the plan and change nothing.")
     .option("--verify", "Only prove that it works.")
+    .option(
+      "--repair",
+      "Only let OpenClaw index its own notes anew, where that index is of a service that is gone.",
+    )
     .option("--uninstall", "Take back what was changed; what is remembered stays.")
     .addOption(
       new Option(
@@ -102,11 +113,13 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
 }
 
 function refuseContradictions(parsed: Parsed, command: Command): void {
-  const { embeddings, embeddingsUrl, gpu, uninstall, purge, verify } = parsed;
+  const { embeddings, embeddingsUrl, gpu, uninstall, purge, verify, repair } = parsed;
   const both = (left: string, right: string) => command.error(`${left} and ${right} exclude each other.`);
   if (!embeddings && embeddingsUrl !== undefined) both("--no-embeddings", "--embeddings-url");
   if (gpu && (!embeddings || embeddingsUrl !== undefined)) both("--gpu", "a run without the sidecar");
   if (uninstall && verify) both("--uninstall", "--verify");
+  if (uninstall && repair) both("--uninstall", "--repair");
+  if (verify && repair) both("--verify", "--repair");
   if (purge && !uninstall) command.error("--purge belongs to --uninstall.");
 }
 

@@ -5,6 +5,7 @@ import type { Options } from "./options.ts";
 import { embeddingsFor } from "./plan/embeddings.ts";
 import { factsFor } from "./plan/facts.ts";
 import { missingFor } from "./plan/missing.ts";
+import { indexSteps, repairSteps } from "./plan/notes.ts";
 import { searchFor } from "./plan/search.ts";
 import { uninstallPlan } from "./plan/uninstall.ts";
 import type { Plan, Step } from "./steps.ts";
@@ -16,7 +17,14 @@ export function makePlan(facts: Facts, options: Options): Plan {
   if (missing.length > 0 || openclaw.state !== "ready") {
     return { target: undefined, steps: [], warnings: [], missing, questions: [] };
   }
-  return options.mode === "verify" ? verifyPlan(openclaw) : installPlan(openclaw, facts, options);
+  switch (options.mode) {
+    case "verify":
+      return verifyPlan(openclaw);
+    case "repair":
+      return planOf(openclaw, repairSteps(openclaw, facts));
+    case "install":
+      return installPlan(openclaw, facts, options);
+  }
 }
 
 /** As for an OpenClaw that is left to its keywords when this machine cannot have the sidecar. */
@@ -46,7 +54,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
     ...embeddings.checks,
     ...copySteps(openclaw, facts, changes),
     ...changes,
-    ...(search.steps.length > 0 ? [{ kind: "index-notes", mustWork: search.embeds } as const] : []),
+    ...indexSteps(openclaw, facts, search),
     ...embeddings.after,
     proof(openclaw, { search: search.embeds, facts: own.embeds }),
   ];

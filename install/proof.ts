@@ -19,7 +19,9 @@ type ProveStep = Extract<Step, { kind: "prove" }>;
 export async function prove(step: ProveStep, work: Work): Promise<string> {
   const openclaw = requireOpenClaw(work);
   if (step.gateway === "running") return proveThrough(openclaw, step, work);
-  return withGateway(openclaw, work.world, (gateway) => proveThrough(gateway, step, work));
+  return withGateway(openclaw, work.world, (gateway, pause) =>
+    proveThrough(gateway, step, { ...work, world: { ...work.world, pause } }),
+  );
 }
 
 async function proveThrough(openclaw: OpenClaw, step: ProveStep, work: Work): Promise<string> {

@@ -56,8 +56,14 @@ export type Step =
       readonly replaces: string | undefined;
     } & FactsService)
   | { readonly kind: "restore-facts"; readonly configPath: string }
-  /** Once the former provider is back, it may itself be down: that is then only said. */
-  | { readonly kind: "index-notes"; readonly mustWork: boolean }
+  | {
+      readonly kind: "index-notes";
+      readonly configPath: string;
+      /** Once the former provider is back, it may itself be down: that is then only said. */
+      readonly mustWork: boolean;
+      /** The gateway that runs must have let go of our service first. */
+      readonly awaitsGateway: boolean;
+    }
   | {
       readonly kind: "prove";
       /** Who embeds OpenClaw's own notes. */
@@ -95,7 +101,7 @@ export type ServicePlace = { readonly url: string } | { readonly container: stri
 
 /** What stands between the planner and a plan, each with what to do about it. */
 export interface Missing {
-  readonly what: "docker" | "openclaw" | "disk" | "memory" | "embeddings" | "turn";
+  readonly what: "docker" | "openclaw" | "gateway" | "disk" | "memory" | "embeddings" | "turn";
   readonly message: string;
   readonly remedy: string;
 }

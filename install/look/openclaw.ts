@@ -15,17 +15,28 @@ import {
 } from "../facts.ts";
 import { at, isObject, type Json } from "../json.ts";
 import { PLUGIN_ID } from "../names.ts";
+import { unfitIndexes } from "../notes-index.ts";
 import { OpenClaw } from "../openclaw.ts";
 import type { World } from "../world.ts";
 import { lookAtAttachment } from "./attachment.ts";
+import { lookAtGateway } from "./gateway.ts";
 
 export interface Found {
   readonly facts: OpenClawFacts;
   readonly openclaw: OpenClaw | undefined;
 }
 
+/** What takes seconds and is not always needed. */
+interface LooksAt {
+  readonly notes: boolean;
+}
+
 /** `wanted`: what the operator named, or where an earlier run installed. */
-export async function lookAtOpenClaw(world: World, wanted: Target | undefined): Promise<Found> {
+export async function lookAtOpenClaw(
+  world: World,
+  wanted: Target | undefined,
+  looksAt: LooksAt,
+): Promise<Found> {
   const targets = wanted === undefined ? await candidates(world) : [wanted];
   const found = await Promise.all(targets.map((target) => OpenClaw.find(target, world)));
   const there = found.filter((openclaw) => openclaw !== undefined);
@@ -36,7 +47,7 @@ export async function lookAtOpenClaw(world: World, wanted: Target | undefined): 
       openclaw: undefined,
     };
   }
-  if (openclaw !== undefined) return { openclaw, facts: await lookInto(world, openclaw) };
+  if (openclaw !== undefined) return { openclaw, facts: await lookInto(world, openclaw, looksAt) };
   const facts: OpenClawFacts =
     wanted?.kind === "container" ? { state: "no_such_container", name: wanted.name } : { state: "missing" };
   return { facts, openclaw: undefined };
@@ -56,30 +67,31 @@ async function candidates({ docker }: World): Promise<readonly Target[]> {
   return [{ kind: "host" }, ...names.map((name) => ({ kind: "container" as const, name }))];
 }
 
-async function lookInto(world: World, openclaw: OpenClaw): Promise<OpenClawFacts> {
+async function lookInto(world: World, openclaw: OpenClaw, { notes }: LooksAt): Promise<OpenClawFacts> {
   const { target } = openclaw;
   try {
     const configPath = await openclaw.configPath();
     const config = await openclaw.authoredConfig(configPath);
-    const [complaint, search, isUp, installed] = await Promise.all([
+    const [complaint, search, gateway, installed, indexes] = await Promise.all([
       openclaw.configComplaint(),
       openclaw.config("memory.search"),
-      openclaw.isGatewayUp(),
+      lookAtGateway(openclaw, config),
       installedFacts(world, openclaw, config),
+      notes ? openclaw.ask(["memory", "status", "--json"]) : undefined,
     ]);
     if (complaint !== undefined && config !== undefined)
       return { state: "broken", target, reason: complaint };
-    const isRemote = at(config, "gateway", "mode") === "remote";
     return {
       state: "ready",
       target,
       version: openclaw.version,
       configPath,
       hasConfigFile: config !== undefined,
-      gateway: isRemote ? "remote" : isUp ? "running" : "stopped",
+      gateway,
       search: searchFacts(search),
       facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
       ...pluginFacts(config),
+      unfitIndexes: unfitIndexes(indexes, config),
       agentsWithProvider: agentsWithProvider(config),
       installed,
       attachment: await lookAtAttachment(world, target),

@@ -1,8 +1,9 @@
 /** What stands in the way, all of it at once, each with what to do about it. */
-import { type Facts, type OpenClawFacts, targetName } from "../facts.ts";
+import { type Facts, type OpenClawFacts, type OpenClawReady, targetName } from "../facts.ts";
 import { OLDEST_OPENCLAW } from "../names.ts";
 import type { Options } from "../options.ts";
 import type { Missing } from "../steps.ts";
+import { gatewayMissing } from "./gateway.ts";
 
 /** Ollama's image takes about 9 GB, as its users report; the model 0.3 GB. */
 const DISK_FOR_IMAGE_BYTES = 12e9;
@@ -11,7 +12,7 @@ const MEMORY_BYTES = 2e9;
 
 export function missingFor(facts: Facts, options: Options): readonly Missing[] {
   const all = [
-    openclawMissing(facts.openclaw),
+    openclawMissing(facts.openclaw, options),
     otherTarget(facts),
     ...(options.mode === "install" ? embeddingsMissing(facts, options) : []),
   ];
@@ -23,10 +24,10 @@ function embeddingsMissing(facts: Facts, { embeddings }: Options): readonly (Mis
   return embeddings.kind === "url" ? [serviceMissing(facts, embeddings.url)] : [];
 }
 
-function openclawMissing(openclaw: OpenClawFacts): Missing | undefined {
+function openclawMissing(openclaw: OpenClawFacts, options: Options): Missing | undefined {
   switch (openclaw.state) {
     case "ready":
-      return readyMissing(openclaw);
+      return readyMissing(openclaw, options);
     case "missing":
       return {
         what: "openclaw",
@@ -52,12 +53,8 @@ function openclawMissing(openclaw: OpenClawFacts): Missing | undefined {
   }
 }
 
-function readyMissing({
-  version,
-  gateway,
-  target,
-  disabledPlugins,
-}: Extract<OpenClawFacts, { state: "ready" }>) {
+function readyMissing(openclaw: OpenClawReady, { mode }: Options): Missing | undefined {
+  const { version, gateway, disabledPlugins } = openclaw;
   const missing = (message: string, remedy: string): Missing => ({ what: "openclaw", message, remedy });
   if (isOlder(version, OLDEST_OPENCLAW))
     return missing(`OpenClaw ${version} is older than ${OLDEST_OPENCLAW}.`, "openclaw update");
@@ -66,14 +63,10 @@ function readyMissing({
       "This OpenClaw uses a gateway on another machine (gateway.mode is remote), and memory lives where the gateway is.",
       "Run this on that machine.",
     );
-  if (target.kind === "container" && gateway === "stopped")
-    return missing(
-      `The gateway in the container ${target.name} does not answer.`,
-      `docker logs ${target.name}; docker restart ${target.name}`,
-    );
   if (disabledPlugins.includes("*"))
     return missing("OpenClaw's plugins are switched off.", "openclaw config set plugins.enabled true");
-  return undefined;
+  // OpenClaw's command line indexes its notes by itself.
+  return mode === "repair" ? undefined : gatewayMissing(openclaw);
 }
 
 /** One installation is recorded; a second one elsewhere would lose how the first is taken back. */

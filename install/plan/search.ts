@@ -53,7 +53,8 @@ export function searchFor(
 
 const DOWN_WARNING =
   "From now on OpenClaw's own search needs the embedding service: while it is down, OpenClaw finds none of its own notes " +
-  "(helmdeck's facts are still found, by words). To go back: install.sh --no-embeddings, or openclaw config set memory.search.provider none.";
+  "(helmdeck's facts are still found, by words). To go back: install.sh --no-embeddings; or openclaw config set memory.search.provider none, " +
+  "then openclaw memory index --force.";
 
 /** What `memory` is set to. `remote` is set as a whole: a key for the former provider must not reach another service. */
 export function searchSetting(model: string, baseUrl: string): JsonObject {

@@ -3,9 +3,11 @@ import { type Facts, type OpenClawReady, targetName } from "../facts.ts";
 import { COMPOSE_FILE, NETWORK, PLUGIN_ID } from "../names.ts";
 import type { Options } from "../options.ts";
 import type { Missing, Plan, Step } from "../steps.ts";
+import { gatewayClosed } from "./gateway.ts";
+import { takenBackIndexSteps, unfitWarnings } from "./notes.ts";
 
 export function uninstallPlan(facts: Facts, options: Options): Plan {
-  const { openclaw, journal } = facts;
+  const { openclaw } = facts;
   const ready = openclaw.state === "ready" ? openclaw : undefined;
   const missing = standsInTheWay(facts);
   if (missing.length > 0) return { target: undefined, steps: [], warnings: [], missing, questions: [] };
@@ -16,22 +18,27 @@ export function uninstallPlan(facts: Facts, options: Options): Plan {
     ...(options.purge && ready !== undefined ? purgeSteps(ready) : []),
     ...(isEmpty(facts) ? [] : [{ kind: "forget-journal" } as const]),
   ];
-  const warnings =
-    ready === undefined && (journal.installedPlugin || hasSet(journal))
-      ? ["OpenClaw is not found any more: what was changed in its configuration stays as it is."]
-      : [];
+  const warnings = ready === undefined ? goneWarnings(facts) : unfitWarnings(ready, facts);
   return { target: ready?.target, steps, warnings, missing: [], questions: [] };
+}
+
+function goneWarnings({ journal }: Facts): readonly string[] {
+  if (!journal.installedPlugin && !hasSet(journal)) return [];
+  return ["OpenClaw is not found any more: what was changed in its configuration stays as it is."];
 }
 
 /** A configuration that OpenClaw does not accept is mended first: how it was before us must not be forgotten over it. */
 function standsInTheWay(facts: Facts): readonly Missing[] {
   const { openclaw } = facts;
   if (openclaw.state === "ambiguous" || isOtherTarget(facts)) return [whichOne(facts)];
-  if (openclaw.state !== "broken") return [];
-  return [{ what: "openclaw", message: openclaw.reason, remedy: "openclaw doctor" }];
+  if (openclaw.state === "broken")
+    return [{ what: "openclaw", message: openclaw.reason, remedy: "openclaw doctor" }];
+  if (openclaw.state !== "ready" || openclaw.installed === "absent") return [];
+  return [gatewayClosed(openclaw)].filter((missing) => missing !== undefined);
 }
 
-function openclawSteps(openclaw: OpenClawReady, { journal }: Facts): readonly Step[] {
+function openclawSteps(openclaw: OpenClawReady, facts: Facts): readonly Step[] {
+  const { journal } = facts;
   const { configPath, installed } = openclaw;
   const wasBefore = !journal.installedPlugin && journal.hasConfigCopy;
   const isThere = installed !== "absent";
@@ -49,7 +56,7 @@ function openclawSteps(openclaw: OpenClawReady, { journal }: Facts): readonly St
     ...(isWhole ? [] : settings),
     ...plugin,
     ...(isWhole ? [{ kind: "restore-config-copy", configPath } as const] : []),
-    ...(journal.search === undefined ? [] : [{ kind: "index-notes", mustWork: false } as const]),
+    ...takenBackIndexSteps(openclaw, facts),
   ];
 }
 
@@ -80,7 +87,7 @@ function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {
 
 function isEmpty({ journal }: Facts): boolean {
   const { target, hasConfigCopy, startedSidecar, madeNetwork, attached } = journal;
-  const isRecorded = target !== undefined || attached !== undefined || hasSet(journal);
+  const isRecorded = target !== undefined || attached !== undefined || hasSet(journal) || journal.indexDue;
   return !isRecorded && !hasConfigCopy && !startedSidecar && !madeNetwork;
 }
 

@@ -83,16 +83,6 @@ async function withFileThere(
   }
 }
 
-export async function indexNotes({ mustWork }: Of<"index-notes">, work: Work): Promise<void> {
-  const openclaw = requireOpenClaw(work);
-  try {
-    await openclaw.must("index its notes", ["memory", "index", "--force"]);
-  } catch (error) {
-    if (mustWork) throw error;
-    work.warn("OpenClaw did not index its notes anew; later: openclaw memory index --force");
-  }
-}
-
 export async function uninstallPlugin(step: Of<"uninstall-plugin">, work: Work): Promise<void> {
   const openclaw = requireOpenClaw(work);
   const { journal } = work.world;
@@ -121,6 +111,7 @@ export async function restoreConfigCopy(
   const { journal } = work.world;
   const copy = await journal.readCopy();
   if (copy === undefined) throw new HelmdeckError("not_found", `The copy of ${configPath} is gone.`);
+  if (journal.entries.search !== undefined) await journal.record({ indexDue: true });
   await requireOpenClaw(work).writeConfigFile(configPath, copy);
   await journal.record({ search: undefined, facts: undefined, config: undefined, leftAs: undefined });
 }

@@ -22,7 +22,7 @@ export async function pointSearch(step: Of<"point-search">, work: Work): Promise
   const set = searchSetting(step.model, step.baseUrl);
   const allowed = [...new Set([...(earlier?.allowed ?? []), ...step.allow])];
   const search = { ...changeOf(SEARCH, earlier, at(config, ...SEARCH.path), set), allowed };
-  await journal.record({ target: openclaw.target, search });
+  await journal.record({ target: openclaw.target, search, indexDue: true });
   const allow = at(config, "plugins", "allow");
   const plugins =
     step.allow.length > 0 && Array.isArray(allow) ? { plugins: { allow: [...allow, ...step.allow] } } : {};
@@ -43,6 +43,7 @@ export async function restoreSearch({ configPath }: Of<"restore-search">, work: 
   const { journal } = work.world;
   const { search } = journal.entries;
   if (search === undefined) return;
+  await journal.record({ indexDue: true });
   const config = await requireOpenClaw(work).authoredConfig(configPath);
   const now = at(config, ...SEARCH.path);
   const former = takenBack(SEARCH, search, now);

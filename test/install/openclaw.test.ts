@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Docker } from "../../install/docker.ts";
-import { jsonIn, OpenClaw } from "../../install/openclaw.ts";
+import { jsonIn } from "../../install/json.ts";
+import { OpenClaw } from "../../install/openclaw.ts";
 import { makeRun } from "../../install/run.ts";
 
 const SECRET = "sk-operators-own-0123456789";

@@ -17,6 +17,7 @@ const OPENCLAW: OpenClawReady = {
   allowedPlugins: undefined,
   disabledPlugins: [],
   agentsWithProvider: [],
+  unfitIndexes: undefined,
   installed: "absent",
   attachment: undefined,
   memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: false },
@@ -39,6 +40,7 @@ const FACTS: Facts = {
     target: undefined,
     search: undefined,
     facts: undefined,
+    indexDue: false,
     hasConfigCopy: false,
     configIsAsLeft: false,
     madeNetwork: false,
@@ -351,8 +353,104 @@ describe("an uninstallation", () => {
   });
 });
 
+describe("OpenClaw's index of its own notes", () => {
+  const stuck = [{ agentId: "main", isChosen: false }];
+  const index = (facts: Facts, ...args: string[]) =>
+    makePlan(facts, options(...args)).steps.filter(({ kind }) => kind === "index-notes");
+  const due = (facts: Facts): Facts => ({
+    ...facts,
+    journal: { ...facts.journal, target: { kind: "host" }, indexDue: true, search: undefined },
+  });
+
+  it("is made anew once the former provider is back, when the gateway has let go of ours", () => {
+    for (const mode of ["--uninstall", "--no-embeddings"]) {
+      expect(index(INSTALLED, mode)).toMatchObject([{ mustWork: false, awaitsGateway: true }]);
+      const stopped = openclaw({ gateway: "stopped" }, INSTALLED);
+      expect(index(stopped, mode)).toMatchObject([{ awaitsGateway: false }]);
+    }
+    expect(index(FACTS)).toMatchObject([{ mustWork: true, awaitsGateway: false }]);
+  });
+
+  it("is made anew by the next run, whichever that is, after one that was killed in between", () => {
+    for (const mode of ["--uninstall", "--no-embeddings", "--repair"])
+      expect(index(due(INSTALLED), mode)).toHaveLength(1);
+    const pointed = { ...INSTALLED, journal: { ...INSTALLED.journal, indexDue: true } };
+    expect(index(pointed)).toMatchObject([{ mustWork: true }]);
+    expect(kinds(due(FACTS), "--uninstall").at(-1)).toBe("forget-journal");
+  });
+
+  it("that an earlier version left behind is mended where this program is or goes, and told of elsewhere", () => {
+    const left = openclaw(
+      { unfitIndexes: stuck },
+      { ...INSTALLED, journal: { ...INSTALLED.journal, search: undefined } },
+    );
+    expect(index(left, "--uninstall")).toHaveLength(1);
+    expect(index(left, "--no-embeddings")).toHaveLength(1);
+    const gone = openclaw({ unfitIndexes: stuck });
+    expect(makePlan(gone, options("--uninstall"))).toMatchObject({
+      steps: [],
+      warnings: [expect.stringContaining("install.sh --repair")],
+    });
+    expect(makePlan(gone, options("--repair")).steps).toMatchObject([
+      { kind: "index-notes", mustWork: true },
+    ]);
+  });
+
+  it("of a provider that somebody chose is made anew only when asked for by name", () => {
+    const theirs = openclaw({ unfitIndexes: [{ agentId: "main", isChosen: true }] });
+    expect(makePlan(theirs, options("--uninstall"))).toMatchObject({ steps: [], warnings: [] });
+    expect(index(theirs, "--no-embeddings")).toEqual([]);
+    expect(index(theirs, "--repair")).toHaveLength(1);
+  });
+
+  it("has nothing to repair where it fits, and needs no gateway's token for it", () => {
+    expect(kinds(openclaw({ unfitIndexes: [] }), "--repair")).toEqual([]);
+    const locked = openclaw({ unfitIndexes: stuck, gateway: { variable: "T", problem: "missing" } });
+    expect(index(locked, "--repair")).toHaveLength(1);
+  });
+});
+
+describe("a gateway that runs and lets this shell not in", () => {
+  const lock = (problem: "missing" | "refused" | "locked_out") => ({
+    variable: "OPENCLAW_GATEWAY_TOKEN",
+    problem,
+  });
+
+  it.each<[string, OpenClawReady["gateway"], RegExp]>([
+    ["without a token", lock("missing"), /export OPENCLAW_GATEWAY_TOKEN=/],
+    ["with a wrong one", lock("refused"), /export OPENCLAW_GATEWAY_TOKEN=/],
+    ["after too many wrong ones", lock("locked_out"), /Wait/],
+    ["without an answer", "silent", /openclaw gateway status/],
+  ])("ends the run before anything is changed, and no second one is started: %s", (_, gateway, remedy) => {
+    for (const args of [[], ["--no-embeddings"], ["--verify"]]) {
+      const plan = makePlan(openclaw({ gateway }), options(...args));
+      expect(plan.missing).toMatchObject([{ what: "gateway", remedy: expect.stringMatching(remedy) }]);
+      expect(plan.steps).toEqual([]);
+    }
+    const uninstall = makePlan(openclaw({ gateway }, INSTALLED), options("--uninstall"));
+    expect([uninstall.steps, uninstall.missing]).toMatchObject([[], [{ what: "gateway" }]]);
+  });
+
+  it("in a container gets it from the container's environment", () => {
+    const target = { kind: "container", name: "claw" } as const;
+    const { missing } = makePlan(openclaw({ gateway: lock("missing"), target }), options("--no-embeddings"));
+    expect(missing[0]?.remedy).toMatch(/OPENCLAW_GATEWAY_TOKEN .* environment of the container claw/);
+  });
+
+  it("is no matter where nothing of OpenClaw's is taken back", () => {
+    const plan = makePlan(
+      openclaw({ gateway: lock("missing"), installed: "absent" }),
+      options("--uninstall"),
+    );
+    expect([plan.steps, plan.missing]).toEqual([[], []]);
+  });
+});
+
 describe("the command line", () => {
   it.each([
+    [["--repair", "--uninstall"]],
+    [["--repair", "--verify"]],
+    [["--repair", "--purge"]],
     [["--no-embeddings", "--embeddings-url", "http://x:1"]],
     [["--embeddings-url", "http://user:secret@x:1"]],
     [["--embeddings-url", "ftp://x"]],

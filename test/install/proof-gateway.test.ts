@@ -1,7 +1,15 @@
 /** The gateway of the proof: there while it is needed, with a token of its own, and gone afterwards whatever ends the installer. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,6 +24,12 @@ const PROGRAM = `#!/bin/sh
 if [ "$1" = --version ]; then echo "OpenClaw 2026.9.6"; exit 0; fi
 if [ "$1" = token ]; then echo "$OPENCLAW_GATEWAY_TOKEN"; exit 0; fi
 echo "$@" > "$SEEN/arguments"
+if [ "$DIES" = at-once ]; then
+  echo "WARNING - a banner that says nothing"
+  echo "Doctor could not enter maintenance. another OpenClaw process owns gateway-lifecycle" >&2
+  echo "[gateway] requires state migration. Stop the service" >&2
+  exit 78
+fi
 exec "${process.execPath}" -e '
   const { spawn } = require("node:child_process");
   const fs = require("node:fs");
@@ -27,6 +41,12 @@ exec "${process.execPath}" -e '
     fs.writeFileSync(process.env.SEEN + "/let-go", "");
     process.exit(0);
   }, 300));
+  const dies = setInterval(() => {
+    if (!fs.existsSync(process.env.SEEN + "/die")) return;
+    console.error("FATAL ERROR: the heap is full");
+    child.kill();
+    process.exit(134);
+  }, 20);
 '
 `;
 
@@ -36,7 +56,7 @@ let env: Record<string, string>;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-proof-")));
   writeFileSync(join(folder, "openclaw"), PROGRAM, { mode: 0o755 });
-  env = { PATH: `${folder}:${process.env.PATH}`, SEEN: folder, HOME: folder };
+  env = { PATH: `${folder}:${process.env.PATH}`, SEEN: folder, HOME: folder, TMPDIR: folder };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -61,6 +81,33 @@ describe("the gateway of the proof", () => {
     expect(pids().some(isAlive)).toBe(false);
   });
 
+  it("that ends at once is not waited for, and its own reason is told, with what to set", async () => {
+    env = { ...env, DIES: "at-once" };
+    let pauses = 0;
+    const counted = async (ms: number) => {
+      pauses += 1;
+      await pause(ms);
+    };
+    const proving = withGateway(await openclaw(), { env, pause: counted }, () =>
+      Promise.reject(new Error("it was never ready")),
+    );
+    await expect(proving).rejects.toThrow(
+      /ended by itself \(78\): Doctor could not enter maintenance\. another OpenClaw process owns gateway-lifecycle .*OPENCLAW_GATEWAY_PORT/,
+    );
+    // Three minutes would be nine hundred looks.
+    expect(pauses).toBeLessThan(450);
+    expect(foldersOfProofs()).toEqual([]);
+  });
+
+  it("that ends in the middle ends every wait with its reason", async () => {
+    const proving = withGateway(await openclaw(), world(), async (_, watchedPause) => {
+      writeFileSync(join(folder, "die"), "");
+      await watchedPause(600_000);
+    });
+    await expect(proving).rejects.toThrow("ended by itself (134): FATAL ERROR: the heap is full");
+    expect(pids().some(isAlive)).toBe(false);
+  });
+
   it("is gone soon after the installer was killed", async () => {
     const installer = spawn(process.execPath, ["--input-type=module", "-e", KILLED], {
       env,
@@ -71,6 +118,7 @@ describe("the gateway of the proof", () => {
     await once(installer, "exit");
     while (pids().some(isAlive)) await pause(20);
     expect(existsSync(join(folder, "let-go"))).toBe(true);
+    await expect.poll(foldersOfProofs).toEqual([]);
   });
 });
 
@@ -102,6 +150,8 @@ const world = () => ({
   },
 });
 const seen = (name: string) => readFileSync(join(folder, name), "utf8");
+/** The watcher's own folders. */
+const foldersOfProofs = () => readdirSync(folder).filter((name) => name.startsWith("helmdeck-proof-"));
 const pids = () => seen("pids").split(" ").map(Number);
 
 function isAlive(pid: number): boolean {

@@ -1,0 +1,63 @@
+/** What stands between the installer and OpenClaw's gateway: nothing is changed while a gateway runs that will not be asked. */
+import type { GatewayLock, OpenClawReady, Target } from "../facts.ts";
+import type { Missing } from "../steps.ts";
+
+export function gatewayMissing(openclaw: OpenClawReady): Missing | undefined {
+  const { gateway, target } = openclaw;
+  if (target.kind === "container" && gateway === "stopped")
+    return missing(
+      `The gateway in the container ${target.name} does not answer.`,
+      `docker logs ${target.name}; docker restart ${target.name}`,
+    );
+  return gatewayClosed(openclaw);
+}
+
+/** It is there, and cannot be asked: OpenClaw's own command for plugins would fail. */
+export function gatewayClosed({ gateway, target }: OpenClawReady): Missing | undefined {
+  if (typeof gateway === "object") return lockMissing(gateway, target);
+  if (gateway !== "silent") return undefined;
+  return missing(
+    `Something is at the address of OpenClaw's gateway${inPlace(target)}, and does not answer as one.`,
+    "See: openclaw gateway status --deep. A gateway that is only just starting: run this again in a minute.",
+  );
+}
+
+function lockMissing({ variable, problem }: GatewayLock, target: Target): Missing {
+  const who = `OpenClaw's gateway${inPlace(target)} runs`;
+  switch (problem) {
+    case "missing":
+      return missing(
+        `${who}, and ${variable} is not set${there(target)}: it lets nobody in without.`,
+        remedyFor(variable, target),
+      );
+    case "refused":
+      return missing(
+        `${who}, and refuses the credentials that OpenClaw's command line has${there(target)}.`,
+        remedyFor(variable, target),
+      );
+    case "locked_out":
+      return missing(
+        `${who}, and refuses everybody for a while after too many wrong credentials.`,
+        "Wait for some minutes, then run this again.",
+      );
+  }
+}
+
+function remedyFor(variable: string, target: Target): string {
+  const right = `${variable} to what the gateway was started with`;
+  return target.kind === "host"
+    ? `Set ${right} (export ${variable}=…) and run this again; or stop the gateway first: openclaw gateway stop`
+    : `Set ${right} in the environment of the container ${target.name}, and run this again.`;
+}
+
+function inPlace(target: Target): string {
+  return target.kind === "host" ? "" : ` in the container ${target.name}`;
+}
+
+function there(target: Target): string {
+  return target.kind === "host" ? " in this shell" : " there";
+}
+
+function missing(message: string, remedy: string): Missing {
+  return { what: "gateway", message, remedy };
+}

@@ -1,0 +1,44 @@
+/** Why a command of OpenClaw failed: of all that it printed, the line that says so. */
+import { at, jsonIn } from "./json.ts";
+import type { Ran } from "./run.ts";
+
+/** A box or a rule, a subsystem's log, a banner, and what only points to help or to a file. */
+const BESIDE_THE_POINT =
+  /^[\s│┃◇◆─━╭╮╰╯├┤└┘┌┐]*$|^[│◇├╭╰]|^\[(?!openclaw\] Reason:)[\w:/-]+\]|^WARNING\b|^This source is|^(Fix|Config|File|Problem|Inspect|Audit|Usage|See)\b.*:|^(Run|Inspect with|Audit) |^- Migrated /i;
+/** What says that something went wrong. */
+const FAILURE =
+  /fail|error|invalid|refus|could not|cannot|can't|unable|requires|not found|unavailable|denied|mismatch|unknown|owns/i;
+/** Under such a line: which part of it. */
+const DETAIL = /^(?:×|-|\*) +/;
+const MAX_LENGTH = 500;
+
+/** OpenClaw redacts secrets in what it prints. */
+export function reasonOf({ stdout, stderr, exitCode }: Ran): string {
+  const said = messageIn(stdout) ?? lineIn(stderr) ?? lineIn(stdout);
+  return said ?? `it ended with ${exitCode ?? "no code"} and said nothing`;
+}
+
+/** Of a program's log: the line that tells of a failure, or else the last one; undefined when it says nothing. */
+export function lineIn(text: string): string | undefined {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => !BESIDE_THE_POINT.test(line));
+  const first = lines.findIndex((line) => FAILURE.test(line));
+  const at = first === -1 ? lines.length - 1 : first;
+  const [line, next = ""] = lines.slice(at, at + 2);
+  if (line === undefined) return undefined;
+  const detail = DETAIL.test(next) ? ` (${next.replace(DETAIL, "")})` : "";
+  return `${line.replace(/^\[openclaw\] Reason: |^(?:×|-) +/, "")}${detail}`.slice(0, MAX_LENGTH);
+}
+
+/** With `--json` a failure is an object on standard output. */
+function messageIn(stdout: string): string | undefined {
+  const answer = jsonIn(stdout);
+  const message = at(answer, "error", "message");
+  if (typeof message !== "string") return undefined;
+  const issues = at(answer, "issues");
+  const issue = Array.isArray(issues) ? at(issues[0], "message") : undefined;
+  const [line = ""] = message.split("\n");
+  return `${line}${typeof issue === "string" ? ` (${issue})` : ""}`.slice(0, MAX_LENGTH);
+}

@@ -1,0 +1,114 @@
+/** The step that makes OpenClaw's index of its own notes anew, where it does not fit who embeds now. */
+import { HelmdeckError } from "../../app/index.ts";
+import { at } from "../json.ts";
+import { type UnfitIndex, unfitIndexes } from "../notes-index.ts";
+import type { OpenClaw } from "../openclaw.ts";
+import { reasonOf } from "../reason.ts";
+import type { Ran } from "../run.ts";
+import type { Step } from "../steps.ts";
+import { requireOpenClaw, type Work } from "../work.ts";
+import type { World } from "../world.ts";
+
+type Clock = Pick<World, "now" | "pause">;
+
+/** Many notes, and a model that runs on a slow processor. */
+const INDEX_TIMEOUT_MS = 1_800_000;
+/** The gateway may be indexing itself. */
+const RESET_WITHIN_MS = 60_000;
+/** A gateway restarts by itself when its search changes; this is for a slow machine. */
+const FOLLOWS_WITHIN_MS = 120_000;
+const LOOK_AGAIN_MS = 2_000;
+
+export async function indexNotes(
+  { configPath, mustWork, awaitsGateway }: Extract<Step, { kind: "index-notes" }>,
+  work: Work,
+): Promise<void> {
+  const openclaw = requireOpenClaw(work);
+  const { journal } = work.world;
+  if (awaitsGateway) await untilGatewayFollows(openclaw, configPath, work);
+  for (const index of (await unfit(openclaw, configPath)) ?? [undefined]) {
+    const reason = await renew(openclaw, configPath, index, work.world);
+    if (reason === undefined) continue;
+    const said = `OpenClaw did not index its notes anew${forAgent(index)}: ${reason}. Later: ${remedyFor(index)}`;
+    if (mustWork) throw new HelmdeckError("upstream_failed", said);
+    return work.warn(said);
+  }
+  if (journal.entries.indexDue === true) await journal.record({ indexDue: undefined });
+}
+
+async function unfit(openclaw: OpenClaw, configPath: string): Promise<readonly UnfitIndex[] | undefined> {
+  const status = await openclaw.ask(["memory", "status", "--json"]);
+  return unfitIndexes(status, await openclaw.authoredConfig(configPath));
+}
+
+/**
+ * Why it did not work; undefined when it did. Where nobody chose a provider, one may be there all the same (OpenClaw's own
+ * default, with a key): only when none is, the vectors go. A reset takes cached embeddings along, which somebody may have paid for.
+ */
+async function renew(
+  openclaw: OpenClaw,
+  configPath: string,
+  index: UnfitIndex | undefined,
+  clock: Clock,
+): Promise<string | undefined> {
+  const whose = index === undefined ? [] : ["--agent", index.agentId];
+  const run = (...args: readonly string[]) =>
+    openclaw.run(["memory", ...args, ...whose], { timeoutMs: INDEX_TIMEOUT_MS });
+  const forced = await run("index", "--force");
+  if (index === undefined || index.isChosen) return problemIn(forced);
+  if (forced.exitCode === 0 && !(await isUnfit(openclaw, configPath, index))) return undefined;
+  const reset = await untilDone(() => run("reset", "--yes"), clock);
+  return problemIn(reset) ?? problemIn(await run("index"));
+}
+
+/** With no notes at all, OpenClaw indexes nothing, calls that done, and keeps the vectors. */
+async function isUnfit(openclaw: OpenClaw, configPath: string, { agentId }: UnfitIndex): Promise<boolean> {
+  const indexes = (await unfit(openclaw, configPath)) ?? [];
+  return indexes.some((index) => index.agentId === agentId);
+}
+
+async function untilDone(run: () => Promise<Ran>, { now, pause }: Clock): Promise<Ran> {
+  const deadline = now() + RESET_WITHIN_MS;
+  for (;;) {
+    const ran = await run();
+    if (ran.exitCode === 0 || now() > deadline) return ran;
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+function problemIn(ran: Ran): string | undefined {
+  return ran.exitCode === 0 ? undefined : reasonOf(ran);
+}
+
+/** A gateway that still embeds with our service would put its vectors back. */
+async function untilGatewayFollows(openclaw: OpenClaw, configPath: string, work: Work): Promise<void> {
+  const { now, pause } = work.world;
+  if (at(await openclaw.authoredConfig(configPath), "memory", "search", "provider") === "ollama") return;
+  const deadline = now() + FOLLOWS_WITHIN_MS;
+  while (!(await hasLeftOllama(openclaw))) {
+    if (now() > deadline)
+      return work.warn("The gateway may still search with its former settings: openclaw gateway restart");
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+async function hasLeftOllama(openclaw: OpenClaw): Promise<boolean> {
+  try {
+    const details = await openclaw.callTool("memory_search", { query: "notes", corpus: "memory" });
+    return at(details, "provider") !== "ollama";
+  } catch {
+    return false; // it restarts
+  }
+}
+
+function forAgent(index: UnfitIndex | undefined): string {
+  return index === undefined ? "" : ` (agent ${index.agentId})`;
+}
+
+/** Of the two, `--force` alone is refused where nobody chose a provider. */
+function remedyFor(index: UnfitIndex | undefined): string {
+  if (index === undefined) return "install.sh --repair";
+  const { agentId, isChosen } = index;
+  if (isChosen) return `openclaw memory index --force --agent ${agentId}`;
+  return `install.sh --repair, or openclaw memory reset --yes --agent ${agentId} && openclaw memory index --agent ${agentId}`;
+}

@@ -1,0 +1,91 @@
+/** How the gateway is, from what OpenClaw 2026.9.6 really answered: one that runs is never taken for one that does not. */
+import { describe, expect, it } from "vitest";
+import type { GatewayFacts } from "../../install/facts.ts";
+import type { Json } from "../../install/json.ts";
+import { lookAtGateway } from "../../install/look/gateway.ts";
+
+const NO_CREDENTIALS = {
+  ok: false,
+  error: {
+    type: "gateway_credentials_required",
+    message:
+      "gateway health requires credentials before opening a websocket\nFix: configure gateway.auth token",
+  },
+};
+const REACHABLE = {
+  ok: false,
+  error: { type: "gateway_credentials_required", message: "Gateway is reachable, but this CLI has no token" },
+  gateway: { reachable: true },
+};
+const MISMATCH = {
+  ok: false,
+  error: {
+    type: "gateway_request_error",
+    code: "INVALID_REQUEST",
+    message: "unauthorized: gateway token mismatch",
+    details: { code: "AUTH_TOKEN_MISMATCH" },
+  },
+};
+const RATE_LIMITED = {
+  ok: false,
+  error: { type: "gateway_request_error", code: "AUTH_RATE_LIMITED", message: "temporarily rate-limited" },
+  gateway: { reachable: true },
+};
+const NOTHING = {
+  ok: false,
+  error: {
+    type: "gateway_transport_error",
+    kind: "closed",
+    message: "Gateway not reachable at ws://127.0.0.1:38447 (ECONNREFUSED).",
+    reason: "connect ECONNREFUSED 127.0.0.1:38447",
+  },
+};
+const TIMEOUT = {
+  ok: false,
+  error: {
+    type: "gateway_transport_error",
+    kind: "timeout",
+    message: "Gateway not reachable after waiting 5 s.",
+  },
+};
+const TOKEN = "OPENCLAW_GATEWAY_TOKEN";
+
+describe("the gateway", () => {
+  it.each<[string, Json | undefined, Json | undefined, GatewayFacts]>([
+    ["answers", { ok: true }, undefined, "running"],
+    ["is not there", NOTHING, undefined, "stopped"],
+    ["says nothing that can be read", undefined, undefined, "stopped"],
+    ["is not there, and this shell has no token", NO_CREDENTIALS, NO_CREDENTIALS, "stopped"],
+    ["runs, and this shell has no token", NO_CREDENTIALS, REACHABLE, { variable: TOKEN, problem: "missing" }],
+    ["refuses the token", MISMATCH, undefined, { variable: TOKEN, problem: "refused" }],
+    ["refuses everybody", RATE_LIMITED, undefined, { variable: TOKEN, problem: "locked_out" }],
+    ["lets nobody try", NO_CREDENTIALS, RATE_LIMITED, { variable: TOKEN, problem: "locked_out" }],
+    ["hangs", TIMEOUT, TIMEOUT, "silent"],
+    ["only starts", TIMEOUT, { status: "starting", startupPhase: "plugins" }, "silent"],
+    ["is there on a second look", TIMEOUT, { ok: true }, "running"],
+    ["is gone on a second look", TIMEOUT, NOTHING, "stopped"],
+  ])("%s", async (_, call, health, state) => {
+    expect(await lookAtGateway(answering(call, health), {})).toEqual(state);
+  });
+
+  it.each<[Json, string]>([
+    [{ mode: "token" }, TOKEN],
+    [{ mode: "password" }, "OPENCLAW_GATEWAY_PASSWORD"],
+    [{ mode: "token", token: { source: "env", provider: "default", id: "MY_TOKEN" } }, "MY_TOKEN"],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a configuration
+    [{ mode: "password", password: "${MY_PASSWORD}" }, "MY_PASSWORD"],
+    [{ token: { source: "file", provider: "default", id: "/run/token" } }, TOKEN],
+  ])("with %j says which variable is missing", async (auth, variable) => {
+    const state = await lookAtGateway(answering(NO_CREDENTIALS, REACHABLE), { gateway: { auth } });
+    expect(state).toEqual({ variable, problem: "missing" });
+  });
+
+  it("of another machine is not asked", async () => {
+    const never = { ask: () => Promise.reject(new Error("it was asked")) };
+    expect(await lookAtGateway(never, { gateway: { mode: "remote" } })).toBe("remote");
+  });
+});
+
+function answering(call: Json | undefined, health: Json | undefined) {
+  return { ask: async (args: readonly string[]) => (args[0] === "gateway" ? call : health) };
+}
