@@ -10,7 +10,13 @@ import type { Ran, Run, RunOptions } from "./run.ts";
 const CONTAINER = z.object({
   Id: z.string(),
   Name: z.string(),
-  State: z.object({ Running: z.boolean(), Health: z.object({ Status: z.string() }).optional() }),
+  State: z.object({
+    Running: z.boolean(),
+    Status: z.string().optional(),
+    Health: z.object({ Status: z.string() }).optional(),
+  }),
+  /** Since it was made. */
+  RestartCount: z.number().optional(),
   Config: z.object({ Image: z.string(), Labels: z.record(z.string(), z.string()).nullable() }),
   HostConfig: z.object({
     NetworkMode: z.string(),
@@ -76,6 +82,12 @@ export class Docker {
     return z.array(CONTAINER).parse(JSON.parse(stdout))[0];
   }
 
+  /** The last lines of what it printed. */
+  async logTail(name: string): Promise<string> {
+    const { stdout, stderr } = await this.#ask("logs", "--tail", "30", name);
+    return `${stdout}${stderr}`;
+  }
+
   async runningNames(): Promise<readonly string[]> {
     const { exitCode, stdout } = await this.#ask("ps", "--no-trunc", "--format", "{{.Names}}");
     return exitCode === 0 ? stdout.split("\n").filter((name) => name !== "") : [];
@@ -121,7 +133,7 @@ export class Docker {
       { EMBEDDING_MODEL: model },
       UP_TIMEOUT_MS,
     );
-    if (ran.exitCode !== 0) throw failed("the download of the model", ran);
+    if (ran.exitCode !== 0) throw failed("the sidecar's one-shot helper", ran);
   }
 
   /** Stops and removes the containers of the project; volumes only when asked. */

@@ -16,7 +16,7 @@ type Runners = {
   readonly [Kind in StepKind]: (
     step: Extract<Step, { kind: Kind }>,
     work: Work,
-  ) => Promise<string> | Promise<void>;
+  ) => Promise<string | undefined> | Promise<void>;
 };
 
 export interface Outcome {

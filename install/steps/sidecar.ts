@@ -1,8 +1,10 @@
 /** The steps that bring the embedding service up and prove that it embeds, and the one that takes it away. */
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
 import type { OllamaSidecar } from "../../sidecar/index.ts";
+import type { Container } from "../docker.ts";
 import { containerAddress } from "../look/docker.ts";
 import { NETWORK, SERVICE } from "../names.ts";
+import { lineIn } from "../reason.ts";
 import type { ServicePlace, Step } from "../steps.ts";
 import { requireOpenClaw, type Work } from "../work.ts";
 
@@ -10,6 +12,8 @@ type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 
 const HEALTHY_WITHIN_MS = 180_000;
 const LOOK_AGAIN_MS = 500;
+/** It ends again and again as soon as it has started. */
+const MAX_RESTARTS = 3;
 /** A cold model on a slow disk. */
 const FIRST_EMBEDDING_MS = 120_000;
 
@@ -19,14 +23,15 @@ export async function createNetwork(_step: Of<"create-network">, { world }: Work
 }
 
 export async function startSidecar(step: Of<"start-sidecar">, { world }: Work): Promise<void> {
-  const { docker, journal, pause } = world;
+  const { docker, journal, pause, now } = world;
   await journal.record({ startedSidecar: true });
   await docker.up(step.compose, step.files, step.environment);
-  const deadline = Date.now() + HEALTHY_WITHIN_MS;
+  const deadline = now() + HEALTHY_WITHIN_MS;
   for (;;) {
     const container = await docker.container(SERVICE);
     if (container?.State.Health?.Status === "healthy") return;
-    if (Date.now() > deadline) {
+    if (hasEnded(container)) throw await endedByItself(docker);
+    if (now() > deadline) {
       throw new HelmdeckError(
         "embeddings_unavailable",
         `The sidecar was not healthy within ${HEALTHY_WITHIN_MS / 1_000} s. See: docker logs ${SERVICE}`,
@@ -36,12 +41,34 @@ export async function startSidecar(step: Of<"start-sidecar">, { world }: Work): 
   }
 }
 
-export async function pullModel(step: Of<"pull-model">, { world, progress }: Work): Promise<void> {
+function hasEnded(container: Container | undefined): boolean {
+  const { State: { Status = "" } = {}, RestartCount = 0 } = container ?? {};
+  return ["exited", "dead"].includes(Status) || RestartCount >= MAX_RESTARTS;
+}
+
+async function endedByItself(docker: Work["world"]["docker"]): Promise<HelmdeckError> {
+  const said = lineIn(await docker.logTail(SERVICE)) ?? "it said nothing";
+  return new HelmdeckError(
+    "embeddings_unavailable",
+    `The sidecar ended by itself: ${said} See: docker logs ${SERVICE}`,
+  );
+}
+
+/** Asked first: when this was planned, the service may not have run; and a model that is there needs no network. */
+export async function pullModel(
+  step: Of<"pull-model">,
+  { world, progress }: Work,
+): Promise<string | undefined> {
   const service = await reach(step.service, world);
-  if (service === undefined) return runInit(step.model, world);
+  if (service === undefined) {
+    await runInit(step.model, world);
+    return undefined;
+  }
+  if (await service.hasModel(step.model).catch(() => false)) return "it is there already";
   await service.pull(step.model, ({ completedBytes, totalBytes }) => {
     if (completedBytes !== undefined && totalBytes !== undefined) progress(completedBytes, totalBytes);
   });
+  return undefined;
 }
 
 /** Also loads the model, which then stays in memory. */
@@ -52,9 +79,17 @@ export async function checkEmbedding(step: Of<"check-embedding">, { world }: Wor
     return "from inside its network";
   }
   const request = { model: step.model, texts: ["search_query: ping"] };
-  const [vector] = await service.embed(request, { deadlineMs: FIRST_EMBEDDING_MS });
+  const [vector] = await service.embed(request, { deadlineMs: FIRST_EMBEDDING_MS }).catch(withOurRemedy);
   return `${vector?.length ?? 0} dimensions`;
 }
+
+function withOurRemedy(error: unknown): never {
+  if (!isHelmdeckError(error, "embeddings_out_of_memory")) throw error;
+  throw new HelmdeckError(error.code, `${error.message} ${MORE_MEMORY}`, { cause: error });
+}
+
+const MORE_MEMORY =
+  "The sidecar that this starts may take 2 GB: HELMDECK_EMBEDDINGS_MEMORY=4g install.sh gives it more.";
 
 /** Asked from where OpenClaw will ask: a name that resolves here need not resolve there. */
 export async function checkFromContainer(step: Of<"check-from-container">, work: Work): Promise<string> {

@@ -34,7 +34,7 @@ const CODE_CACHE_NAME = "node-compile-cache";
 const SHARED_CODE_CACHE = join(import.meta.dirname, "..", "..", "node_modules", ".cache", CODE_CACHE_NAME);
 
 export interface HomeOptions {
-  /** Merged over what a quiet, quick, local gateway needs. */
+  /** Merged over what a quiet, quick, local gateway needs; null takes out what stands there. */
   readonly config?: JsonObject;
   /** More agents than the default one, `main`; each gets a workspace of its own. */
   readonly otherAgents?: readonly string[];
@@ -98,12 +98,13 @@ function configOf(home: Pick<OpenClawHome, "root" | "port" | "workspace">, optio
   return merge(merge(quietConfig(home), roster), config);
 }
 
-/** Objects are merged, anything else is replaced. */
+/** Objects are merged, null takes out, anything else is replaced. */
 export function merge(base: JsonObject, over: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...base };
   for (const [key, value] of Object.entries(over)) {
     const below = merged[key];
-    merged[key] = isObject(below) && isObject(value) ? merge(below, value) : value;
+    if (value === null) delete merged[key];
+    else merged[key] = isObject(below) && isObject(value) ? merge(below, value) : value;
   }
   return merged;
 }

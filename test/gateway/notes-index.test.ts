@@ -1,0 +1,158 @@
+/**
+ * OpenClaw's own note search after our embedding service was taken back, where nobody had chosen a provider before: as on a host
+ * that never had us, a note that is written afterwards is found.
+ *
+ * Budget: four minutes on two idle cores, all of it OpenClaw's own commands.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Docker } from "../../install/docker.ts";
+import { execute } from "../../install/execute.ts";
+import { runInstaller } from "../../install/installer.ts";
+import { Journal } from "../../install/journal.ts";
+import { lookAtOpenClaw } from "../../install/look/openclaw.ts";
+import { parseOptions } from "../../install/options.ts";
+import { JsonReporter } from "../../install/report.ts";
+import { makeRun } from "../../install/run.ts";
+import type { Step } from "../../install/steps.ts";
+import type { World } from "../../install/world.ts";
+import { ROOT } from "../../scripts/build.ts";
+import { OpenClawHost } from "../../scripts/openclaw-host.ts";
+import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { pathWithOpenClaw } from "../docker/package.ts";
+import type { Report } from "../docker/rig.ts";
+import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+
+const MODEL = "nomic-embed-text";
+/** As a person has it who never chose a provider: no `memory` in the configuration, no key for OpenClaw's default one. */
+const NO_PROVIDER = { memory: null, plugins: { allow: ["memory-core", "ollama"] } };
+const NOTES = { "MEMORY.md": "# Notes\n\nKonflux is the build system at work.\n" };
+const TIMEOUT_MS = 900_000;
+
+let ollama: StandInOllama;
+
+beforeAll(async () => {
+  ollama = await startStandInOllama({ models: [MODEL] });
+});
+afterAll(() => ollama?.close());
+
+describe("a gateway that runs, whose notes our service embedded", () => {
+  let host: OpenClawHost;
+  beforeAll(async () => {
+    host = await OpenClawHost.make({ notes: NOTES, config: NO_PROVIDER });
+    await host.startGateway();
+  });
+  afterAll(() => host?.stop());
+
+  it("finds a note that is written after the service was taken back", { timeout: TIMEOUT_MS }, async () => {
+    await done(host, pointed(host));
+    const embedded = await host.invokeTool("memory_search", { query: "build system", corpus: "memory" });
+    expect(embedded.details.provider).toBe("ollama");
+    expect(await done(host, takenBack(host, true))).toEqual([]);
+    writeNote(host, "The giraffe naps under the acacia.");
+    await expect
+      .poll(
+        async () =>
+          (await host.invokeTool("memory_search", { query: "giraffe acacia", corpus: "memory" })).text,
+      )
+      .toContain("giraffe naps");
+  });
+});
+
+describe("without a gateway", () => {
+  let host: OpenClawHost;
+  beforeAll(async () => {
+    host = await OpenClawHost.make({ notes: NOTES, config: NO_PROVIDER });
+  });
+  afterAll(() => host?.stop());
+
+  it("what version 0.1 left behind is refused by OpenClaw, and --repair mends it", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await done(host, pointed(host));
+    // It gave the provider back, indexed in vain, and forgot that it had been here.
+    await host.openclaw(["config", "unset", "memory.search"]);
+    await (await worldOf(host)).journal.forget({ keepCopy: false });
+    writeNote(host, "The zanzibar harbour opens at nine.");
+    const refused = await host.openclaw(["memory", "index", "--force"]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Refusing to run sync")]);
+
+    const { code, report } = await installer(host, "--repair", "--yes");
+    expect([code, report.steps.at(-1)?.error]).toEqual([0, undefined]);
+    expect(report.plan.map(({ kind }) => kind)).toEqual(["index-notes"]);
+    expect((await host.openclaw(["memory", "index"])).code).toBe(0);
+    const found = await host.openclaw(["memory", "search", "zanzibar harbour", "--json"]);
+    expect(found.stdout).toContain("opens at nine");
+
+    const again = await installer(host, "--repair", "--yes");
+    expect([again.code, again.report.plan]).toEqual([0, []]);
+  });
+});
+
+const step = (host: OpenClawHost) => ({ configPath: host.home.configPath });
+
+function pointed(host: OpenClawHost): readonly Step[] {
+  const point = {
+    provider: "ollama",
+    model: MODEL,
+    baseUrl: ollama.address,
+    replaces: undefined,
+    allow: [],
+  } as const;
+  return [
+    { kind: "point-search", ...step(host), ...point },
+    { kind: "index-notes", ...step(host), mustWork: true, awaitsGateway: false },
+  ];
+}
+
+function takenBack(host: OpenClawHost, awaitsGateway: boolean): readonly Step[] {
+  return [
+    { kind: "restore-search", ...step(host) },
+    { kind: "index-notes", ...step(host), mustWork: false, awaitsGateway },
+  ];
+}
+
+/** Runs the steps to their end, and gives what they warned of. */
+async function done(host: OpenClawHost, steps: readonly Step[]): Promise<readonly string[]> {
+  const world = await worldOf(host);
+  const { openclaw } = await lookAtOpenClaw(world, { kind: "host" }, { notes: false });
+  const { reporter, report } = reporting();
+  const outcome = await execute(steps, world, openclaw, reporter);
+  reporter.end({ plan: undefined, ...outcome, isDryRun: false });
+  expect(outcome.steps.at(-1)?.error).toBeUndefined();
+  return report().warnings;
+}
+
+async function installer(host: OpenClawHost, ...args: readonly string[]) {
+  const { reporter, report } = reporting();
+  const options = parseOptions(["--openclaw", "host", ...args], { write: () => {} });
+  const code = await runInstaller(await worldOf(host), options, reporter, undefined);
+  return { code, report: report() };
+}
+
+function reporting() {
+  let text = "";
+  const reporter = new JsonReporter({ write: (more) => (text += more) });
+  return { reporter, report: () => JSON.parse(text) as Report };
+}
+
+async function worldOf({ home }: OpenClawHost): Promise<World> {
+  const env = { ...home.env, PATH: pathWithOpenClaw(join(home.root, "bin")) };
+  const run = makeRun(env);
+  return {
+    ...{ env, homeDir: join(home.root, "home"), root: ROOT, run, docker: new Docker(run, ROOT) },
+    journal: await Journal.read(join(home.root, "journal")),
+    sidecarAt: (address) => createOllamaSidecar({ address }),
+    pause: async (ms) => {
+      await pause(ms);
+    },
+    now: Date.now,
+  };
+}
+
+function writeNote({ home }: OpenClawHost, text: string): void {
+  mkdirSync(join(home.workspace, "memory"), { recursive: true });
+  writeFileSync(join(home.workspace, "memory", "2026-11-20.md"), `# Day\n\n${text}\n`);
+}

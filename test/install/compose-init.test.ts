@@ -1,0 +1,102 @@
+/** The script of compose's one-shot helper, run by bash against a stand-in for Ollama: asks first, downloads, tries, says why not. */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MODEL = "nomic-embed-text";
+const STAND_IN = join(ROOT, "test", "sidecar", "stand-in-ollama.ts");
+
+let folder: string;
+let ollama: StandInOllama;
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-init-")));
+  writeFileSync(join(folder, "ollama"), `#!/bin/sh\nexec "${process.execPath}" "${STAND_IN}" "$@"\n`, {
+    mode: 0o755,
+  });
+});
+afterEach(async () => {
+  await ollama.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot helper", () => {
+  it("downloads a model that is not there, and sees that it embeds", async () => {
+    ollama = await startStandInOllama();
+    expect(await init()).toEqual({ code: 0, said: expect.stringContaining(`${MODEL} embeds.`) });
+    expect(pulls()).toHaveLength(1);
+  });
+
+  it("asks for nothing to be downloaded where the model is there: a restart needs no network", async () => {
+    ollama = await startStandInOllama({ models: [MODEL] });
+    ollama.setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
+    expect(await init()).toEqual({ code: 0, said: expect.stringContaining(`${MODEL} is there already.`) });
+    expect(pulls()).toEqual([]);
+  });
+
+  it("fails where the model is not there and cannot be downloaded", async () => {
+    ollama = await startStandInOllama();
+    expect((await init("no-such-model")).code).toBe(1);
+  });
+
+  it.each([
+    "llama runner process has terminated: signal: killed",
+    "model requires more system memory (1.2 GiB) than is available (0.9 GiB)",
+  ])("says that memory is short: %s", async (error) => {
+    ollama = await startStandInOllama({ models: [MODEL] });
+    ollama.setFault({ kind: "status", status: 500, error, path: "/api/embed" });
+    expect(await init()).toEqual({
+      code: 1,
+      said: expect.stringMatching(/too little memory.*HELMDECK_EMBEDDINGS_MEMORY=/),
+    });
+  });
+
+  it("shows the beginning of any other answer", async () => {
+    ollama = await startStandInOllama({ models: [MODEL] });
+    ollama.setFault({ kind: "status", status: 500, error: "something else", path: "/api/embed" });
+    expect(await init()).toEqual({
+      code: 1,
+      said: expect.stringMatching(/begins: HTTP\/1\.1 500.*something else/s),
+    });
+  });
+
+  it("takes no name that would be more than a name", async () => {
+    ollama = await startStandInOllama();
+    expect(await init('m"; touch /tmp/x')).toEqual({
+      code: 1,
+      said: expect.stringContaining("holds a character"),
+    });
+    expect(ollama.requests).toEqual([]);
+  });
+});
+
+const pulls = () => ollama.requests.filter(({ path }) => path === "/api/pull");
+
+/** As compose gives it to bash, but for the service's address. */
+function script(): string {
+  const { services } = parse(readFileSync(join(ROOT, "compose.embeddings.yml"), "utf8"), { merge: true });
+  const [text] = services["helmdeck-embeddings-init"].command as readonly [string];
+  const { hostname, port } = new URL(ollama.address);
+  return text
+    .replaceAll("$$", "$")
+    .replace("/dev/tcp/helmdeck-embeddings/11434", `/dev/tcp/${hostname}/${port}`);
+}
+
+function init(model = MODEL): Promise<{ readonly code: number; readonly said: string }> {
+  const env = {
+    PATH: [folder, process.env.PATH].join(delimiter),
+    HOME: folder,
+    OLLAMA_HOST: ollama.address,
+    EMBEDDING_MODEL: model,
+  };
+  return new Promise((resolve) => {
+    execFile("bash", ["-euo", "pipefail", "-c", script()], { env }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, said: stdout + stderr }),
+    );
+  });
+}

@@ -1,0 +1,128 @@
+/** The steps that bring the embedding service up: what is there is not downloaded, what ended is not waited for. */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Docker } from "../../install/docker.ts";
+import { execute } from "../../install/execute.ts";
+import { Journal } from "../../install/journal.ts";
+import { JsonReporter } from "../../install/report.ts";
+import type { Run } from "../../install/run.ts";
+import type { Step } from "../../install/steps.ts";
+import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+
+const MODEL = "nomic-embed-text";
+
+let folder: string;
+let ollama: StandInOllama;
+/** What `docker container inspect` says, one after the other; the last one stays. */
+let states: { readonly Status: string; readonly restarts?: number; readonly health?: string }[];
+let waitedMs: number;
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-sidecar-")));
+  ollama = await startStandInOllama();
+  states = [];
+  waitedMs = 0;
+});
+afterEach(async () => {
+  await ollama.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the model", () => {
+  const pull = (): Step => ({ kind: "pull-model", model: MODEL, service: { url: ollama.address } });
+  const pulls = () => ollama.requests.filter(({ path }) => path === "/api/pull");
+
+  it("is downloaded where it is not there, and then asked for no more", async () => {
+    expect((await run(pull())).outcome).toBe("done");
+    expect(pulls()).toHaveLength(1);
+    expect(await run(pull())).toMatchObject({ outcome: "done", remark: "it is there already" });
+    expect(pulls()).toHaveLength(1);
+  });
+
+  it("that is there needs no network", async () => {
+    await run(pull());
+    ollama.setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
+    expect((await run(pull())).outcome).toBe("done");
+  });
+
+  it("is downloaded, too, where the service does not say what it has", async () => {
+    ollama.setFault({ kind: "status", status: 500, path: "/api/tags" });
+    expect((await run(pull())).outcome).toBe("done");
+    expect(pulls()).toHaveLength(1);
+  });
+
+  it("that finds no memory is told so, with how to give it more", async () => {
+    await run(pull());
+    const error = "llama runner process has terminated: signal: killed";
+    ollama.setFault({ kind: "status", status: 500, error, path: "/api/embed" });
+    const check: Step = { kind: "check-embedding", model: MODEL, service: { url: ollama.address } };
+    expect((await run(check)).error).toMatch(/lack of memory.*HELMDECK_EMBEDDINGS_MEMORY=4g/);
+  });
+});
+
+describe("a sidecar that is started", () => {
+  const start: Step = {
+    ...{ kind: "start-sidecar", compose: "docker-compose", files: [], environment: {} },
+    downloadsImage: false,
+  };
+
+  it("is waited for until it is healthy", async () => {
+    states = [
+      { Status: "running", health: "starting" },
+      { Status: "running", health: "starting", restarts: 1 },
+      { Status: "running", health: "healthy", restarts: 1 },
+    ];
+    expect((await run(start)).outcome).toBe("done");
+  });
+
+  it.each<[string, (typeof states)[number]]>([
+    ["has ended", { Status: "exited" }],
+    ["ends again and again", { Status: "restarting", restarts: 3 }],
+  ])("that %s is not waited for, and its own reason is told", async (_, state) => {
+    states = [{ Status: "running", health: "starting" }, state];
+    expect((await run(start)).error).toMatch(/ended by itself: Error: permission denied: \/root\/\.ollama/);
+    expect(waitedMs).toBeLessThan(10_000);
+  });
+
+  it("that hangs is given up after three minutes", async () => {
+    states = [{ Status: "running", health: "starting" }];
+    let now = 0;
+    expect((await run(start, () => (now += 1_000))).error).toContain("not healthy within 180 s");
+  });
+});
+
+async function run(step: Step, now: () => number = Date.now) {
+  const docker = new Docker(engine, folder);
+  const world = {
+    ...{ env: {}, homeDir: folder, root: folder, run: engine, docker },
+    journal: await Journal.read(join(folder, "journal")),
+    sidecarAt: (address: string) => createOllamaSidecar({ address }),
+    pause: async (ms: number) => {
+      waitedMs += ms;
+    },
+    now,
+  };
+  const { steps } = await execute([step], world, undefined, new JsonReporter({ write: () => {} }));
+  const [outcome] = steps;
+  if (outcome === undefined) throw new Error("no step was run");
+  return outcome;
+}
+
+const engine: Run = async (_, args) => {
+  const says = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" });
+  if (args[0] === "logs") return says("time=… level=INFO\nError: permission denied: /root/.ollama\n");
+  if (args[0] !== "container") return says("");
+  const [{ Status, restarts = 0, health } = { Status: "running" }] = states;
+  if (states.length > 1) states = states.slice(1);
+  const container = {
+    ...{ Id: "1", Name: "/helmdeck-embeddings", RestartCount: restarts },
+    State: { Running: Status === "running", Status, ...(health && { Health: { Status: health } }) },
+    Config: { Image: "ollama", Labels: null },
+    HostConfig: { NetworkMode: "baas-net", PortBindings: null },
+    NetworkSettings: { Networks: null },
+  };
+  return says(JSON.stringify([container]));
+};
