@@ -68,7 +68,6 @@ export async function runInstaller(
   reporter: Reporter,
   ask: Ask,
 ): Promise<ExitCode> {
-  reporter.line("==> Looking at this machine");
   const { plan, openclaw } = await settle(world, options, reporter, ask);
   const end = (exitCode: ExitCode, steps: Outcome["steps"] = []): ExitCode => {
     reporter.end({ plan, steps, exitCode, isDryRun: options.dryRun });
@@ -92,7 +91,8 @@ interface Settled {
 
 /** A plan with nothing left to ask: what the machine cannot have and what is the operator's own are decided. */
 async function settle(world: World, options: Options, reporter: Reporter, ask: Ask): Promise<Settled> {
-  const { facts, openclaw } = await look(world, options);
+  const done = reporter.working("Looking at this machine");
+  const { facts, openclaw } = await look(world, options).finally(done);
   const plan = makePlan(facts, options);
   if (lacksOnlyDocker(plan) && options.mode === "install") {
     const goesOn =

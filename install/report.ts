@@ -14,6 +14,8 @@ import {
 export interface Reporter {
   plan(plan: Plan): void;
   missing(missing: readonly Missing[]): void;
+  /** For what takes a while and is no step; gives what ends it. */
+  working(text: string): () => void;
   begin(step: Step): void;
   readonly progress: (done: number, total: number) => void;
   /** Said at once, and counted in the summary. */
@@ -34,10 +36,23 @@ export interface End {
 
 export interface Stream {
   readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
   write(text: string): unknown;
 }
 
 type Format = Parameters<typeof styleText>[0];
+
+/** Calls again and again, until what it gives is called. */
+export type Every = (ms: number, call: () => void) => () => void;
+
+const everySoOften: Every = (ms, call) => {
+  const timer = setInterval(call, ms).unref();
+  return () => clearInterval(timer);
+};
+
+/** From then on a line that is open says for how long: what takes long must be seen to go on. */
+const TICK_MS = 1_000;
+const COLUMNS = 80;
 
 /** Colours and a bar on a terminal that wants them; elsewhere plain lines. */
 export class LineReporter implements Reporter {
@@ -48,9 +63,16 @@ export class LineReporter implements Reporter {
   /** What came up while a step's line was open. */
   #held: string[] = [];
   #isOpen = false;
+  readonly #every: Every;
+  #stopTicking: () => void = () => {};
 
-  constructor(out: NodeJS.WriteStream | Stream, env: Readonly<Record<string, string | undefined>>) {
+  constructor(
+    out: NodeJS.WriteStream | Stream,
+    env: Readonly<Record<string, string | undefined>>,
+    every: Every = everySoOften,
+  ) {
     this.#out = out;
+    this.#every = every;
     this.#isTerminal = out.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
   }
 
@@ -70,14 +92,47 @@ export class LineReporter implements Reporter {
     }
   }
 
+  working(text: string): () => void {
+    if (!this.#isTerminal) {
+      this.line(`==> ${text}`);
+      return () => {};
+    }
+    this.#tick(text);
+    return () => {
+      this.#stopTicking();
+      this.#out.write(`\r\x1b[2K${this.#open(text)}\n`);
+    };
+  }
+
   begin(step: Step): void {
-    this.#out.write(`${this.#style("bold", "==>")} ${titleOf(step)}`);
+    const title = titleOf(step);
+    if (this.#isTerminal) this.#tick(title);
+    else this.#out.write(this.#open(title));
     this.#isOpen = true;
+  }
+
+  /** The line, written over every second with the seconds that have gone by. */
+  #tick(text: string): void {
+    const began = performance.now();
+    this.#out.write(this.#open(text));
+    this.#stopTicking = this.#every(TICK_MS, () => {
+      const seconds = Math.round((performance.now() - began) / 1_000);
+      this.#out.write(`\r\x1b[2K${this.#open(text, ` ${seconds} s`)}`);
+    });
+  }
+
+  /** In one row of the terminal: what is written over must not have been wrapped. */
+  #open(text: string, suffix = ""): string {
+    const room = (this.#out.columns ?? COLUMNS) - "==> ".length - suffix.length - 1;
+    const isWhole = !this.#isTerminal || text.length <= room;
+    const shown = isWhole ? text : `${text.slice(0, Math.max(0, room - 1))}…`;
+    return `${this.#style("bold", "==>")} ${shown}${suffix}`;
   }
 
   readonly progress = (done: number, total: number): void => {
     if (!this.#isTerminal) return;
     if (this.#bar === undefined) {
+      this.#stopTicking();
       this.#out.write("\n");
       const format = "    {bar} {percentage} % · {value} of {total} MB";
       // A terminal's stream is a whole stream.
@@ -128,6 +183,7 @@ export class LineReporter implements Reporter {
 
   /** A terminal's line is written over; in a file the outcome follows on the same line. */
   #close(whole: string, mark: string, remarks: readonly (string | undefined)[]): void {
+    this.#stopTicking();
     this.#bar?.stop();
     const had = this.#bar !== undefined;
     this.#bar = undefined;
@@ -164,6 +220,7 @@ export class JsonReporter implements Reporter {
     this.#warnings.push(text);
   };
   readonly progress = (): void => {};
+  working = () => () => {};
   begin(): void {}
   done(): void {}
   failed(): void {}

@@ -6,24 +6,13 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker.ts";
 import { execute } from "../../install/execute.ts";
-import { runInstaller } from "../../install/installer.ts";
-import { Journal } from "../../install/journal.ts";
 import { lookAtOpenClaw } from "../../install/look/openclaw.ts";
-import { parseOptions } from "../../install/options.ts";
-import { JsonReporter } from "../../install/report.ts";
-import { makeRun } from "../../install/run.ts";
 import type { Step } from "../../install/steps.ts";
-import type { World } from "../../install/world.ts";
-import { ROOT } from "../../scripts/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host.ts";
-import { createOllamaSidecar } from "../../sidecar/index.ts";
-import { pathWithOpenClaw } from "../docker/package.ts";
-import type { Report } from "../docker/rig.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+import { installerIn, reporting, worldOf } from "./installer.ts";
 
 const MODEL = "nomic-embed-text";
 /** As a person has it who never chose a provider: no `memory` in the configuration, no key for OpenClaw's default one. */
@@ -74,19 +63,19 @@ describe("without a gateway", () => {
     await done(host, pointed(host));
     // It gave the provider back, indexed in vain, and forgot that it had been here.
     await host.openclaw(["config", "unset", "memory.search"]);
-    await (await worldOf(host)).journal.forget({ keepCopy: false });
+    await (await worldOf(host.home)).journal.forget({ keepCopy: false });
     writeNote(host, "The zanzibar harbour opens at nine.");
     const refused = await host.openclaw(["memory", "index", "--force"]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Refusing to run sync")]);
 
-    const { code, report } = await installer(host, "--repair", "--yes");
+    const { code, report } = await installerIn(await worldOf(host.home), "--repair", "--yes");
     expect([code, report.steps.at(-1)?.error]).toEqual([0, undefined]);
     expect(report.plan.map(({ kind }) => kind)).toEqual(["index-notes"]);
     expect((await host.openclaw(["memory", "index"])).code).toBe(0);
     const found = await host.openclaw(["memory", "search", "zanzibar harbour", "--json"]);
     expect(found.stdout).toContain("opens at nine");
 
-    const again = await installer(host, "--repair", "--yes");
+    const again = await installerIn(await worldOf(host.home), "--repair", "--yes");
     expect([again.code, again.report.plan]).toEqual([0, []]);
   });
 });
@@ -116,40 +105,13 @@ function takenBack(host: OpenClawHost, awaitsGateway: boolean): readonly Step[] 
 
 /** Runs the steps to their end, and gives what they warned of. */
 async function done(host: OpenClawHost, steps: readonly Step[]): Promise<readonly string[]> {
-  const world = await worldOf(host);
+  const world = await worldOf(host.home);
   const { openclaw } = await lookAtOpenClaw(world, { kind: "host" }, { notes: false });
   const { reporter, report } = reporting();
   const outcome = await execute(steps, world, openclaw, reporter);
   reporter.end({ plan: undefined, ...outcome, isDryRun: false });
   expect(outcome.steps.at(-1)?.error).toBeUndefined();
   return report().warnings;
-}
-
-async function installer(host: OpenClawHost, ...args: readonly string[]) {
-  const { reporter, report } = reporting();
-  const options = parseOptions(["--openclaw", "host", ...args], { write: () => {} });
-  const code = await runInstaller(await worldOf(host), options, reporter, undefined);
-  return { code, report: report() };
-}
-
-function reporting() {
-  let text = "";
-  const reporter = new JsonReporter({ write: (more) => (text += more) });
-  return { reporter, report: () => JSON.parse(text) as Report };
-}
-
-async function worldOf({ home }: OpenClawHost): Promise<World> {
-  const env = { ...home.env, PATH: pathWithOpenClaw(join(home.root, "bin")) };
-  const run = makeRun(env);
-  return {
-    ...{ env, homeDir: join(home.root, "home"), root: ROOT, run, docker: new Docker(run, ROOT) },
-    journal: await Journal.read(join(home.root, "journal")),
-    sidecarAt: (address) => createOllamaSidecar({ address }),
-    pause: async (ms) => {
-      await pause(ms);
-    },
-    now: Date.now,
-  };
 }
 
 function writeNote({ home }: OpenClawHost, text: string): void {

@@ -1,0 +1,50 @@
+/** The installer beside a gateway that runs: it asks before it does anything, and starts no second one that could only die. */
+import { readFileSync } from "node:fs";
+import { describe, expect, inject, it } from "vitest";
+import { OpenClaw } from "../../install/openclaw.ts";
+import { withGateway } from "../../install/proof-gateway.ts";
+import { installerIn, worldOf } from "./installer.ts";
+
+/** Before, three and a half minutes went by in silence; now a few commands of OpenClaw's are asked at once. */
+const AT_ONCE_MS = 120_000;
+
+describe("beside a gateway whose token this shell lacks", () => {
+  const home = inject("sharedHome");
+  const { OPENCLAW_GATEWAY_TOKEN: _, ...withoutToken } = home.env;
+  const config = () => readFileSync(home.configPath, "utf8");
+
+  it("the installer says which variable to set, and changes nothing", async () => {
+    const before = config();
+    const began = performance.now();
+    const { code, report } = await installerIn(await worldOf(home, withoutToken), "--no-embeddings", "--yes");
+    expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
+    expect(code).toBe(2);
+    expect(report.missing).toMatchObject([
+      { what: "gateway", remedy: expect.stringContaining("export OPENCLAW_GATEWAY_TOKEN=") },
+    ]);
+    expect([report.plan, report.steps]).toEqual([[], []]);
+    expect(config()).toBe(before);
+  });
+
+  it("with it, the gateway is seen to run", async () => {
+    const { code, report } = await installerIn(await worldOf(home), "--verify", "--dry-run");
+    expect([code, report.missing]).toEqual([0, []]);
+    expect(report.plan).toMatchObject([{ kind: "prove", gateway: "running" }]);
+  });
+});
+
+describe("a second gateway beside one that this shell does not see", () => {
+  const home = inject("sharedHome");
+
+  it("dies at once, and its own reason ends the wait", async () => {
+    const world = await worldOf(home);
+    const openclaw = await OpenClaw.find({ kind: "host" }, world);
+    if (openclaw === undefined) throw new Error("OpenClaw was not found");
+    const began = performance.now();
+    const proving = withGateway(openclaw, world, () => Promise.reject(new Error("it was never ready")));
+    await expect(proving).rejects.toThrow(
+      /ended by itself \(\d+\): .*another OpenClaw process.*OPENCLAW_GATEWAY_PORT/s,
+    );
+    expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
+  });
+});

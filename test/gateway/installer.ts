@@ -1,0 +1,44 @@
+/** The installer inside a test's own process, as in the home of an OpenClaw that a test made. */
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Docker } from "../../install/docker.ts";
+import { runInstaller } from "../../install/installer.ts";
+import { Journal } from "../../install/journal.ts";
+import { parseOptions } from "../../install/options.ts";
+import { JsonReporter } from "../../install/report.ts";
+import { makeRun } from "../../install/run.ts";
+import type { World } from "../../install/world.ts";
+import { ROOT } from "../../scripts/build.ts";
+import type { OpenClawHome } from "../../scripts/openclaw-host.ts";
+import { createOllamaSidecar } from "../../sidecar/index.ts";
+import { pathWithOpenClaw } from "../docker/package.ts";
+import type { Report } from "../docker/rig.ts";
+
+/** `env` is that of the shell in which the installer is called. */
+export async function worldOf(home: OpenClawHome, env: World["env"] = home.env): Promise<World> {
+  const whole = { ...env, PATH: pathWithOpenClaw(join(home.root, "bin")) };
+  const run = makeRun(whole);
+  return {
+    ...{ env: whole, homeDir: join(home.root, "home"), root: ROOT, run, docker: new Docker(run, ROOT) },
+    journal: await Journal.read(join(home.root, "journal")),
+    sidecarAt: (address) => createOllamaSidecar({ address }),
+    pause: async (ms) => {
+      await pause(ms);
+    },
+    now: Date.now,
+  };
+}
+
+/** `install.sh --json --openclaw host <args>`, where nobody is there to be asked. */
+export async function installerIn(world: World, ...args: readonly string[]) {
+  const { reporter, report } = reporting();
+  const options = parseOptions(["--openclaw", "host", ...args], { write: () => {} });
+  const code = await runInstaller(world, options, reporter, undefined);
+  return { code, report: report() };
+}
+
+export function reporting() {
+  let text = "";
+  const reporter = new JsonReporter({ write: (more) => (text += more) });
+  return { reporter, report: () => JSON.parse(text) as Report };
+}

@@ -1,0 +1,263 @@
+/**
+ * OpenClaw's index of its notes after our service was taken back, against an OpenClaw that is played as the real one was seen to
+ * behave (test/gateway/notes-index.test.ts shows it on the real one): it refuses to touch vectors whose provider is gone.
+ */
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Docker } from "../../install/docker.ts";
+import { execute } from "../../install/execute.ts";
+import { Journal } from "../../install/journal.ts";
+import type { Json } from "../../install/json.ts";
+import { OpenClaw } from "../../install/openclaw.ts";
+import { JsonReporter } from "../../install/report.ts";
+import type { Run } from "../../install/run.ts";
+import type { Step } from "../../install/steps.ts";
+
+const URL = "http://127.0.0.1:11434";
+
+let folder: string;
+let configPath: string;
+/** By whom the index was made: undefined is by words alone. */
+let indexedBy: string | undefined;
+/** Providers that answer now. */
+let alive: Set<string>;
+let hasNotes: boolean;
+let commands: string[];
+/** How often a reset still finds the index busy. */
+let busy: number;
+/** What the gateway embeds with, one after the other; the last one stays. */
+let gatewayUses: string[];
+let isKilled: (command: string) => boolean;
+let warnings: readonly string[];
+let clockMs: number;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-notes-")));
+  configPath = join(folder, "openclaw.json");
+  indexedBy = undefined;
+  alive = new Set(["ollama"]);
+  hasNotes = true;
+  commands = [];
+  busy = 0;
+  gatewayUses = ["none"];
+  isKilled = () => false;
+  warnings = [];
+  clockMs = 0;
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const point = (): Step => ({
+  ...{ kind: "point-search", configPath, provider: "ollama", model: "m", baseUrl: URL },
+  ...{ replaces: undefined, allow: [] },
+});
+const restore = (): Step => ({ kind: "restore-search", configPath });
+const index = (changes: { mustWork?: boolean; awaitsGateway?: boolean } = {}): Step => ({
+  ...{ kind: "index-notes", configPath, mustWork: false, awaitsGateway: false },
+  ...changes,
+});
+
+describe("once our service is taken back, where nobody had chosen a provider", () => {
+  beforeEach(async () => {
+    write({});
+    await run(point(), index({ mustWork: true }));
+    expect(indexedBy).toBe("ollama");
+  });
+
+  it("the vectors go, since nothing else lets OpenClaw index again", async () => {
+    await run(restore(), index());
+    expect(canIndex()).toBe(true);
+    expect(commands).toContain("memory reset --yes --agent main");
+    expect(warnings).toEqual([]);
+  });
+
+  it("they stay in OpenClaw's cache where its default provider is there and takes over", async () => {
+    alive.add("openai");
+    await run(restore(), index());
+    expect([indexedBy, canIndex()]).toEqual(["openai", true]);
+    expect(commands.some((command) => command.includes("reset"))).toBe(false);
+  });
+
+  it("also where there is no note at the moment, of which OpenClaw says that nothing is to be done", async () => {
+    hasNotes = false;
+    await run(restore(), index());
+    hasNotes = true;
+    expect(canIndex()).toBe(true);
+  });
+
+  it("a busy index is waited for, and one that stays busy is told with what helps", async () => {
+    busy = 5;
+    await run(restore(), index());
+    expect(canIndex()).toBe(true);
+    await run(point(), index({ mustWork: true }));
+    busy = Number.POSITIVE_INFINITY;
+    await run(restore(), index());
+    expect(warnings.join()).toMatch(
+      /the index is busy.*install\.sh --repair.*memory reset --yes --agent main/,
+    );
+    expect(clockMs).toBeLessThan(200_000);
+  });
+
+  it.each(["memory status", "memory index", "memory reset", "config patch"])(
+    "a run that is killed at %s is finished by the next one",
+    async (command) => {
+      isKilled = (now) => now.startsWith(command);
+      await run(restore(), index()).catch(() => {});
+      isKilled = () => false;
+      const { entries } = await Journal.read(join(folder, "journal"));
+      expect(entries.indexDue).toBe(true);
+      await run(...(entries.search === undefined ? [] : [restore()]), index());
+      expect([canIndex(), read()]).toEqual([true, {}]);
+      expect((await Journal.read(join(folder, "journal"))).entries.indexDue).toBeUndefined();
+    },
+  );
+
+  it("a gateway that still embeds with it is waited for: it would put the vectors back", async () => {
+    gatewayUses = ["ollama", "restarts", "ollama", "none"];
+    commands = [];
+    await run(restore(), index({ awaitsGateway: true }));
+    const first = commands.findIndex((command) => command.startsWith("memory"));
+    expect(commands.slice(0, first).filter((command) => command.startsWith("gateway call"))).toHaveLength(4);
+    expect([canIndex(), warnings]).toEqual([true, []]);
+  });
+
+  it("a gateway that never lets go of it is told", async () => {
+    gatewayUses = ["ollama"];
+    await run(restore(), index({ awaitsGateway: true }));
+    expect(warnings.join()).toContain("openclaw gateway restart");
+    expect(canIndex()).toBe(true);
+  });
+});
+
+describe("a provider that somebody chose", () => {
+  it("in the meantime stays, and OpenClaw indexes with it", async () => {
+    write({});
+    await run(point(), index());
+    const theirs = { memory: { search: { provider: "gemini", model: "g" } } };
+    write(theirs);
+    alive.add("gemini");
+    await run(restore(), index());
+    expect([read(), indexedBy]).toEqual([theirs, "gemini"]);
+    expect(commands.some((command) => command.includes("reset"))).toBe(false);
+  });
+
+  it("and that is down keeps what it paid for, and what is said then helps", async () => {
+    write({ memory: { search: { provider: "gemini" } } });
+    await run(point(), index());
+    await run(restore(), index());
+    expect(warnings.join()).toMatch(
+      /provider gemini is unavailable.*openclaw memory index --force --agent main/,
+    );
+    expect(commands.some((command) => command.includes("reset"))).toBe(false);
+    alive.add("gemini");
+    await run(index());
+    expect(indexedBy).toBe("gemini");
+  });
+
+  it("is not asked to index again what it has indexed", async () => {
+    write({});
+    await run(point(), index());
+    commands = [];
+    await run(index());
+    expect(commands.filter((command) => command.startsWith("memory"))).toEqual(["memory status --json"]);
+  });
+});
+
+describe("an index that cannot be made", () => {
+  it("ends a step that must work, with its reason", async () => {
+    write({});
+    await run(point());
+    alive.clear();
+    await expect(run(index({ mustWork: true }))).rejects.toThrow("provider ollama is unavailable");
+  });
+
+  it("is no reason to write a journal where there was none", async () => {
+    write({});
+    indexedBy = "ollama";
+    await run(index());
+    expect(canIndex()).toBe(true);
+    expect(existsSync(join(folder, "journal"))).toBe(false);
+  });
+});
+
+/** Steps of one run: the journal is read anew, as the next run does. */
+async function run(...steps: readonly Step[]): Promise<void> {
+  const docker = new Docker(program, folder);
+  const openclaw = await OpenClaw.find({ kind: "host" }, { run: program, docker, homeDir: folder });
+  const world = {
+    ...{ env: {}, homeDir: folder, root: folder, run: program, docker },
+    journal: await Journal.read(join(folder, "journal")),
+    sidecarAt: () => {
+      throw new Error("no step here asks a sidecar");
+    },
+    pause: async (ms: number) => {
+      clockMs += ms;
+    },
+    now: () => clockMs,
+  };
+  let text = "";
+  const reporter = new JsonReporter({ write: (more) => (text += more) });
+  const outcome = await execute(steps, world, openclaw, reporter);
+  reporter.end({ plan: undefined, ...outcome, isDryRun: false });
+  ({ warnings } = JSON.parse(text) as { warnings: readonly string[] });
+  const error = outcome.steps.at(-1)?.error;
+  if (error !== undefined) throw new Error(error);
+}
+
+const done = (stdout = "") => ({ exitCode: 0, stdout, stderr: "" });
+const failed = (stderr: string) => ({ exitCode: 1, stdout: "", stderr });
+
+const program: Run = async (_, args, { input = "" } = {}) => {
+  const command = args.join(" ");
+  if (command === "--version") return done("OpenClaw 2026.9.6\n");
+  commands.push(command);
+  if (isKilled(command)) throw new Error("killed");
+  if (command.startsWith("config patch")) write(JSON.parse(String(input)) as Json);
+  if (command.startsWith("gateway call")) return gateway();
+  if (command.startsWith("memory status")) return done(status());
+  if (command.startsWith("memory index")) return indexing();
+  if (command.startsWith("memory reset")) return reset();
+  return done();
+};
+
+/** The default where nobody chose one. */
+const provider = () => chosen() ?? "openai";
+const chosen = (): string | undefined => read().memory?.search?.provider;
+/** As with `openclaw memory index`, without changing anything. */
+const canIndex = () => alive.has(provider()) || (chosen() === undefined && indexedBy === undefined);
+
+function indexing() {
+  if (!hasNotes) return done("No memory files found; nothing indexed (main).\n");
+  if (!canIndex()) return failed(`Memory index failed (main): provider ${provider()} is unavailable\n`);
+  indexedBy = alive.has(provider()) ? provider() : undefined;
+  return done();
+}
+
+function reset() {
+  busy -= 1;
+  if (busy >= 0) return failed("Memory reset failed: the index is busy\n");
+  indexedBy = undefined;
+  return done();
+}
+
+function status(): string {
+  const identity = indexedBy === provider() ? "valid" : "mismatched";
+  const vector = indexedBy === undefined ? {} : { dims: 768 };
+  const agent = { agentId: "main", status: { vector, custom: { indexIdentity: { status: identity } } } };
+  return JSON.stringify([agent], null, 2);
+}
+
+function gateway() {
+  const [uses = "none"] = gatewayUses;
+  if (gatewayUses.length > 1) gatewayUses = gatewayUses.slice(1);
+  if (uses === "restarts") return failed("Gateway not reachable\n");
+  return done(JSON.stringify({ ok: true, output: { details: { provider: uses } } }));
+}
+
+/** A merge patch of two levels is enough here. */
+function write(patch: Json): void {
+  const memory = (patch as { memory?: Json }).memory;
+  writeFileSync(configPath, JSON.stringify(memory === undefined || memory === null ? {} : { memory }));
+}
+const read = () => JSON.parse(existsSync(configPath) ? readFileSync(configPath, "utf8") : "{}");

@@ -1,0 +1,73 @@
+/** What a person sees while something takes long: on a terminal the open line moves, elsewhere it is written once. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { LineReporter } from "../../install/report.ts";
+import type { Step } from "../../install/steps.ts";
+
+const STEP: Step = { kind: "index-notes", configPath: "/c", mustWork: true, awaitsGateway: false };
+const TITLE = "let OpenClaw index its notes anew";
+
+let text: string;
+let tick: (() => void) | undefined;
+
+beforeEach(() => {
+  text = "";
+  tick = undefined;
+});
+
+function reporter(out: { readonly isTTY: boolean; readonly columns?: number }): LineReporter {
+  const every = (_: number, call: () => void) => {
+    tick = call;
+    return () => {
+      tick = undefined;
+    };
+  };
+  return new LineReporter({ ...out, write: (more: string) => (text += more) }, {}, every);
+}
+
+describe("a line that is open", () => {
+  it("moves on a terminal until the step is over, and then stands with its outcome", () => {
+    const terminal = reporter({ isTTY: true });
+    terminal.begin(STEP);
+    tick?.();
+    expect(text).toMatch(new RegExp(`${TITLE} \\d+ s$`));
+    terminal.done({ step: STEP, outcome: "done", ms: 12_000 });
+    expect(text).toMatch(new RegExp(`✓.* ${TITLE} \\(12\\.0 s\\)\\n$`));
+    expect(tick).toBeUndefined();
+  });
+
+  it("stops moving when the step fails, and when a bar takes its place", () => {
+    const terminal = reporter({ isTTY: true });
+    terminal.begin(STEP);
+    terminal.failed({ step: STEP, outcome: "failed", ms: 1, error: "because" });
+    expect(tick).toBeUndefined();
+    expect(text).toContain("because");
+  });
+
+  it("moves also while the machine is looked at", () => {
+    const done = reporter({ isTTY: true }).working("Looking at this machine");
+    tick?.();
+    expect(text).toMatch(/Looking at this machine \d+ s$/);
+    done();
+    expect(text).toMatch(/Looking at this machine\n$/);
+    expect(tick).toBeUndefined();
+  });
+
+  it("fits into one row of the terminal, or it could not be written over", () => {
+    const terminal = reporter({ isTTY: true, columns: 30 });
+    terminal.begin(STEP);
+    tick?.();
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does not show
+    const rows = text.split("\r").map((row) => row.replace(/\x1b\[\d*[a-zA-Z]/g, ""));
+    expect(rows.length).toBe(2);
+    expect(rows.every((row) => row.length < 30)).toBe(true);
+  });
+
+  it("is written once where it is no terminal", () => {
+    const file = reporter({ isTTY: false });
+    file.working("Looking at this machine")();
+    file.begin(STEP);
+    expect(tick).toBeUndefined();
+    file.done({ step: STEP, outcome: "done", ms: 12_000 });
+    expect(text).toBe(`==> Looking at this machine\n==> ${TITLE} ✓ (12.0 s)\n`);
+  });
+});
