@@ -173,7 +173,8 @@ async function embeddingsFinding({ config, answers }: HostFacts): Promise<Findin
       `${provider} at ${withoutCredentials(baseUrl)} does not answer; OpenClaw's part of a search then takes up to 30 s ` +
       "and finds none of its own notes, for a minute more after the service is back (helmdeck's part is not affected)",
     remedy:
-      "Start that service, or go back to search by words: openclaw config set memory.search.provider none",
+      "Start that service, or go back to search by words: openclaw config set memory.search.provider none, " +
+      "then openclaw memory index --force (without it no note is found)",
   };
 }
 

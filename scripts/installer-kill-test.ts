@@ -72,6 +72,8 @@ interface Killed {
 async function killOnce(root: string, engine: Engine, step: string, momentMs: number): Promise<Killed> {
   const host = await OpenClawHost.make({
     notes: { "MEMORY.md": "# Notes\n\nKonflux builds.\n" },
+    // As most people have it: nobody chose a provider.
+    config: { memory: null },
     env: engine.env,
   });
   const env = { ...host.home.env, PATH: pathWithOpenClaw(join(host.home.root, "bin")) };
@@ -93,7 +95,7 @@ async function leftBehind(
   engine: Engine,
 ): Promise<{ readonly text: string; readonly complaint: string | undefined }> {
   const { memory, plugins } = authored(host);
-  const { provider } = memory.search;
+  const provider = memory?.search?.provider;
   const entry = plugins?.entries?.["helmdeck-memory"];
   const embeddings = entry?.config?.embeddings;
   const keyFile = join(host.home.stateDir, "helmdeck-memory.key");
@@ -103,7 +105,7 @@ async function leftBehind(
     engine.docker("ps", "-a", "--format", "{{.Names}}"),
   ]);
   const isWhole = [
-    provider === "none" || (provider === "ollama" && memory.search.remote.baseUrl !== undefined),
+    provider === undefined || (provider === "ollama" && memory.search.remote.baseUrl !== undefined),
     embeddings === undefined || (embeddings.provider === "ollama" && embeddings.url !== undefined),
     key === undefined || /^[\da-f]{64}$/.test(key),
   ].every(Boolean);
@@ -143,6 +145,8 @@ async function finishedAndTakenBack(
   if (gone.code !== 0) return `--uninstall ended with ${gone.code}: ${gone.end}`;
   if (JSON.stringify(authored(host)) !== JSON.stringify(before))
     return "the configuration is not what it was";
+  const index = await host.openclaw(["memory", "index"]);
+  if (index.code !== 0) return `OpenClaw does not index its notes any more: ${index.stderr.trim()}`;
   // The copy may stay: where the kill fell between a write and the note of it, settings are given back one by one.
   const journal = join(
     host.home.root,

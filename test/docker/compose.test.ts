@@ -37,6 +37,23 @@ describe.skipIf(engineMissing() !== undefined)("the sidecar, brought up by hand"
     expect([code, said]).toEqual([1, expect.stringMatching(reason)]);
   });
 
+  it("starts again without a network: the model is in its volume, and -init asks for no download", async () => {
+    expect((await compose({}, "down")).code).toBe(0);
+    expect((await compose({}, "up", "-d", SIDECAR)).code).toBe(0);
+    await expect.poll(() => docker("inspect", "-f", "{{.State.Health.Status}}", SIDECAR)).toBe("healthy");
+    await setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
+    expect(await init({})).toMatchObject({ code: 0, said: expect.stringContaining("is there already") });
+    await setFault(null);
+  });
+
+  it("-init says that memory is short", async () => {
+    const error = "llama runner process has terminated: signal: killed";
+    await setFault({ kind: "status", status: 500, error, path: "/api/embed" });
+    const { code, said } = await init({});
+    await setFault(null);
+    expect([code, said]).toEqual([1, expect.stringContaining("HELMDECK_EMBEDDINGS_MEMORY")]);
+  });
+
   it("-init fails for a service that lists the model and does not embed", async () => {
     await setFault({ kind: "status", status: 500, path: "/api/embed" });
     const { code, said } = await init({});

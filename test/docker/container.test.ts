@@ -90,6 +90,16 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
     expect(now).toEqual(config());
     expect(await docker("ps", "--format", "{{.Names}}")).toBe(NAME);
   });
+
+  it("and OpenClaw finds a note that is written afterwards", async () => {
+    const index = await run("docker", ["exec", NAME, "openclaw", "memory", "index"], env);
+    expect([index.code, index.stderr]).toEqual([0, expect.not.stringContaining("failed")]);
+    const notes = join(folder, "state", "workspace", "memory");
+    mkdirSync(notes, { recursive: true });
+    writeFileSync(join(notes, "2026-11-21.md"), "# Day\n\nThe zanzibar harbour opens at nine.\n");
+    const search = ["exec", NAME, "openclaw", "memory", "search", "zanzibar harbour", "--json"];
+    expect((await run("docker", search, env)).stdout).toContain("opens at nine");
+  });
 });
 
 /** npm puts the repository's own openclaw into the path; this person has it in a container alone. */
@@ -101,7 +111,6 @@ function pathWithoutOpenClaw(): string {
 function config() {
   return {
     gateway: { mode: "local", bind: "loopback", auth: { mode: "token" } },
-    memory: { search: { provider: "none" } },
     agents: { defaults: { workspace: "/root/.openclaw/workspace", heartbeat: { every: "0m" } } },
     plugins: { allow: ["memory-core"] },
     cron: { enabled: false },

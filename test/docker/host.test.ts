@@ -5,7 +5,7 @@
  * Budget: thirteen minutes beside the other tests on two cores, most of it OpenClaw's own commands (3 to 15 s each).
  */
 import { createHash } from "node:crypto";
-import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OpenClawHost } from "../../scripts/openclaw-host.ts";
@@ -27,8 +27,12 @@ beforeAll(async () => {
   const engineEnv = await startEngine(makeOllamaImage);
   host = await OpenClawHost.make({
     notes: NOTES,
-    // A secret in the configuration, to see that it appears nowhere else.
-    config: { models: { providers: { own: { baseUrl: "http://127.0.0.1:9", apiKey: SECRET, models: [] } } } },
+    config: {
+      // As most people have it: nobody chose a provider.
+      memory: null,
+      // A secret in the configuration, to see that it appears nowhere else.
+      models: { providers: { own: { baseUrl: "http://127.0.0.1:9", apiKey: SECRET, models: [] } } },
+    },
     env: engineEnv,
   });
   Object.assign(host.home.env, { PATH: pathWithOpenClaw(join(host.home.root, "bin")) });
@@ -144,6 +148,8 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(off.code).toBe(0);
     expect(off.report.steps.at(-1)?.remark).toBe("memory_search finds a stored fact by its own words");
     expect(JSON.parse(config()).memory).toEqual(JSON.parse(original).memory);
+    expect(off.report.warnings.join()).not.toContain("index");
+    await expectNewNoteFound("2026-11-20.md", "The giraffe naps under the acacia.", "giraffe acacia");
     expect(JSON.parse(config()).plugins.entries["helmdeck-memory"]).toEqual({ enabled: true });
     expect(await factsEmbedder()).toEqual({ provider: "none" });
     expect(await docker("ps", "-aq")).toBe("");
@@ -174,6 +180,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     const { code, report } = await installer(host.home.env, "--uninstall", "--yes");
     expect(report.steps.at(-1)?.error).toBeUndefined();
     expect(code).toBe(0);
+    expect(report.warnings.join()).not.toContain("index");
     const { meta: _, ...now } = JSON.parse(config());
     expect(now).toEqual(JSON.parse(original));
     expect(await docker("ps", "-aq")).toBe("");
@@ -182,12 +189,34 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(journal()).toBeUndefined();
   });
 
+  it("and OpenClaw finds a note that is written afterwards, with a gateway and without", async () => {
+    const index = await host.openclaw(["memory", "index"]);
+    expect([index.code, index.stderr]).toEqual([0, expect.not.stringContaining("failed")]);
+    const note = writeNote("2026-11-21.md", "The zanzibar harbour opens at nine.");
+    expect((await host.openclaw(["memory", "search", "zanzibar harbour", "--json"])).stdout).toContain(note);
+    await host.startGateway();
+    await expectNewNoteFound("2026-11-22.md", "The tortoise sleeps until April.", "tortoise April");
+  });
+
   it("showed no secret in any process's arguments, log or world-readable file", async () => {
     expect(secrets.seen()).toEqual([]);
     expect(secrets.samples()).toBeGreaterThan(100);
     expect(worldReadableWith([SECRET, readFileSync(keyPath(), "utf8").trim()])).toEqual([]);
   });
 });
+
+/** OpenClaw's own search, through the gateway; it indexes a new note by itself. */
+async function expectNewNoteFound(name: string, text: string, query: string): Promise<void> {
+  const note = writeNote(name, text);
+  const search = async () => (await host.invokeTool("memory_search", { query, corpus: "memory" })).text;
+  await expect.poll(search).toContain(note);
+}
+
+function writeNote(name: string, text: string): string {
+  mkdirSync(join(host.home.workspace, "memory"), { recursive: true });
+  writeFileSync(join(host.home.workspace, "memory", name), `# Day\n\n${text}\n`);
+  return text;
+}
 
 const config = () => readFileSync(host.home.configPath, "utf8");
 const keyPath = () => join(host.home.stateDir, "helmdeck-memory.key");

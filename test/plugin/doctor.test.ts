@@ -126,7 +126,7 @@ describe("OpenClaw's own embeddings", () => {
     });
     expect(shown).toMatchObject({
       level: "warning",
-      remedy: expect.stringContaining("memory.search.provider none"),
+      remedy: expect.stringMatching(/memory\.search\.provider none, then openclaw memory index --force/),
     });
     expect(shown?.message).toContain("up to 30 s");
     expect(JSON.stringify(shown)).not.toMatch(/pw|s3cr3t/);
