@@ -16,15 +16,19 @@ export type {
 export {
   asHelmdeckError,
   betterSqliteDriver,
+  countByCaller,
   type ErrorCode,
   fieldOf,
   HelmdeckError,
   harmlessBlock,
   harmlessLine,
+  hasRoom,
   isHelmdeckError,
   learnableInputs,
   nodeSqliteDriver,
   ruleOf,
+  SharedPlaces,
+  type ShareLimits,
   UNKNOWN_SUBJECT,
 } from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";

@@ -34,6 +34,7 @@ export {
   validateFact,
 } from "./facts/policy.ts";
 export { asHelmdeckError } from "./failure.ts";
+export { countByCaller, hasRoom, SharedPlaces, type ShareLimits } from "./fair-share.ts";
 export {
   type CategoryCount,
   type Changes,

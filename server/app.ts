@@ -2,21 +2,22 @@
  * The server's request handling as one hono app: guards, authentication, routes, in the order in which a request meets them.
  *
  * Whatever a request is refused for, it is refused before anything that costs more is done: address and host first, then
- * who it is and how often, then the size of its body, then its form, and only then a route.
+ * who it is and how often, then the size of its body, then its form, then how many are under way, and only then a route.
  */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { secureHeaders } from "hono/secure-headers";
 import type { Logger } from "pino";
-import { type Deck, errorReply, HelmdeckError } from "../app/index.ts";
-import { authenticate } from "./authentication.ts";
+import { type Deck, errorReply, HelmdeckError, type ShareLimits } from "../app/index.ts";
+import { authenticate, countOpen } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { answerFailures } from "./failures.ts";
 import { guardAddress } from "./guards/address.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
 import { guardHost, type HostRules } from "./guards/host.ts";
-import { makeRateLimits, type RateLimits } from "./guards/rate.ts";
+import { limitInFlight } from "./guards/in-flight.ts";
+import type { RateLimits } from "./guards/rate.ts";
 import type { Metrics } from "./metrics.ts";
 import { addMount, type Mount } from "./mount.ts";
 import { observeRequests, watchFailures } from "./observing.ts";
@@ -34,8 +35,8 @@ export interface AppParts extends HostRules {
   readonly version: string;
   /** Raw bytes; absent: no authentication. */
   readonly secret?: Uint8Array;
-  /** For each caller, and for each address without one; 0: no limit. */
-  readonly requestsPerMinute: number;
+  readonly limits: RateLimits;
+  readonly inFlight: ShareLimits;
   readonly mounts: readonly Mount[];
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -46,23 +47,20 @@ export interface AppParts extends HostRules {
 
 export function makeApp(parts: AppParts): ServerApp {
   const app: ServerApp = new OpenAPIHono<ServerEnv>({ defaultHook: refuseInvalid });
-  const limits = makeRateLimits(parts.requestsPerMinute);
   app.onError(answerFailures(watchFailures(parts)));
   app.use(observeRequests(parts.metrics, parts.log), SECURITY_HEADERS, connectionHeaders(parts.isStopping));
   app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
-  addOpenPart(app, parts, limits);
-  app.use(authenticate({ ...parts, limits }), limitBody, parseBody);
+  addOpenPart(app, parts);
+  app.use(authenticate(parts), limitBody, parseBody, limitInFlight(parts.inFlight));
   addCallersPart(app, parts);
   app.notFound(async (c) => c.json(errorReply(noSuchRoute()), 404));
   return app;
 }
 
-/** What answers to anybody; counted by address. */
-function addOpenPart(app: ServerApp, { deck, version }: AppParts, limits: RateLimits): void {
-  const counted: MiddlewareHandler<ServerEnv> = async (c, next) => {
-    await limits.countAddress(c);
-    await next();
-  };
+/** What answers to anybody. */
+function addOpenPart(app: ServerApp, parts: AppParts): void {
+  const { deck, version } = parts;
+  const counted = countOpen(parts);
   for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
   addOpenRoutes(app, deck, version);
   addDescriptionRoute(app, version);

@@ -24,8 +24,21 @@ export function authenticate({ secret, now, limits }: Authentication): Middlewar
     const caller = await limits.countingRefusals(c, () =>
       callerOf(key, c.req.header("authorization"), now()),
     );
+    c.env?.connection?.isOf(caller.subject);
     await limits.countCaller(caller);
     c.set("caller", caller);
+    await next();
+  };
+}
+
+/** For routes that answer to anybody: counts the request against the caller where it shows a good token, else by address. */
+export function countOpen({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
+  const key = secret && createSecretKey(secret);
+  return async (c, next) => {
+    const authorization = c.req.header("authorization");
+    const isNamed = key !== undefined && authorization !== undefined;
+    const caller = isNamed ? await callerOf(key, authorization, now()).catch(() => undefined) : undefined;
+    await (caller === undefined ? limits.countAddress(c) : limits.countCaller(caller));
     await next();
   };
 }

@@ -1,5 +1,6 @@
 /** Who a request comes from, as the authentication found it, and how handlers get at it. */
 import type { HttpBindings } from "@hono/node-server";
+import type { RequestConnection } from "./connections.ts";
 
 /** Without authentication everybody is `unknown`, and nothing vouches for it. */
 export interface Caller {
@@ -17,7 +18,8 @@ export const METRICS_SCOPE = "metrics";
 
 /** What middleware leaves for the handlers of one request. */
 export interface ServerEnv {
-  readonly Bindings: Partial<HttpBindings>;
+  /** None in a test without a socket. */
+  readonly Bindings: Partial<HttpBindings & { readonly connection: RequestConnection }>;
   readonly Variables: {
     readonly requestId: string;
     readonly caller: Caller;

@@ -1,8 +1,10 @@
 /** A server over a deck: its request handling, and the same on a socket. */
 import pino, { type Logger } from "pino";
-import type { Deck } from "../app/index.ts";
+import type { Deck, ShareLimits } from "../app/index.ts";
 import manifest from "../package.json" with { type: "json" };
 import { makeApp, type ServerApp } from "./app.ts";
+import { IN_FLIGHT_LIMITS } from "./guards/in-flight.ts";
+import { makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
 import { makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
@@ -23,6 +25,8 @@ export interface ServerOptions {
   readonly allowedOrigins?: readonly string[];
   /** For each caller, and for each address without one; 0: no limit. Default 6,000. */
   readonly requestsPerMinute?: number;
+  /** Requests at once; default 256 for each caller, 384 of all. */
+  readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
   /** Default: nothing is logged. */
   readonly log?: Logger;
@@ -52,6 +56,7 @@ export interface HelmdeckServer {
 export function createServer(deck: Deck, options: ServerOptions = {}): HelmdeckServer {
   const { secret, allowedHosts = [], allowedOrigins = [], mounts = [], onUnexpected } = options;
   const metrics = makeMetrics(deck);
+  const limits = makeRateLimits(options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE);
   let stopping = false;
   const app = makeApp({
     deck,
@@ -59,7 +64,8 @@ export function createServer(deck: Deck, options: ServerOptions = {}): HelmdeckS
     ...(secret && { secret }),
     allowedHosts,
     allowedOrigins,
-    requestsPerMinute: options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE,
+    limits,
+    inFlight: options.inFlight ?? IN_FLIGHT_LIMITS,
     mounts,
     metrics,
     log: options.log ?? pino({ enabled: false }),
@@ -69,10 +75,22 @@ export function createServer(deck: Deck, options: ServerOptions = {}): HelmdeckS
   });
   return {
     app,
-    listen: async ({ host = DEFAULT_HOST, port = DEFAULT_PORT, graceMs = GRACE_MS, limits } = {}) => {
+    listen: async ({
+      host = DEFAULT_HOST,
+      port = DEFAULT_PORT,
+      graceMs = GRACE_MS,
+      limits: sockets,
+    } = {}) => {
       const hasAuthentication = secret !== undefined;
-      const socketed = await listen(app, { host, port, hasAuthentication, ...(limits && { limits }) });
-      metrics.watchProcess();
+      const socketed = await listen(app, {
+        ...{ host, port, hasAuthentication },
+        ...(sockets && { limits: sockets }),
+        refusalOf: ({ headers, socket }) =>
+          hasAuthentication && headers.authorization === undefined
+            ? limits.refusalOf(socket.remoteAddress)
+            : undefined,
+      });
+      metrics.watchProcess(socketed.countConnections);
       let closing: Promise<void> | undefined;
       return {
         address: socketed.address,

@@ -20,7 +20,7 @@ export function answerFailures(listener: FailureListener) {
     const requestId = c.get("requestId");
     if (error.code === "internal") listener.unexpected(thrown, requestId);
     listener.failed(error, requestId);
-    return c.json(errorReply(error), statusFor(error), headersFor(error));
+    return c.json(errorReply(error), statusFor(error), failureHeaders(error));
   };
 }
 
@@ -44,7 +44,8 @@ function statusFor(error: HelmdeckError): ContentfulStatusCode {
   return status as ContentfulStatusCode; // hono's list ends at the registered ones; 499 is none
 }
 
-function headersFor({ code, details }: HelmdeckError): Record<string, string> {
+/** What a status needs beside it. */
+export function failureHeaders({ code, details }: HelmdeckError): Record<string, string> {
   if (code === "missing_bearer") return { "WWW-Authenticate": 'Bearer realm="helmdeck"' };
   if (code === "invalid_token")
     return { "WWW-Authenticate": 'Bearer realm="helmdeck", error="invalid_token"' };

@@ -1,37 +1,46 @@
 /**
  * The server on a socket: which addresses it may listen on, how long it waits for a slow client, how it stops.
  *
- * Who attacks: a client that opens connections and says little (slowloris), sends endless headers, or keeps many connections
- * open. What stops them: time-outs on headers and on the whole request, a limit on headers and on connections. Without
- * authentication the server listens on loopback only.
+ * Who attacks: a client that says little (slowloris), sends endless headers, or holds connections. What stops them: time-outs on
+ * headers and on the whole request, a limit on headers, and what connections.ts says. Without authentication the server listens
+ * on loopback only.
  */
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { BlockList, type Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { promisify } from "node:util";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { errorReply, HelmdeckError } from "../app/index.ts";
 import type { ServerApp } from "./app.ts";
+import { type ConnectionLimits, Connections } from "./connections.ts";
+import { failureHeaders } from "./failures.ts";
 import { statusOf } from "./status.ts";
 
-export interface SocketLimits {
+export interface SocketLimits extends ConnectionLimits {
   readonly headerBytes: number;
   readonly headers: number;
-  readonly connections: number;
   readonly headersTimeoutMs: number;
   /** For all of a request to arrive, not for its answer. */
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
-  readonly checkTimeoutsEveryMs: number;
 }
 
+/** A connection that brings nothing has given its descriptor back after 15 s, whichever of these times applies to it. */
 export const SOCKET_LIMITS: SocketLimits = {
   headerBytes: 16 * 1_024,
   headers: 100,
-  connections: 1_024,
+  // With the database and the programs of packs below 1,024 descriptors, which is all that some systems give a process.
+  connections: 768,
+  connectionsPerAddress: 512,
   headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
+  requestTimeoutMs: 10_000,
   keepAliveTimeoutMs: 5_000,
+  waitMs: 12_000,
+  lingerMs: 2_000,
+  stalledMs: 10_000,
+  answerMs: 120_000,
+  pipelined: 32,
   checkTimeoutsEveryMs: 1_000,
 };
 
@@ -41,6 +50,8 @@ export interface SocketOptions {
   readonly port: number;
   readonly hasAuthentication: boolean;
   readonly limits?: Partial<SocketLimits>;
+  /** Why a request is refused before any of it is looked at, if it is. */
+  readonly refusalOf: (request: IncomingMessage) => HelmdeckError | undefined;
 }
 
 export interface Socketed {
@@ -48,6 +59,8 @@ export interface Socketed {
   readonly port: number;
   /** `http://…`, as a client writes it. */
   readonly url: string;
+  /** Those that hold a descriptor. */
+  countConnections(): Promise<number>;
   /** Takes no more connections; waits for what was accepted, at most `graceMs`, then cuts what is left. */
   stop(graceMs: number): Promise<void>;
 }
@@ -56,8 +69,7 @@ export interface Socketed {
 export async function listen(app: ServerApp, options: SocketOptions): Promise<Socketed> {
   const address = await addressOf(options.host);
   if (!options.hasAuthentication && !isLoopback(address)) throw openWithoutAuthentication(options.host);
-  const server = makeServer(app, { ...SOCKET_LIMITS, ...options.limits });
-  const connections = new Connections(server);
+  const { server, connections } = makeServer(app, options);
   try {
     server.listen({ host: address, port: options.port, exclusive: true });
     await once(server, "listening");
@@ -71,6 +83,7 @@ export async function listen(app: ServerApp, options: SocketOptions): Promise<So
     address,
     port,
     url: `http://${name}:${port}`,
+    countConnections: () => promisify(server.getConnections.bind(server))(),
     stop: (graceMs) => stop(server, connections, graceMs),
   };
 }
@@ -96,57 +109,90 @@ async function addressOf(host: string): Promise<string> {
   }
 }
 
-function makeServer(app: ServerApp, limits: SocketLimits): Server {
-  const server = createServer(
-    {
-      maxHeaderSize: limits.headerBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: limits.checkTimeoutsEveryMs,
-      // Node's own refusal has no envelope; without a Host there is no address, and that is refused below.
-      requireHostHeader: false,
-    },
-    getRequestListener(app.fetch, {
-      errorHandler: () => refusalOf("invalid_input", "The request is malformed."),
-    }),
-  );
+function makeServer(app: ServerApp, options: SocketOptions) {
+  const limits = { ...SOCKET_LIMITS, ...options.limits };
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.checkTimeoutsEveryMs,
+    // Node's own refusal has no envelope; without a Host there is no address, and that is refused below.
+    requireHostHeader: false,
+  });
   server.maxHeadersCount = limits.headers;
-  server.maxConnections = limits.connections;
-  server.on("clientError", answerBrokenRequest);
+  const connections = new Connections(server, limits, (socket) => refuseConnection(socket, limits));
+  const answer = requestListener(app, connections);
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    if (!connections.begin(request.socket, response)) return;
+    const refusal = options.refusalOf(request);
+    if (refusal === undefined) void answer(request, response);
+    else refuse(response, refusal);
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    answerBrokenRequest(error, socket, connections);
+  });
   // Node would answer 417 without an envelope; RFC 9110 lets a server pass over what it does not know.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  return server;
+  return { server, connections };
+}
+
+function requestListener(app: ServerApp, connections: Connections) {
+  const fetch = (request: Request, bindings: HttpBindings) => {
+    const connection = connections.of(bindings.incoming.socket);
+    return app.fetch(request, { ...bindings, ...(connection && { connection }) });
+  };
+  // This server speaks HTTP/1 only, so the bindings are those of HTTP/1.
+  return getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), {
+    errorHandler: () => refusalOf("invalid_input", "The request is malformed."),
+  });
+}
+
+/** The connection is closed with it: whoever floods pays for a new one each time. */
+function refuse(response: ServerResponse, error: HelmdeckError): void {
+  response.writeHead(statusOf(error.code), {
+    "Content-Type": "application/json",
+    Connection: "close",
+    ...failureHeaders(error),
+  });
+  response.end(JSON.stringify(errorReply(error)));
 }
 
 /** What Node's parser refuses never becomes a request; the client gets the same envelope as for any other refusal. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const { status, line, body } = brokenReply(error.code);
-  socket.end(
-    `HTTP/1.1 ${status} ${line}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, connections: Connections): void {
+  // What a client goes on to send after its refusal comes here too, and is passed over until the connection is cut.
+  if (socket.writableEnded) return;
+  if (!socket.writable || error.code === "ECONNRESET" || connections.isAnswering(socket)) socket.destroy();
+  else socket.end(brokenReply(error.code));
 }
 
-function brokenReply(code: string | undefined) {
-  const reply = (status: number, line: string, error: HelmdeckError) => ({
-    status,
-    line,
-    body: JSON.stringify(errorReply(error)),
-  });
+/** All that it has are carrying out requests of callers. */
+function refuseConnection(socket: Socket, { connections, connectionsPerAddress }: SocketLimits): void {
+  const message =
+    `Too many requests are being carried out: ${connectionsPerAddress} connections may be open from one address,` +
+    ` ${connections} in all. Wait for some to end and try again.`;
+  socket.end(replyOf(429, "Too Many Requests", new HelmdeckError("rate_limited", message)));
+  socket.destroySoon();
+}
+
+function brokenReply(code: string | undefined): string {
   if (code === "HPE_HEADER_OVERFLOW") {
     const message = `The headers may be ${SOCKET_LIMITS.headers}, and have ${SOCKET_LIMITS.headerBytes} bytes together.`;
-    return reply(431, "Request Header Fields Too Large", new HelmdeckError("too_large", message));
+    return replyOf(431, "Request Header Fields Too Large", new HelmdeckError("too_large", message));
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     const message = "The request did not arrive in time; send it again.";
-    return reply(408, "Request Timeout", new HelmdeckError("deadline_exceeded", message));
+    return replyOf(408, "Request Timeout", new HelmdeckError("deadline_exceeded", message));
   }
-  return reply(400, "Bad Request", new HelmdeckError("invalid_input", "This is not an HTTP request."));
+  return replyOf(400, "Bad Request", new HelmdeckError("invalid_input", "This is not an HTTP request."));
+}
+
+function replyOf(status: number, line: string, error: HelmdeckError): string {
+  const body = JSON.stringify(errorReply(error));
+  return (
+    `HTTP/1.1 ${status} ${line}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
 }
 
 function refusalOf(code: "invalid_input", message: string): Response {
@@ -157,39 +203,9 @@ async function stop(server: Server, connections: Connections, graceMs: number): 
   const closed = once(server, "close");
   server.close();
   connections.endThoseWithoutRequest();
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  const cut = setTimeout(() => connections.cutAll(), graceMs);
   await closed;
   clearTimeout(cut);
-}
-
-/** Node's own count takes a connection that has not said anything yet for a busy one. */
-class Connections {
-  readonly #requests = new Map<Socket, number>();
-  #ending = false;
-
-  constructor(server: Server) {
-    server.on("connection", (socket: Socket) => {
-      this.#requests.set(socket, 0);
-      socket.once("close", () => this.#requests.delete(socket));
-    });
-    server.on("request", ({ socket }, response) => {
-      this.#count(socket, 1);
-      response.once("close", () => this.#count(socket, -1));
-    });
-  }
-
-  /** Now, and each other one once its last request has been answered. */
-  endThoseWithoutRequest(): void {
-    this.#ending = true;
-    for (const [socket, requests] of this.#requests) if (requests === 0) socket.destroySoon();
-  }
-
-  #count(socket: Socket, change: 1 | -1): void {
-    const before = this.#requests.get(socket);
-    if (before === undefined) return;
-    this.#requests.set(socket, before + change);
-    if (this.#ending && before + change === 0) socket.destroySoon();
-  }
 }
 
 function openWithoutAuthentication(host: string): HelmdeckError {

@@ -18,8 +18,8 @@ export interface Metrics {
   }): void;
   failed(code: string): void;
   unexpected(kind: string): void;
-  /** Also memory, CPU and event loop of this process; once, when it serves for real. */
-  watchProcess(): void;
+  /** Also open connections, and memory, CPU and event loop of this process; once, when it serves for real. */
+  watchProcess(countConnections: () => Promise<number>): void;
 }
 
 /** A registry of its own, so that two servers in one process do not count together. */
@@ -66,6 +66,16 @@ export function makeMetrics({ memoryState }: Pick<Deck, "memoryState">): Metrics
     },
     failed: (code) => failures.inc({ code }),
     unexpected: (kind) => defects.inc({ kind }),
-    watchProcess: () => collectDefaultMetrics({ register: registry }),
+    watchProcess: (countConnections) => {
+      collectDefaultMetrics({ register: registry });
+      new Gauge({
+        name: "helmdeck_http_connections",
+        help: "Open connections.",
+        registers,
+        async collect() {
+          this.set(await countConnections());
+        },
+      });
+    },
   };
 }

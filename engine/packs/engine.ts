@@ -1,14 +1,16 @@
 /**
  * The pack engine: runs packs for callers, each run through one fixed pipeline, and writes down that it ran.
  *
- * Who attacks: a caller who wants a process started without being known, a handler that never ends, a client that leaves so
- * that nothing is written down. What stops them: who may run is decided before anything else; the caller's wait ends with
- * their signal, the deadline or the engine, whatever the handler does; and the audit row is tied to none of these.
+ * Who attacks: a caller who wants a process started without being known, or begins runs without end; a handler that never
+ * ends; a client that leaves so that nothing is written down. What stops them: who may run is decided before anything else, and
+ * runs under way are bounded for each caller; the caller's wait ends with their signal, the deadline or the engine, whatever the
+ * handler does; and the audit row is tied to none of these.
  * A handler is the operator's own code in this process: it can be left behind, not stopped by force.
  */
 import type { PackAudit } from "../audit/rows.ts";
 import { HelmdeckError } from "../errors.ts";
 import { asHelmdeckError } from "../failure.ts";
+import { SharedPlaces, type ShareLimits } from "../fair-share.ts";
 import type { MemoryStore, UnixMs } from "../memory/contract.ts";
 import type { Subject } from "../memory/namespace.ts";
 import { processTimer, type Timer } from "../timer.ts";
@@ -53,7 +55,12 @@ export interface PackEngineOptions {
   readonly closeGraceMs?: number;
   /** How long a handler may take to end by itself once its run is aborted; then it is left behind. Default 2 s. */
   readonly handlerGraceMs?: number;
+  /** Runs under way. */
+  readonly underWay?: ShareLimits;
 }
+
+/** Of cheap packs a client may well start a batch of requests at once, each with a batch of calls. */
+const DEFAULT_UNDER_WAY: ShareLimits = { perCaller: 256, total: 1_024 };
 
 const DEFAULT_CLOSE_GRACE_MS = 5_000;
 const DEFAULT_HANDLER_GRACE_MS = 2_000;
@@ -81,6 +88,7 @@ class Engine implements PackEngine {
   readonly #timer: Timer;
   readonly #flights = new Flights<PackAnswer>();
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #places: SharedPlaces;
   readonly #abortAll = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -90,18 +98,21 @@ class Engine implements PackEngine {
     this.#packs = registerPacks(options.packs, store !== undefined);
     this.#cache = store && { store, artifacts, now, onFailure: onCacheFailure };
     this.#timer = options.timer ?? processTimer;
+    this.#places = new SharedPlaces(options.underWay ?? DEFAULT_UNDER_WAY);
   }
 
   list(): readonly PackInfo[] {
     return [...this.#packs.values()].map(({ info }) => info);
   }
 
-  /** A pack that there is not, and a run after `close`, leave no row: there is no pack to name, or no store to ask. */
+  /** Without a row: a pack that there is not, a run after `close`, and one too many, which would be a row for each of a flood. */
   async run(request: PackRequest): Promise<PackRun> {
     if (this.#closing !== undefined) throw closed();
     const registered = this.#packs.get(request.pack);
     if (registered === undefined) throw notFound();
-    return this.#track(this.#recorded(registered.pack, request));
+    const giveBack = this.#places.take(request.caller);
+    if (giveBack === undefined) throw tooManyRuns();
+    return this.#track(this.#recorded(registered.pack, request, giveBack));
   }
 
   close(): Promise<void> {
@@ -110,13 +121,15 @@ class Engine implements PackEngine {
   }
 
   /** Waits for the answer or for the run's limits, whichever is first, then writes the row, whatever came. */
-  async #recorded(pack: Pack, request: PackRequest): Promise<PackRun> {
+  async #recorded(pack: Pack, request: PackRequest, hasEnded: () => void): Promise<PackRun> {
     const { now, monotonicMs = () => performance.now() } = this.#options;
     const startedMs = monotonicMs();
     const limits = this.#openLimits(pack, request.signal);
     const listener = progressTo(request.onProgress);
     const run = { pack, request, signal: limits.signal, progress: listener.progress };
-    const ended = await settle(orAborted(this.#track(this.#pipeline(run)), limits.signal));
+    // The caller's wait may be over before its run is.
+    const pipeline = this.#track(this.#pipeline(run).finally(hasEnded));
+    const ended = await settle(orAborted(pipeline, limits.signal));
     limits.release();
     listener.stop();
     const durationMs = Math.round(monotonicMs() - startedMs);
@@ -274,6 +287,10 @@ function notFound(): HelmdeckError {
     "not_found",
     "There is no pack with that name. Names are exact: see the list of packs.",
   );
+}
+
+function tooManyRuns(): HelmdeckError {
+  return new HelmdeckError("rate_limited", "Too many runs of yours are under way; wait for some to end.");
 }
 
 type Settled<T> =

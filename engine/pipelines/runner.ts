@@ -2,13 +2,15 @@
  * Runs pipelines in the background, and lets each caller follow and cancel its own runs.
  *
  * Who attacks: a caller who guesses another's run id, or starts runs until nothing else gets a turn. What stops them: a run
- * is found by caller and id together, a foreign one looks like none, and runs under way and kept are counted by caller.
+ * is found by caller and id together, a foreign one looks like none, and runs under way and kept are counted by caller, so
+ * that no number of callers together refuses somebody else's run, or has one forgotten.
  */
 import { randomBytes } from "node:crypto";
 import { learnableInputs } from "../audit/learnable.ts";
 import type { PipelineAudit } from "../audit/rows.ts";
 import { HelmdeckError } from "../errors.ts";
 import { harmlessLine } from "../facts/hostile-text.ts";
+import { countByCaller, hasRoom, shareOf } from "../fair-share.ts";
 import type { UnixMs } from "../memory/contract.ts";
 import { type Namespace, namespaceOf, type Subject } from "../memory/namespace.ts";
 import type { PackEngine } from "../packs/contract.ts";
@@ -37,10 +39,10 @@ const CLOSE_GRACE_MS = 5_000;
 
 export const RUN_LIMITS = {
   underWayPerCaller: 8,
+  /** Of all callers; beyond it each may have an equal share. */
   underWay: 64,
-  /** Ended runs are kept until there are more, or for so long. */
+  /** Ended runs are kept until their caller has more, or for so long. */
   keptPerCaller: 50,
-  kept: 500,
   keptMs: 3_600_000,
 } as const;
 
@@ -162,13 +164,14 @@ class Runner implements PipelineRunner {
 
   #requireRoom(owner: Namespace): void {
     const underWay = [...this.#kept.values()].filter(({ endedAt }) => endedAt === undefined);
-    const own = underWay.filter((kept) => kept.owner === owner);
-    const { underWayPerCaller, underWay: most } = RUN_LIMITS;
-    if (own.length < underWayPerCaller && underWay.length < most) return;
+    const held = countByCaller(underWay.map((kept) => kept.owner));
+    const limits = { perCaller: RUN_LIMITS.underWayPerCaller, total: RUN_LIMITS.underWay };
+    if (hasRoom(owner, held, limits)) return;
+    const limit = shareOf(owner, held, limits);
     throw new HelmdeckError(
       "rate_limited",
-      `${own.length} runs of yours are under way, of ${underWayPerCaller} at most (${most} for everyone); wait for one to end.`,
-      { details: { limit: underWayPerCaller } },
+      `${held.get(owner)} runs of yours are under way, and ${limit} may be at present; wait for one to end.`,
+      { details: { limit } },
     );
   }
 
@@ -176,11 +179,10 @@ class Runner implements PipelineRunner {
     const ended = [...this.#kept].filter(([, { endedAt }]) => endedAt !== undefined).toReversed();
     const since = this.#clock() - RUN_LIMITS.keptMs;
     const counts = new Map<Namespace, number>();
-    for (const [index, [runId, { owner, endedAt = 0 }]] of ended.entries()) {
+    for (const [runId, { owner, endedAt = 0 }] of ended) {
       const count = (counts.get(owner) ?? 0) + 1;
       counts.set(owner, count);
-      const isKept = endedAt > since && count <= RUN_LIMITS.keptPerCaller && index < RUN_LIMITS.kept;
-      if (!isKept) this.#kept.delete(runId);
+      if (endedAt <= since || count > RUN_LIMITS.keptPerCaller) this.#kept.delete(runId);
     }
   }
 

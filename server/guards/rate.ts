@@ -3,12 +3,14 @@
  *
  * Who attacks: a client gone wild, and someone who tries tokens or hammers the open routes. What stops them: each caller has
  * a budget per minute; requests that name no valid caller are counted by address. A valid token is never held up by what
- * others at the same address do (behind a container network all clients share one).
+ * others at the same address do (behind a container network all clients share one), on the open routes neither. Once an address
+ * has used up its budget, what it sends without a token is refused before anything else is looked at.
  */
 import type { Context } from "hono";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
 import type { Caller, ServerEnv } from "../caller.ts";
+import { peerOf } from "../peer.ts";
 
 const WINDOW_SECONDS = 60;
 
@@ -17,6 +19,8 @@ export interface RateLimits {
   countAddress(c: Context<ServerEnv>): Promise<void>;
   /** Does the work; when it refuses, the address is counted, and refused for a while once that is too often. */
   countingRefusals<Answer>(c: Context<ServerEnv>, work: () => Promise<Answer>): Promise<Answer>;
+  /** The refusal for one more request from this address that names no caller; undefined while it has some of its budget left. */
+  refusalOf(remoteAddress: string | undefined): HelmdeckError | undefined;
 }
 
 /** `perMinute` requests for each caller, and as many for each address without one; 0: no limit. */
@@ -24,10 +28,26 @@ export function makeRateLimits(perMinute: number): RateLimits {
   if (perMinute === 0) return NO_LIMITS;
   const callers = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SECONDS });
   const addresses = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SECONDS });
-  const countAddress = (c: Context<ServerEnv>) => consume(addresses, addressOf(c), "this address");
+  const exhausted = new Exhausted();
+  const countAddress = async (c: Context<ServerEnv>) => {
+    const address = addressOf(c);
+    const refusal = await consume(addresses, address);
+    if (refusal === undefined) return;
+    exhausted.add(address, refusal.msBeforeNext);
+    // Whoever floods pays for a new connection each time.
+    c.header("Connection", "close");
+    throw tooMany("this address", perMinute, refusal.msBeforeNext);
+  };
   return {
-    countCaller: ({ subject }) => consume(callers, subject, "this caller"),
+    countCaller: async ({ subject }) => {
+      const refusal = await consume(callers, subject);
+      if (refusal !== undefined) throw tooMany("this caller", perMinute, refusal.msBeforeNext);
+    },
     countAddress,
+    refusalOf: (remoteAddress) => {
+      const waitMs = exhausted.waitMs(peerOf(remoteAddress));
+      return waitMs > 0 ? tooMany("this address", perMinute, waitMs) : undefined;
+    },
     countingRefusals: async (c, work) => {
       try {
         return await work();
@@ -43,18 +63,37 @@ const NO_LIMITS: RateLimits = {
   countCaller: async () => {},
   countAddress: async () => {},
   countingRefusals: (_c, work) => work(),
+  refusalOf: () => undefined,
 };
 
-async function consume(limiter: RateLimiterMemory, who: string, name: string): Promise<void> {
-  try {
-    await limiter.consume(who);
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw tooMany(name, limiter.points, Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000)));
+/** Addresses whose budget is used up, and until when; each has sent a whole budget of requests, so there are not many. */
+class Exhausted {
+  readonly #untilMs = new Map<string, number>();
+
+  add(address: string, waitMs: number): void {
+    const now = performance.now();
+    for (const [other, untilMs] of this.#untilMs) if (untilMs <= now) this.#untilMs.delete(other);
+    this.#untilMs.set(address, now + waitMs);
+  }
+
+  waitMs(address: string): number {
+    return (this.#untilMs.get(address) ?? 0) - performance.now();
   }
 }
 
-function tooMany(who: string, perMinute: number, retryAfterSeconds: number): HelmdeckError {
+/** Undefined when there was some of the budget left. */
+async function consume(limiter: RateLimiterMemory, who: string): Promise<RateLimiterRes | undefined> {
+  try {
+    await limiter.consume(who);
+    return undefined;
+  } catch (refusal) {
+    if (refusal instanceof RateLimiterRes) return refusal;
+    throw refusal;
+  }
+}
+
+function tooMany(who: string, perMinute: number, waitMs: number): HelmdeckError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
   return new HelmdeckError(
     "rate_limited",
     `More than ${perMinute} requests a minute from ${who}. Wait ${retryAfterSeconds} s and try again.`,
@@ -62,7 +101,6 @@ function tooMany(who: string, perMinute: number, retryAfterSeconds: number): Hel
   );
 }
 
-/** The peer of the connection; a header could say anything. */
 function addressOf(c: Context<ServerEnv>): string {
-  return c.env?.incoming?.socket.remoteAddress ?? "none";
+  return peerOf(c.env?.incoming?.socket.remoteAddress);
 }

@@ -77,13 +77,18 @@ async function inSession(
   // What a client answers with a new initialize.
   if (session === undefined) return refusal(404, SESSION_NOT_FOUND, "Session not found.");
   session.openResponses += 1;
-  const response = await session.transport.handleRequest(request, { parsedBody: body });
-  const isStream = request.method === "GET" && response.ok;
-  if (isStream) await session.missed.streamOpened();
-  return whenWritten(response, () => {
-    session.openResponses -= 1;
-    if (isStream) session.missed.streamClosed();
-  });
+  try {
+    const response = await session.transport.handleRequest(request, { parsedBody: body });
+    const isStream = request.method === "GET" && response.ok;
+    if (isStream) await session.missed.streamOpened();
+    return whenWritten(response, () => {
+      session.openResponses -= 1;
+      if (isStream) session.missed.streamClosed();
+    });
+  } catch (error) {
+    session.openResponses -= 1; // or it would count as busy for good
+    throw error;
+  }
 }
 
 async function opening(
@@ -94,7 +99,11 @@ async function opening(
 ): Promise<Response> {
   const session = await sessions.open(caller);
   if (session === undefined) {
-    return refusal(429, REFUSED, "Too many MCP sessions are open and busy; end one of them with DELETE.");
+    return refusal(
+      429,
+      REFUSED,
+      "Your MCP sessions are too many, and all busy; end one of them with DELETE.",
+    );
   }
   const response = await session.transport.handleRequest(request, { parsedBody: body });
   // A request that its headers disqualify opens nothing.

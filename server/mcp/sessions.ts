@@ -3,24 +3,24 @@
  *
  * The attacker here is a caller with a valid token of their own and somebody else's session id, from a log or a shared screen.
  * A session serves only the caller that opened it; to anybody else it looks as if there were none. Whoever opens sessions
- * without end pays for it alone: beyond the caller's share their own longest-idle session makes room, nobody else's. Every request
- * is authenticated anew, and an event stream cannot outlive its token for longer than a session may be idle.
+ * without end pays for it alone: beyond the caller's share their own longest-idle session makes room, nobody else's, however
+ * many callers do so together. Every request is authenticated anew, and an event stream cannot outlive its token for longer than
+ * a session may be idle.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { countByCaller, hasRoom, type ShareLimits } from "../../app/index.ts";
 import type { Caller } from "../caller.ts";
 import { MissedUpdates } from "./missed-updates.ts";
 import { Outstanding } from "./outstanding.ts";
 import { createMcpServer } from "./server.ts";
 import type { McpService } from "./service.ts";
 
-export interface SessionLimits {
+export interface SessionLimits extends ShareLimits {
   /** A session that nothing was heard of and that has nothing open ends after so long. */
   readonly idleMs: number;
-  readonly perCaller: number;
-  readonly total: number;
 }
 
 export class McpSession {
@@ -79,7 +79,7 @@ export class McpSessions {
     return session;
   }
 
-  /** Undefined when there are too many and none of them is idle. */
+  /** Undefined when the caller has its share and none of it is idle. */
   async open(caller: Caller): Promise<McpSession | undefined> {
     if (!this.#makeRoomFor(caller)) return undefined;
     const session = new McpSession(this.#service, caller, this.#now());
@@ -114,10 +114,9 @@ export class McpSessions {
   }
 
   #makeRoomFor(caller: Caller): boolean {
-    const own = this.#all().filter((session) => session.isOf(caller));
-    if (own.length >= this.#limits.perCaller) return endLongestIdle(own);
-    if (this.#sessions.size >= this.#limits.total) return endLongestIdle(this.#all());
-    return true;
+    const held = countByCaller(this.#all().map((session) => session.caller.subject));
+    if (hasRoom(caller.subject, held, this.#limits)) return true;
+    return endLongestIdle(this.#all().filter((session) => session.isOf(caller)));
   }
 
   #all(): McpSession[] {

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MOST_BODY_BYTES } from "../../server/guards/body.ts";
 import { problemOfJson } from "../../server/guards/json.ts";
-import { SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
+import type { Listening } from "../../server/index.ts";
+import { packThat, SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
 
 const STORE = "/api/v1/memory/store";
 
@@ -232,6 +233,68 @@ describe("rates", () => {
     expect((await limited.as().get("/healthz")).status).toBe(429);
     expect((await limited.as(await tokenFor("alice")).get("/api/v1/packs")).status).toBe(200);
     await limited.close();
+  });
+});
+
+describe("an address that has used up its requests without a token", () => {
+  let limited: ServedDeck;
+  let listening: Listening;
+  const ask = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${listening.url}${path}`, { headers });
+
+  beforeEach(async () => {
+    limited = await ServedDeck.open({ secret: SECRET, requestsPerMinute: 3 });
+    listening = await limited.server.listen({ port: 0 });
+    for (let n = 0; n < 4; n += 1) await (await ask("/api/v1/packs")).text();
+  });
+  afterEach(async () => {
+    await listening.close();
+    await limited.close();
+  });
+
+  it("is refused before anything else is looked at, and its connections are closed", async () => {
+    for (const path of ["/api/v1/packs", "/healthz", "/no/such/route"]) {
+      const refused = await ask(path);
+      expect([refused.status, refused.headers.get("connection")]).toEqual([429, "close"]);
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(refused.headers.get("x-request-id")).toBeNull(); // request handling never heard of it
+      expect(await refused.json()).toMatchObject({ error: "rate_limited" });
+    }
+    const guessed = await ask("/api/v1/packs", { Authorization: "Bearer guess" });
+    expect([guessed.status, guessed.headers.get("connection")]).toEqual([429, "close"]);
+  });
+
+  it("holds up no good token, on the open routes neither", async () => {
+    const Authorization = `Bearer ${await tokenFor("alice")}`;
+    for (const path of ["/api/v1/packs", "/healthz", "/readyz"]) {
+      expect((await ask(path, { Authorization })).status).toBe(200);
+    }
+    // Those count against the caller like any other.
+    expect((await ask("/healthz", { Authorization })).status).toBe(429);
+  });
+});
+
+describe("requests at once", () => {
+  const STORE_RUN = "/api/v1/packs/test.do";
+
+  it("are bounded for each caller, and no number of callers refuses another's", async () => {
+    const held = Promise.withResolvers<void>();
+    const slow = packThat(async () => held.promise.then(() => ({})));
+    const busy = await ServedDeck.open({
+      packs: [slow],
+      secret: SECRET,
+      inFlight: { perCaller: 2, total: 4 },
+    });
+    const as = async (subject: string) => busy.as(await tokenFor(subject));
+    const runs: Promise<{ readonly status: number }>[] = [];
+    for (const subject of ["ana", "ana", "ben", "ben"]) runs.push((await as(subject)).post(STORE_RUN, {}));
+    const refused = await (await as("ana")).get("/api/v1/packs");
+    expect([refused.status, refused.body.error]).toEqual([429, "rate_limited"]);
+    expect((await (await as("cleo")).get("/api/v1/packs")).status).toBe(200);
+    held.resolve();
+    expect((await Promise.all(runs)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await (await as("ana")).get("/api/v1/packs")).status).toBe(200);
+    await busy.close();
   });
 });
 

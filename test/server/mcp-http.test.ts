@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Deck } from "../../app/index.ts";
 import { memoryStorePack } from "../../app/packs/memory-packs.ts";
 import { createServer, type McpMountOptions, mcpMount, mintToken } from "../../server/index.ts";
-import { MOST_IN_BATCH } from "../../server/mcp/http.ts";
+import { MOST_IN_BATCH, SESSION_LIMITS } from "../../server/mcp/http.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
 
@@ -212,6 +212,43 @@ describe("a session", () => {
     }
     const answers = await Promise.all(opened.map((session) => ping(url, ada, session)));
     expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200]);
+  });
+
+  test("is nobody else's to end, however many callers open as many as they may", async () => {
+    const clock = new TestClock();
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }), {
+      now: clock.now,
+      limits: { perCaller: 3, total: 12 },
+    });
+    const ada = await tokenOf("ada");
+    const adas = await open(url, ada);
+    const others = await Promise.all(Array.from({ length: 5 }, (_, n) => tokenOf(`other-${n}`)));
+    for (let round = 0; round < 4; round += 1) {
+      clock.pass(1_000);
+      for (const token of others) await open(url, token);
+    }
+    expect(await ping(url, ada, adas)).toBe(200);
+    const newcomer = await tokenOf("newcomer");
+    expect(await ping(url, newcomer, await open(url, newcomer))).toBe(200);
+  });
+
+  test("of whoever has the most makes room among its own when all are taken", async () => {
+    const clock = new TestClock();
+    const limits = { perCaller: 4, total: 4 };
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { now: clock.now, limits });
+    const [ada, bob] = [await tokenOf("ada"), await tokenOf("bob")];
+    const bobs = await open(url, bob);
+    const opened: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      clock.pass(1_000);
+      opened.push(await open(url, ada));
+    }
+    const answers = await Promise.all(opened.map((session) => ping(url, ada, session)));
+    expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200, 200]);
+  });
+
+  test("is one of 64 for a caller, and of a server's 1,024 as long as there are so many", () => {
+    expect(SESSION_LIMITS).toEqual({ idleMs: 30 * 60_000, perCaller: 64, total: 1_024 });
   });
 
   test("is refused with 429 when the caller's others are all in use", async () => {

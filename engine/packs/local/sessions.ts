@@ -3,12 +3,14 @@
  *
  * Who attacks: a caller that guesses another's session; a program that outlives its run, or works outside its folder; a run of
  * many sessions. What stops them: ids are 128 random bits and answer to their caller only, a foreign one looks like none;
- * folders are 0700 and programs start within them, with none of the server's environment; there is a cap. It is no sandbox:
- * a program runs as this user and can read what this user can.
+ * folders are 0700 and programs start within them, with none of the server's environment; there is a cap, beyond which each
+ * caller has an equal share, and room is made at nobody else's cost. It is no sandbox: a program runs as this user and can read
+ * what this user can.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { HelmdeckError } from "../../errors.ts";
+import { countByCaller, hasRoom } from "../../fair-share.ts";
 import type { Subject } from "../../memory/namespace.ts";
 import { processTimer, type Timer } from "../../timer.ts";
 import type { ProcessOptions, ProcessResult, Session, SessionProvider, SessionRequest } from "../contract.ts";
@@ -22,7 +24,7 @@ const DEFAULT_DEADLINE_MS = 120_000;
 export interface LocalSessionsOptions {
   /** Made when it is not there. Sessions of servers that were killed are removed from it. */
   readonly root: string;
-  /** Open at a time, kept ones included; default 8. */
+  /** Open at a time, kept ones included; default 8. When others have them, a caller still gets its equal share. */
   readonly most?: number;
   /** How long a session stays after a run, so that its caller can go on in it; default 0: it ends with the run. */
   readonly keepMs?: number;
@@ -52,7 +54,7 @@ class LocalSessions implements SessionProvider {
   readonly #env: Readonly<Record<string, string>>;
   readonly #timer: Timer;
   readonly #open = new Map<string, LocalSession>();
-  #opening = 0;
+  readonly #opening: Subject[] = [];
   #closing: Promise<void> | undefined;
 
   constructor(folder: string, options: LocalSessionsOptions) {
@@ -106,15 +108,17 @@ class LocalSessions implements SessionProvider {
   }
 
   async #begin(request: SessionRequest): Promise<LocalSession> {
-    this.#opening += 1;
+    const { caller } = request;
+    const makingRoom = this.#makeRoomFor(caller);
+    this.#opening.push(caller); // before anybody else is let in
     try {
-      await this.#makeRoom();
+      await makingRoom;
       const session = await this.#make(request);
       this.#open.set(session.id, session);
       if (this.#closing === undefined) return session;
       await this.#end(session);
     } finally {
-      this.#opening -= 1;
+      this.#opening.splice(this.#opening.indexOf(caller), 1);
     }
     throw isClosing();
   }
@@ -134,14 +138,16 @@ class LocalSessions implements SessionProvider {
     return session;
   }
 
-  /** The one that is being opened has its place counted already. A kept session gives way, the longest rested first. */
-  async #makeRoom(): Promise<void> {
-    if (this.#open.size + this.#opening <= this.#most) return;
-    const rested = [...this.#open.values()].find((session) => session.isResting);
+  /** A kept session of the caller's own gives way, the longest rested first. */
+  async #makeRoomFor(caller: Subject): Promise<void> {
+    const open = [...this.#open.values()];
+    const held = countByCaller([...open.map((session) => session.caller), ...this.#opening]);
+    if (hasRoom(caller, held, { perCaller: this.#most, total: this.#most })) return;
+    const rested = open.find((session) => session.caller === caller && session.isResting);
     if (rested !== undefined) return this.#end(rested);
     throw new HelmdeckError(
       "session_unavailable",
-      `All ${this.#most} sessions are in use; wait for a run to end.`,
+      `All sessions that you may have are in use, ${this.#most} at most and fewer while others have some; wait for a run to end.`,
       { details: { most: this.#most } },
     );
   }

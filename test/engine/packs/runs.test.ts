@@ -293,3 +293,29 @@ test("a handler gets the input as the schema makes it", async () => {
     loud: false,
   });
 });
+
+test("runs under way are bounded for each caller, also those that nobody waits for any more", async () => {
+  const held = gate();
+  const allBegun = gate();
+  let begun = 0;
+  const slow = packThat(async () => {
+    begun += 1;
+    if (begun === 4) allBegun.open();
+    await held.opened;
+    return {};
+  });
+  const { engine, rows } = await openDeck([slow], { underWay: { perCaller: 2, total: 4 } });
+  const leaving = new AbortController();
+  const runOf = (caller: string, signal?: AbortSignal) =>
+    engine.run(ask("probe", {}, { caller, ...(signal && { signal }) }));
+  const left = ["ana", "ana", "ben", "ben"].map((caller) => failureOf(runOf(caller, leaving.signal)));
+  await allBegun.opened;
+  leaving.abort();
+  for (const failure of left) expect(await failure).toMatchObject({ code: "cancelled" });
+  expect(await failureOf(runOf("ana"))).toMatchObject({ code: "rate_limited" });
+  expect(await rows()).toHaveLength(2);
+  const others = runOf("cleo");
+  held.open();
+  expect(await others).toMatchObject({ output: {} });
+  expect(await runOf("ana")).toMatchObject({ output: {} });
+});

@@ -329,6 +329,30 @@ describe("of two callers", () => {
     expect(await runner.start(request({}))).toMatchObject({ state: "running" });
   });
 
+  test("many who together have all runs under way do not keep another from starting", async () => {
+    const { handler, open } = gate();
+    const { runner } = rigOf({ wait: handler }, [ONE_STEP]);
+    const callers = RUN_LIMITS.underWay / RUN_LIMITS.underWayPerCaller;
+    for (let i = 0; i < RUN_LIMITS.underWay; i++)
+      await runner.start(request({}, { caller: `c${i % callers}` }));
+    expect(await runner.start(request({}, { caller: "ben" }))).toMatchObject({ state: "running" });
+    await expect(runner.start(request({}, { caller: "c0" }))).rejects.toMatchObject({ code: "rate_limited" });
+    open({});
+    await runner.ended("ben", `run_${RUN_LIMITS.underWay + 1}`);
+  });
+
+  test("many who run much do not push out what another may still want to see", async () => {
+    const { runner } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
+    await runner.start(request({}, { caller: "ben" }));
+    await runner.ended("ben", "run_1");
+    for (let i = 2; i <= 12 * RUN_LIMITS.keptPerCaller; i++) {
+      const caller = `c${i % 12}`;
+      await runner.start(request({}, { caller }));
+      await runner.ended(caller, `run_${i}`);
+    }
+    expect(runner.get("ben", "run_1")).toBeDefined();
+  });
+
   test("one who runs much does not push out what the other may still want to see", async () => {
     const { runner } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
     await runner.start(request({}, { caller: "ben" }));

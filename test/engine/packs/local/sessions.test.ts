@@ -266,6 +266,16 @@ describe("a session", () => {
     expect(refused).toMatchObject({ reason: { code: "session_unavailable", details: { most: 2 } } });
   });
 
+  it("is there for a caller of whose none is open, though others have all of them", async () => {
+    const sessions = await open({ most: 2 });
+    for (let n = 0; n < 2; n += 1) await sessions.acquire(request({ caller: "bob" }));
+    await sessions.acquire(request({ caller: "alice" }));
+    for (const caller of ["alice", "bob"])
+      await expect(sessions.acquire(request({ caller }))).rejects.toMatchObject({
+        code: "session_unavailable",
+      });
+  });
+
   it("is refused once the server is closing", async () => {
     const sessions = await open();
     await sessions.close();
@@ -292,6 +302,17 @@ describe("a kept session", () => {
     await expect(sessions.acquire(request({ sessionId: first.id }))).rejects.toMatchObject({
       code: "session_unavailable",
     });
+  });
+
+  it("never gives way to another caller's run", async () => {
+    const sessions = await open({ keepMs: 60_000, most: 2, timer: handTimer().timer });
+    const kept = await sessions.acquire(request());
+    await sessions.release(kept);
+    const others = await Promise.allSettled(
+      [1, 2, 3, 4].map(() => sessions.acquire(request({ caller: "bob" }))),
+    );
+    expect(others.filter(({ status }) => status === "fulfilled").length).toBeGreaterThan(0);
+    expect((await sessions.acquire(request({ sessionId: kept.id }))).id).toBe(kept.id);
   });
 
   it("ends when its time is up, and gives way when there is no room", async () => {

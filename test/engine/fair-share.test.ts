@@ -1,0 +1,57 @@
+/** What each caller may hold: its own bound, and an equal part once everything is taken. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { countByCaller, hasRoom, SharedPlaces, shareOf } from "../../engine/fair-share.ts";
+
+const LIMITS = { perCaller: 8, total: 16 };
+const held = (counts: Readonly<Record<string, number>>) => new Map(Object.entries(counts));
+
+describe("a caller's share", () => {
+  it.each<[string, Record<string, number>, string, number]>([
+    ["is its own bound while there are places", { ben: 8 }, "ana", 8],
+    ["is its own bound when it alone holds some", { ana: 8 }, "ana", 8],
+    ["is an equal part when all are taken", { ben: 8, cleo: 8 }, "ana", 5],
+    ["is an equal part for those who hold them, too", { ana: 1, ben: 8, cleo: 8 }, "ben", 5],
+    ["is never more than its own bound", { ana: 16 }, "ana", 8],
+    ["is one at least", Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`c${n}`, 1])), "ana", 1],
+  ])("%s", (_what, counts, caller, share) => {
+    expect(shareOf(caller, held(counts), LIMITS)).toBe(share);
+  });
+
+  it("lets a caller in whatever others hold, and bounds each", () => {
+    const limits = fc.record({
+      perCaller: fc.integer({ min: 1, max: 8 }),
+      total: fc.integer({ min: 1, max: 24 }),
+    });
+    const takers = fc.array(fc.constantFrom("ana", "ben", "cleo", "dora", "emil"), { maxLength: 120 });
+    fc.assert(
+      fc.property(limits, takers, (bounds, order) => {
+        const holders: string[] = [];
+        for (const caller of order) if (hasRoom(caller, countByCaller(holders), bounds)) holders.push(caller);
+        const counts = countByCaller(holders);
+        expect(hasRoom("somebody new", counts, bounds)).toBe(true);
+        for (const count of counts.values()) expect(count).toBeLessThanOrEqual(bounds.perCaller);
+      }),
+    );
+  });
+
+  it("exceeds the total by little, however many callers take all they can", () => {
+    const holders: string[] = [];
+    for (let n = 0; n < 200; n += 1) {
+      while (hasRoom(`c${n}`, countByCaller(holders), { perCaller: 64, total: 1_024 })) holders.push(`c${n}`);
+    }
+    expect(holders.length).toBeLessThan(1_024 * 4);
+  });
+});
+
+describe("places", () => {
+  it("are taken and given back, each once", () => {
+    const places = new SharedPlaces({ perCaller: 1, total: 10 });
+    const giveBack = places.take("ana");
+    expect(places.take("ana")).toBeUndefined();
+    giveBack?.();
+    giveBack?.();
+    expect(places.take("ana")).toBeDefined();
+    expect(places.take("ana")).toBeUndefined();
+  });
+});

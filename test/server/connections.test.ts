@@ -1,0 +1,345 @@
+/** Clients that hold connections: each kind is cut in time, none keeps another from being served, and long streams live on. */
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
+import { buffer, json, text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { memoryStorePack } from "../../app/packs/memory-packs.ts";
+import { IN_FLIGHT_LIMITS } from "../../server/guards/in-flight.ts";
+import {
+  createServer,
+  type HelmdeckServer,
+  type Listening,
+  mcpMount,
+  mintToken,
+} from "../../server/index.ts";
+import { SOCKET_LIMITS, type SocketLimits } from "../../server/listening.ts";
+import { openTestMemory } from "../app/fixtures/memories.ts";
+import { packThat, testDeck } from "./fixtures/mcp-deck.ts";
+
+const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
+
+/** As the server's own, a fiftieth as long. */
+const QUICK: Partial<SocketLimits> = {
+  headersTimeoutMs: 200,
+  requestTimeoutMs: 200,
+  keepAliveTimeoutMs: 100,
+  waitMs: 240,
+  lingerMs: 40,
+  stalledMs: 200,
+  answerMs: 2_400,
+  checkTimeoutsEveryMs: 20,
+};
+/** So that nothing is freed because its time is up. */
+const NEVER: Partial<SocketLimits> = {
+  ...{ headersTimeoutMs: 600_000, requestTimeoutMs: 600_000, keepAliveTimeoutMs: 600_000 },
+  ...{ waitMs: 600_000, lingerMs: 600_000, stalledMs: 600_000, answerMs: 600_000 },
+};
+/** Far longer than any of those, far shorter than never. */
+const SOON = { timeout: 15_000, interval: 10 };
+
+const HOST = "Host: localhost\r\n";
+const FACTS = "/api/v1/memory/facts";
+const MEMORY = "helmdeck://my-memory";
+const MCP = "/api/v1/mcp";
+/** More than the system keeps for a client that does not read. */
+const LARGE = "x".repeat(12 * 1_024 * 1_024);
+
+const get = (path: string, headers = "") => `GET ${path} HTTP/1.1\r\n${HOST}${headers}\r\n`;
+const asAda = () => `Authorization: Bearer ${token}\r\n`;
+
+/** Each holds one connection, and closes it for nothing. */
+const HOSTILE: Readonly<Record<string, (socket: Socket) => void>> = {
+  "says nothing": () => {},
+  "stops in its headers": (socket) => socket.write(`GET /version HTTP/1.1\r\n${HOST}X: `),
+  "sends its headers byte by byte": (socket) => {
+    socket.write(`GET /version HTTP/1.1\r\n${HOST}X: `);
+    again(socket, "x");
+  },
+  "speaks TLS": (socket) => socket.write(Buffer.from("160301020001000001fc0303", "hex")),
+  "goes on after what is no HTTP": (socket) => again(socket, "nonsense\r\n"),
+  "stops in a body that nobody will read": (socket) => socket.write(post("{", 500)),
+  "sends a caller's body byte by byte": (socket) => {
+    socket.write(post("{", 500, asAda()));
+    again(socket, " ");
+  },
+  "ends its half in the middle of a request": (socket) => socket.end(post("{", 500)),
+  "is idle after its answer": (socket) => socket.write(get("/version")),
+  "sends blank lines after its answer": (socket) => {
+    socket.write(get("/version"));
+    again(socket, "\r\n");
+  },
+  "reads none of its answers": (socket) => {
+    socket.pause();
+    socket.write(get("/api/v1/openapi.json").repeat(SOCKET_LIMITS.pipelined));
+  },
+  "reads none of a caller's large answer": (socket) => {
+    socket.pause();
+    socket.write(post("{}", 2, asAda(), "test.large"));
+  },
+  "asks for an upgrade and waits": (socket) =>
+    socket.write(`GET /version HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`),
+  "asks for a tunnel and waits": (socket) => socket.write(`CONNECT localhost:80 HTTP/1.1\r\n${HOST}\r\n`),
+};
+
+function post(body: string, length: number, headers = "", pack = "test.do"): string {
+  return `POST /api/v1/packs/${pack} HTTP/1.1\r\n${HOST}${headers}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+}
+
+function again(socket: Socket, bytes: string): void {
+  const sending = setInterval(() => socket.write(bytes), 20);
+  socket.once("close", () => clearInterval(sending));
+}
+
+let token: string;
+let url: string;
+let port: number;
+let address: string;
+let app: HelmdeckServer["app"];
+let begun: PromiseWithResolvers<void>;
+let held: PromiseWithResolvers<void>;
+const sockets = new Set<Socket>();
+
+/** A server for callers with a token, whose pack goes on until a test lets it. */
+async function serve(limits: Partial<SocketLimits> = {}): Promise<Listening> {
+  begun = Promise.withResolvers();
+  held = Promise.withResolvers();
+  token = (await mintToken(SECRET, { subject: "ada", ttlSeconds: 3_600 }, Date.now())).token;
+  const slow = packThat("test.do", async () => {
+    begun.resolve();
+    await held.promise;
+    return { done: true };
+  });
+  const large = packThat("test.large", async () => ({ text: LARGE }));
+  const memory = await openTestMemory();
+  const deck = testDeck({ memory, packs: [slow, large, memoryStorePack(memory)] });
+  const server = createServer(deck, { secret: SECRET, mounts: [mcpMount(deck)], requestsPerMinute: 0 });
+  const listening = await server.listen({ port: 0, graceMs: 300, limits: { ...QUICK, ...limits } });
+  ({ url, port, address } = listening);
+  app = server.app;
+  onTestFinished(async () => {
+    held.resolve();
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+    await listening.close();
+  });
+  return listening;
+}
+
+/** Stays half open when the server ends it, and never minds. */
+async function hold(begin: (socket: Socket) => void, localAddress = address): Promise<Socket> {
+  const socket = connect({ port, host: address, localAddress, allowHalfOpen: true });
+  sockets.add(socket);
+  socket.on("error", () => {}).on("data", () => {});
+  await Promise.race([once(socket, "connect"), once(socket, "close")]);
+  begin(socket);
+  return socket;
+}
+
+async function holdMany(count: number, begin: (socket: Socket) => void): Promise<void> {
+  for (let n = 0; n < count; n += 1) await hold(begin);
+}
+
+/** How many connections hold a descriptor of the server's. */
+async function openConnections(): Promise<number> {
+  const { token: metrics } = await mintToken(
+    SECRET,
+    { subject: "prometheus", scopes: ["metrics"], ttlSeconds: 3_600 },
+    Date.now(),
+  );
+  const response = await app.request("/metrics", { headers: { Authorization: `Bearer ${metrics}` } });
+  return Number(/^helmdeck_http_connections (\d+)$/m.exec(await response.text())?.[1]);
+}
+
+interface Asking {
+  readonly method?: string;
+  readonly from?: string;
+  readonly as?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** One request on a connection of its own, up to the head of its answer. */
+async function ask(path: string, { method = "GET", from, as = token, headers, body }: Asking = {}) {
+  const asking = httpRequest(`${url}${path}`, {
+    ...{ method, agent: false },
+    ...(from !== undefined && { localAddress: from }),
+    headers: { Authorization: `Bearer ${as}`, "Content-Type": "application/json", ...headers },
+  });
+  asking.end(body);
+  const [response]: IncomingMessage[] = await once(asking, "response");
+  if (response === undefined) throw new Error("no response");
+  return response;
+}
+
+async function statusOf(path: string, asking?: Asking): Promise<number | undefined> {
+  const response = await ask(path, asking);
+  await buffer(response);
+  return response.statusCode;
+}
+
+/** A session of MCP, with the event stream of a client that wants to hear of its memory. */
+async function openSession() {
+  const common = { Accept: "application/json, text/event-stream" };
+  const opened = await ask(MCP, { method: "POST", headers: common, body: message("initialize", INITIALIZE) });
+  const headers = { ...common, "Mcp-Session-Id": String(opened.headers["mcp-session-id"]) };
+  await buffer(opened);
+  const send = async (method: string, params: object) =>
+    text(await ask(MCP, { method: "POST", headers, body: message(method, params) }));
+  await send("resources/subscribe", { uri: MEMORY });
+  const stream = await ask(MCP, { headers });
+  const store = (key: string) =>
+    send("tools/call", { name: "helmdeck__memory_store", arguments: { key, value: "oolong" } });
+  return { stream, store };
+}
+
+const INITIALIZE = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "raw", version: "1" },
+};
+
+const message = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+
+describe("a connection is cut, though its client never closes it, when the client", () => {
+  it.each(Object.entries(HOSTILE))("%s", async (_what, begin) => {
+    await serve();
+    await hold(begin);
+    await holdMany(3, begin);
+    await expect.poll(openConnections, SOON).toBe(0);
+  });
+});
+
+it("a caller who takes its answer in small sips is cut once that takes far too long", async () => {
+  await serve({ ...NEVER, answerMs: 300 });
+  const socket = await hold(HOSTILE["reads none of a caller's large answer"] ?? (() => {}));
+  const sipping = setInterval(() => socket.read(1_024), 20);
+  socket.once("close", () => clearInterval(sipping));
+  await expect.poll(openConnections, SOON).toBe(0);
+});
+
+describe("with as many connections held as may be open", () => {
+  const LIMITS = { ...NEVER, connections: 12, connectionsPerAddress: 8 };
+
+  it.each(Object.entries(HOSTILE))(
+    "a caller is served, even the same one, while a client %s",
+    async (_what, begin) => {
+      await serve(LIMITS);
+      await holdMany(20, begin);
+      expect(await openConnections()).toBeLessThanOrEqual(8);
+      expect(await statusOf(FACTS)).toBe(200);
+    },
+  );
+
+  it.skipIf(process.platform !== "linux")(
+    "others are served from any address, and the bound in all holds",
+    async () => {
+      await serve(LIMITS);
+      for (const from of ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
+        for (let n = 0; n < 10; n += 1) await hold(() => {}, from);
+      expect(await openConnections()).toBeLessThanOrEqual(12);
+      for (const from of ["127.0.0.1", "127.0.0.2", "127.0.0.5"])
+        expect(await statusOf(FACTS, { from })).toBe(200);
+    },
+  );
+
+  it.skipIf(process.platform !== "linux")(
+    "what one address has in use is not taken for another that holds more",
+    async () => {
+      await serve({ ...LIMITS, connections: 9 });
+      const idle = await hold((socket) => socket.write(get(FACTS, asAda())), "127.0.0.2");
+      await once(idle, "data");
+      await holdMany(20, () => {});
+      idle.write(get(FACTS, asAda()));
+      expect(String(await once(idle, "data"))).toContain("HTTP/1.1 200");
+    },
+  );
+
+  it("a request that is carried out for a caller, and its event stream, are left alone", async () => {
+    await serve(LIMITS);
+    const { stream, store } = await openSession();
+    const run = ask("/api/v1/packs/test.do", { method: "POST", body: "{}" });
+    await begun.promise;
+    await holdMany(30, () => {});
+    held.resolve();
+    expect(await json(await run)).toMatchObject({ output: { done: true } });
+    await store("tea");
+    expect(String(await once(stream, "data"))).toContain("resources/updated");
+  });
+
+  it("one more is told so when all of them carry out requests", async () => {
+    await serve({ ...LIMITS, connectionsPerAddress: 1 });
+    const run = ask("/api/v1/packs/test.do", { method: "POST", body: "{}" });
+    await begun.promise;
+    expect(await text(await hold(() => {}))).toMatch(/^HTTP\/1\.1 429 .*"error":"rate_limited"/s);
+    held.resolve();
+    expect((await run).statusCode).toBe(200);
+  });
+});
+
+describe("what takes long is left alone:", () => {
+  /** By then every time limit has passed twice. */
+  async function longerThanAnyLimit(): Promise<void> {
+    for (let n = 0; n < 2; n += 1) {
+      const silent = await hold(() => {});
+      await once(silent, "end");
+    }
+  }
+
+  it("an event stream without news", async () => {
+    await serve();
+    const { stream, store } = await openSession();
+    await longerThanAnyLimit();
+    await store("tea");
+    expect(String(await once(stream, "data"))).toContain("resources/updated");
+  });
+
+  it("a run", async () => {
+    await serve();
+    const run = ask("/api/v1/packs/test.do", { method: "POST", body: "{}" });
+    await begun.promise;
+    await longerThanAnyLimit();
+    held.resolve();
+    expect(await json(await run)).toMatchObject({ output: { done: true } });
+  });
+});
+
+describe("requests on one connection", () => {
+  it("may be sent before the answers to the first are there", async () => {
+    await serve();
+    const several = connect({ port, host: address });
+    several.write(
+      get("/version").repeat(SOCKET_LIMITS.pipelined - 1) + get("/version", "Connection: close\r\n"),
+    );
+    expect((await text(several)).match(/HTTP\/1\.1 200/g)).toHaveLength(SOCKET_LIMITS.pipelined);
+  });
+
+  it("are cut off when they are too many at once", async () => {
+    await serve(NEVER);
+    const flood = post("{}", 2, asAda()).repeat(SOCKET_LIMITS.pipelined + 1);
+    await hold((socket) => socket.write(flood));
+    await expect.poll(openConnections, SOON).toBe(0);
+  });
+});
+
+it("a server that stops does not wait for clients that never close", async () => {
+  const listening = await serve(NEVER);
+  await hold((socket) => socket.write("nonsense\r\n\r\n"));
+  await hold(HOSTILE["stops in its headers"] ?? (() => {}));
+  await hold((socket) => socket.write(post("{}", 2, asAda())));
+  await begun.promise;
+  await listening.close();
+  expect(await openConnections()).toBe(0);
+});
+
+it("a server's own limits free a connection within 15 s, and keep room for who is not served yet", () => {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, waitMs, lingerMs, stalledMs } =
+    SOCKET_LIMITS;
+  const { checkTimeoutsEveryMs, connections, connectionsPerAddress } = SOCKET_LIMITS;
+  const answered = Math.max(headersTimeoutMs, requestTimeoutMs) + lingerMs + 2 * checkTimeoutsEveryMs;
+  const cut = Math.max(waitMs, stalledMs, keepAliveTimeoutMs) + 2 * checkTimeoutsEveryMs;
+  expect(Math.max(answered, cut)).toBeLessThan(15_000);
+  expect(IN_FLIGHT_LIMITS.total).toBeLessThan(connectionsPerAddress);
+  expect(connectionsPerAddress).toBeLessThan(connections);
+  expect(connections).toBeLessThan(1_024 - 128);
+});
