@@ -17,7 +17,7 @@ import {
 import { Sweeper } from "../sweeper.ts";
 
 const SWEEP_EVERY_MS = 6 * 3_600 * 1_000;
-/** How long a caller may take to go on in a session by its id; a session that is needed for another run gives way before. */
+/** How long a caller may take to go on in a session by its id; it gives way to another run of that caller before. */
 const KEEP_SESSIONS_MS = 5 * 60 * 1_000;
 
 export interface WorkFolder {

@@ -31,6 +31,8 @@ export class McpSession {
   readonly missed: MissedUpdates;
   readonly server: Server;
   lastSeenAt: number;
+  /** Something came for it after it was opened. */
+  isUsed = false;
   /** Responses that are still being written, event streams above all. */
   openResponses = 0;
 
@@ -76,6 +78,7 @@ export class McpSessions {
     const session = this.#sessions.get(id);
     if (session === undefined || !session.isOf(caller)) return undefined;
     session.lastSeenAt = this.#now();
+    session.isUsed = true;
     return session;
   }
 
@@ -124,8 +127,11 @@ export class McpSessions {
   }
 }
 
+/** One that was opened and never used goes before any that was: without tokens, all clients are one caller. */
 function endLongestIdle(sessions: readonly McpSession[]): boolean {
-  const [longest] = sessions.filter(({ isBusy }) => !isBusy).sort((a, b) => a.lastSeenAt - b.lastSeenAt);
+  const [longest] = sessions
+    .filter(({ isBusy }) => !isBusy)
+    .sort((a, b) => Number(a.isUsed) - Number(b.isUsed) || a.lastSeenAt - b.lastSeenAt);
   if (longest !== undefined) endNow(longest);
   return longest !== undefined;
 }

@@ -27,7 +27,7 @@ const QUICK: Partial<SocketLimits> = {
   waitMs: 240,
   lingerMs: 40,
   stalledMs: 200,
-  answerMs: 2_400,
+  answerMs: 600_000,
   checkTimeoutsEveryMs: 20,
 };
 /** So that nothing is freed because its time is up. */
@@ -227,7 +227,8 @@ describe("with as many connections held as may be open", () => {
       await serve(LIMITS);
       await holdMany(20, begin);
       expect(await openConnections()).toBeLessThanOrEqual(8);
-      expect(await statusOf(FACTS)).toBe(200);
+      // One that comes while all of them are being answered may have to try again.
+      await expect.poll(() => statusOf(FACTS), SOON).toBe(200);
     },
   );
 
@@ -246,7 +247,7 @@ describe("with as many connections held as may be open", () => {
   it.skipIf(process.platform !== "linux")(
     "what one address has in use is not taken for another that holds more",
     async () => {
-      await serve({ ...LIMITS, connections: 9 });
+      await serve({ ...LIMITS, connections: 6 });
       const idle = await hold((socket) => socket.write(get(FACTS, asAda())), "127.0.0.2");
       await once(idle, "data");
       await holdMany(20, () => {});
@@ -260,7 +261,11 @@ describe("with as many connections held as may be open", () => {
     const { stream, store } = await openSession();
     const run = ask("/api/v1/packs/test.do", { method: "POST", body: "{}" });
     await begun.promise;
-    await holdMany(30, () => {});
+    await holdMany(15, () => {});
+    for (let n = 0; n < 15; n += 1) {
+      const idle = await hold((socket) => socket.write(get(FACTS, asAda())));
+      await once(idle, "data");
+    }
     held.resolve();
     expect(await json(await run)).toMatchObject({ output: { done: true } });
     await store("tea");

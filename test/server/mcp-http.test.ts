@@ -247,6 +247,20 @@ describe("a session", () => {
     expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200, 200]);
   });
 
+  test("that is used outlives those that its caller only opens", async () => {
+    const clock = new TestClock();
+    const limits = { perCaller: 3 };
+    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { now: clock.now, limits });
+    const token = await tokenOf("ada");
+    const used = await open(url, token);
+    expect(await ping(url, token, used)).toBe(200);
+    for (let n = 0; n < 6; n += 1) {
+      clock.pass(1_000);
+      await open(url, token);
+    }
+    expect(await ping(url, token, used)).toBe(200);
+  });
+
   test("is one of 64 for a caller, and of a server's 1,024 as long as there are so many", () => {
     expect(SESSION_LIMITS).toEqual({ idleMs: 30 * 60_000, perCaller: 64, total: 1_024 });
   });
