@@ -5,6 +5,7 @@
  * are all the same answer: there is no such document.
  */
 import {
+  citedPath,
   isMyMemoryPath,
   MY_MEMORY_PATH,
   MY_MEMORY_TITLE,
@@ -14,7 +15,6 @@ import {
   projectEntry,
   summariseMemory,
   type UnixMs,
-  withoutLines,
 } from "../engine/index.ts";
 import type { Kit } from "./kit.ts";
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
@@ -67,7 +67,7 @@ async function entryDocument(
   namespace: Namespace,
   given: string,
 ): Promise<WholeDocument | undefined> {
-  const path = withoutLines(given);
+  const path = citedPath(given);
   const place = parsePath(path);
   if (place === undefined) return undefined;
   const entry = await kit.store.get({ namespace, origin: place.origin, key: place.key });

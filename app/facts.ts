@@ -1,6 +1,7 @@
 /** Storing, getting and listing facts. */
 import {
   type Entry,
+  entriesNamedBy,
   factEntry,
   HelmdeckError,
   keyToLookUp,
@@ -31,12 +32,29 @@ export async function storeFact(kit: Kit, namespace: Namespace, input: FactInput
   };
 }
 
-/** Undefined when there is none; a key that no fact can have is a miss as well. Throws `entry_unreadable`. */
+/**
+ * By its exact key, and where no fact has that, by its path, docid or citation. Undefined when there is none; a key that no
+ * fact can have is a miss as well. Throws `entry_unreadable`.
+ */
 export async function getFact(kit: Kit, namespace: Namespace, key: string): Promise<FactView | undefined> {
-  const name = keyToLookUp(key);
-  if (name === undefined) return undefined;
-  const entry = await kit.store.get({ namespace, origin: "fact", key: name });
-  return entry && factView(entry);
+  for (const name of factsNamedBy(key)) {
+    const entry = await kit.store.get({ namespace, origin: "fact", key: name.key });
+    if (entry !== undefined && entry.category === (name.category ?? entry.category)) return factView(entry);
+  }
+  return undefined;
+}
+
+interface FactName {
+  readonly key: string;
+  readonly category?: string;
+}
+
+/** An exact key comes first, also one that reads as a path, so that every fact can be had under its own key. */
+function factsNamedBy(text: unknown): readonly FactName[] {
+  if (typeof text !== "string") return [];
+  const key = keyToLookUp(text);
+  const named = entriesNamedBy(text.trim()).filter(({ origin }) => origin === "fact");
+  return key === undefined ? named : [{ key }, ...named];
 }
 
 /** A page may end before its limit when values are large; `nextCursor` says that there is more. */

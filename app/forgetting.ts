@@ -1,19 +1,69 @@
-/** Forgetting what a scope names, or counting it first. */
-import { filterOf, HelmdeckError, type Namespace, parseForgetScope } from "../engine/index.ts";
+/** Forgetting what a scope names, or counting it first; and saying what is near when it names nothing. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  type ForgetReadings,
+  type ForgetScope,
+  filterOf,
+  HelmdeckError,
+  type Namespace,
+  nearestKeys,
+  parseForgetScope,
+  settleScope,
+} from "../engine/index.ts";
 import type { Kit } from "./kit.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
 
-/** Throws `invalid_input` for an empty or unknown scope, and for a dry run that is neither wanted nor not. */
+const PAGE_KEYS = 1_000;
+/** Near keys are looked for among so many of the newest facts. */
+const MOST_KEYS = 10_000;
+
+/**
+ * Throws `invalid_input` for an empty scope, for one that names several entries, and for a dry run that is neither wanted nor
+ * not.
+ */
 export async function forget(kit: Kit, namespace: Namespace, input: ForgetInput): Promise<Forgotten> {
-  const filter = filterOf(parseForgetScope(input?.scope), namespace);
-  const isDryRun: unknown = input.dryRun ?? false;
-  if (typeof isDryRun !== "boolean") {
-    const message = "dry_run must be true or false; nothing was deleted.";
-    throw new HelmdeckError("invalid_input", message, { details: { field: "dry_run" } });
-  }
+  const readings = parseForgetScope(input?.scope);
+  const dryRun = requireDryRun(input.dryRun);
+  const filter = filterOf(await settle(kit, namespace, readings), namespace);
   const scope = input.scope.trim();
-  if (isDryRun) {
-    return { scope, deleted: await kit.store.countWhere(filter), dryRun: true, erased: "complete" };
-  }
-  return { scope, ...(await kit.store.deleteWhere(filter)), dryRun: false };
+  const { deleted, erased } = dryRun
+    ? { deleted: await kit.store.countWhere(filter), erased: "nothing" as const }
+    : await kit.store.deleteWhere(filter);
+  if (deleted > 0) return { scope, deleted, dryRun, erased };
+  return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(kit, namespace, scope) };
+}
+
+function requireDryRun(wanted: unknown): boolean {
+  const dryRun = wanted ?? false;
+  if (typeof dryRun === "boolean") return dryRun;
+  const message = "dry_run must be true or false; nothing was deleted.";
+  throw new HelmdeckError("invalid_input", message, { details: { field: "dry_run" } });
+}
+
+async function settle(kit: Kit, namespace: Namespace, readings: ForgetReadings): Promise<ForgetScope> {
+  if (readings.length === 1) return readings[0];
+  const counts = await Promise.all(readings.map((scope) => kit.store.countWhere(filterOf(scope, namespace))));
+  return settleScope(
+    readings,
+    counts.map((count) => count > 0),
+  );
+}
+
+async function keysNear(kit: Kit, namespace: Namespace, scope: string): Promise<readonly string[]> {
+  let near: readonly string[] = [];
+  let cursor: string | undefined;
+  let seen = 0;
+  do {
+    const page = await kit.store.listMeta({
+      namespace,
+      origin: "fact",
+      limit: PAGE_KEYS,
+      ...(cursor && { cursor }),
+    });
+    near = nearestKeys(scope, [...near, ...page.entries.map(({ key }) => key)]);
+    seen += PAGE_KEYS;
+    cursor = page.nextCursor;
+    await nextTurn(); // comparing takes processor time, and others wait
+  } while (cursor !== undefined && seen < MOST_KEYS);
+  return near;
 }

@@ -43,6 +43,7 @@ export {
   unusable,
   withApiKey,
 } from "./embedding/settings.ts";
+export { nearWords } from "./forgotten-words.ts";
 export { remedyFor } from "./health/remedies.ts";
 export type {
   CallerCount,

@@ -79,7 +79,7 @@ export interface DocumentSlice {
 }
 
 export interface ForgetInput {
-  /** A scope (`key:<exact>`, `category:<name>`, `packs`, …), or the path or docid of a search hit. */
+  /** A scope (`key:<exact>`, `category:<name>`, `packs`, …), a fact's exact key, or the path, docid or citation of a hit. */
   readonly scope: string;
   readonly dryRun?: boolean;
 }
@@ -88,8 +88,13 @@ export interface Forgotten {
   readonly scope: string;
   readonly deleted: number;
   readonly dryRun: boolean;
-  /** `pending`: gone from every answer, but a reader delays the overwriting of old bytes. */
-  readonly erased: Erasure["erased"];
+  /**
+   * `nothing`: the scope named nothing, or it was a dry run. `pending`: gone from every answer, but a reader delays the
+   * overwriting of old bytes.
+   */
+  readonly erased: Erasure["erased"] | "nothing";
+  /** Present when the scope named nothing: at most three keys of this subject's facts that are like it. */
+  readonly near?: readonly string[];
 }
 
 /** What memory holds for a subject, without values: the projection behind helmdeck/my-memory.md. */
@@ -187,6 +192,7 @@ export interface CallerCount {
 /** Every use case, for one open memory. All of it can be served across a worker boundary. */
 export interface Memory {
   storeFact(subject: Subject, fact: FactInput): Promise<StoredFact>;
+  /** By its exact key; where no fact has that, by its path, docid or citation. */
   getFact(subject: Subject, key: string): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
   search(subject: Subject, query: RecallQuery): Promise<RecallAnswer>;

@@ -19,8 +19,16 @@ export {
   type HelmdeckErrorOptions,
   isHelmdeckError,
 } from "./errors.ts";
-export { FORGET_SCOPES, type ForgetScope, filterOf, parseForgetScope } from "./facts/forget.ts";
+export {
+  FORGET_SCOPES,
+  type ForgetReadings,
+  type ForgetScope,
+  filterOf,
+  parseForgetScope,
+  settleScope,
+} from "./facts/forget.ts";
 export { harmlessBlock, harmlessLine } from "./facts/hostile-text.ts";
+export { nearestKeys } from "./facts/near.ts";
 export {
   type CheckedFact,
   checkCategory,
@@ -143,8 +151,10 @@ export {
   RECENT_KEYS,
   summariseMemory,
 } from "./projections/my-memory.ts";
+export { type EntryName, entriesNamedBy } from "./projections/naming.ts";
 export {
   type CorpusPlace,
+  citedPath,
   docidOf,
   isMyMemoryPath,
   MY_MEMORY_PATH,
@@ -153,7 +163,6 @@ export {
   parseDocid,
   parsePath,
   pathOf,
-  withoutLines,
 } from "./projections/paths.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export { backgroundTimer, processTimer, type Timer } from "./timer.ts";

@@ -84,7 +84,7 @@ function hitForHost(result: unknown, note: string | undefined): SearchHit | unde
     source: CORPUS,
     ...optional("title", lineOf(given.title)),
     ...optional("kind", lineOf(given.category)),
-    ...optional("id", lineOf(given.docid)),
+    ...optional("id", idLine(given.docid)),
     ...linesOf(path, lineNumber(given.startLine), lineNumber(given.endLine)),
     ...optional("updatedAt", instantOf(given.updatedAt)),
     ...optional("provenanceLabel", lineOf(note)),
@@ -101,6 +101,12 @@ function ourPath(path: unknown): string | undefined {
   if (typeof path !== "string" || !path.startsWith(PATH_PREFIX) || path.length > PATH_MAX_CHARS)
     return undefined;
   return path === harmlessLine(path) ? path : undefined;
+}
+
+/** Whole, since it may come back as what to forget: half of one would name nothing, or something else. */
+function idLine(docid: unknown): string | undefined {
+  if (typeof docid !== "string" || docid.length > PATH_MAX_CHARS) return undefined;
+  return docid !== "" && docid === harmlessLine(docid) ? docid : undefined;
 }
 
 /** Whole lines as far as they fit, so that reading on from the next line loses nothing; half a line when it alone is too long. */

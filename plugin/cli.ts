@@ -2,6 +2,7 @@
 import {
   type DoctorReport,
   type Finding,
+  type Forgotten,
   HelmdeckError,
   isHelmdeckError,
   type Memory,
@@ -71,7 +72,7 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
     );
   add(
     "forget <scope>",
-    "Delete for good: key:<exact>, category:<name>, packs, pack:<id>, all, everything, or a hit's path",
+    "Delete for good: a fact's exact key, a hit's path, key:<exact>, category:<name>, packs, pack:<id>, all, everything",
   )
     .option("--dry-run", "only say how much would be deleted")
     .option("--yes", "do not ask")
@@ -187,7 +188,8 @@ async function list(
     ...(category === undefined ? {} : { category }),
   });
   const withoutValues = { ...page, facts: page.facts.map(({ value: _, ...shown }) => shown) };
-  terminal.out(json ? JSON.stringify(withoutValues) : factsText(page));
+  const narrowed = prefix !== undefined || category !== undefined;
+  terminal.out(json ? JSON.stringify(withoutValues) : factsText(page, narrowed));
 }
 
 async function forget(
@@ -197,11 +199,21 @@ async function forget(
   options: ForgetOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const preview = await memory.forget(subject, { scope, dryRun: true });
-  const goesOn =
-    options.dryRun !== true && preview.deleted > 0 && (options.yes || (await confirmed(preview, terminal)));
-  const result = goesOn ? await memory.forget(subject, { scope, dryRun: false }) : preview;
+  const result = await forgetAsAsked(memory, subject, scope, options, terminal);
   terminal.out(options.json ? JSON.stringify(result) : forgottenText(result));
+}
+
+async function forgetAsAsked(
+  memory: Memory,
+  subject: string,
+  scope: string,
+  { dryRun = false, yes }: ForgetOptions,
+  terminal: Terminal,
+): Promise<Forgotten> {
+  const preview = await memory.forget(subject, { scope, dryRun: true });
+  if (preview.deleted === 0) return { ...preview, dryRun };
+  const goesOn = !dryRun && (yes || (await confirmed(preview, terminal)));
+  return goesOn ? memory.forget(subject, { scope, dryRun: false }) : preview;
 }
 
 async function confirmed(

@@ -6,6 +6,7 @@ import {
   harmlessBlock,
   harmlessLine,
   type MemoryStatus,
+  nearWords,
   type RecallAnswer,
 } from "../app/index.ts";
 
@@ -60,7 +61,8 @@ export function answerText(query: string, answer: RecallAnswer, explain = false)
   return [...hits, ...reason].join("\n\n");
 }
 
-export function factsText(page: FactsPage): string {
+/** `narrowed`: only some of the facts were asked for. */
+export function factsText(page: FactsPage, narrowed: boolean): string {
   const lines = page.facts.map(
     (fact) =>
       `${plainLine(fact.key)}  (${plainLine(fact.category)}, ${new Date(fact.updatedAt).toISOString()})`,
@@ -71,14 +73,24 @@ export function factsText(page: FactsPage): string {
   const more =
     page.nextCursor === undefined ? [] : ["… and more; narrow it down by prefix, or raise --limit."];
   return lines.length + unreadable.length === 0
-    ? "Nothing is stored."
+    ? narrowed
+      ? "No such fact is stored. A prefix is the beginning of a key, case matters; without one list shows them all."
+      : "Nothing is stored."
     : [...lines, ...unreadable, ...more].join("\n");
 }
 
-export function forgottenText({ scope, deleted, dryRun, erased }: Forgotten): string {
+export function forgottenText(forgotten: Forgotten): string {
+  const { scope, deleted, dryRun, erased } = forgotten;
+  if (deleted === 0) return missText(forgotten);
   const what = `${counted(deleted, "entry", "entries")} for ${plainLine(scope)}`;
   if (dryRun) return `Would forget ${what}. Nothing was changed.`;
   return `Forgot ${what}.${erased === "pending" ? " Old bytes are overwritten once no reader needs them." : ""}`;
+}
+
+function missText(forgotten: Forgotten): string {
+  const near = nearWords(forgotten) ?? "Keys are exact, case matters: openclaw helmdeck list shows them.";
+  const outcome = forgotten.dryRun ? "would be" : "was";
+  return `Nothing matched ${plainLine(forgotten.scope)}, so nothing ${outcome} forgotten.\n${near}`;
 }
 
 export function doctorText(report: DoctorReport): string {

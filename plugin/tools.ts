@@ -1,5 +1,12 @@
 /** The two tools an agent changes memory with: store a fact, forget by scope. */
-import { type FactInput, type Forgotten, HelmdeckError, type Memory, type StoredFact } from "../app/index.ts";
+import {
+  type FactInput,
+  type Forgotten,
+  HelmdeckError,
+  type Memory,
+  nearWords,
+  type StoredFact,
+} from "../app/index.ts";
 import { lineOf } from "./boundary.ts";
 import { within } from "./deadline.ts";
 import { logLineOf, ToolFailure } from "./failure.ts";
@@ -45,10 +52,10 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
     name: FORGET_TOOL,
     label: "Forget",
     description:
-      "Delete from helmdeck memory for good. The scope is the path or id of a memory_search hit, key:<exact key> or" +
-      " category:<name> for facts, pack:<id> or pipeline:<id> or packs or pipelines for records of tool runs, all for facts and" +
-      " records, everything for the whole memory. Use dry_run first when a scope may cover more than one thing, and only" +
-      " delete what the user asked to have forgotten.",
+      "Delete from helmdeck memory for good. The scope is the path, id or citation of a memory_search hit, the exact key of a" +
+      " fact (key:<exact key> where it could be read otherwise), category:<name> for facts, pack:<id> or pipeline:<id> or packs" +
+      " or pipelines for records of tool runs, all for facts and records, everything for the whole memory. Use dry_run first" +
+      " when a scope may cover more than one thing, and only delete what the user asked to have forgotten.",
     parameters: FORGET_PARAMETERS,
     execute: (_callId, params) =>
       perform(parts, context, async (memory, subject) => {
@@ -192,17 +199,24 @@ function storeResult(stored: StoredFact): ToolResult {
 }
 
 function forgetResult(forgotten: Forgotten): ToolResult {
-  const { scope, deleted, dryRun, erased } = forgotten;
+  const { scope, deleted, dryRun, erased, near } = forgotten;
+  const details = { scope, deleted, dry_run: dryRun, erased, ...(near && { near }) };
+  return answer(deleted === 0 ? missStory(forgotten) : forgetStory(forgotten), details);
+}
+
+function forgetStory({ scope, deleted, dryRun, erased }: Forgotten): string {
   const count = deleted === 1 ? "1 entry" : `${deleted} entries`;
   const shown = lineOf(scope) ?? "";
-  const story = dryRun
-    ? `${count} would be forgotten for ${shown}. Nothing was changed.`
-    : deleted === 0
-      ? `Nothing matched ${shown}, so nothing was forgotten.`
-      : `Forgot ${count} for ${shown}.`;
-  const pending =
-    !dryRun && erased === "pending" ? " Old bytes are overwritten as soon as no reader needs them." : "";
-  return answer(story + pending, { scope, deleted, dry_run: dryRun, erased });
+  if (dryRun) return `${count} would be forgotten for ${shown}. Nothing was changed.`;
+  const pending = erased === "pending" ? " Old bytes are overwritten as soon as no reader needs them." : "";
+  return `Forgot ${count} for ${shown}.${pending}`;
+}
+
+function missStory(forgotten: Forgotten): string {
+  const outcome = forgotten.dryRun ? "would be" : "was";
+  const near = nearWords(forgotten);
+  const hint = near === undefined ? "" : ` ${near}`;
+  return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten.${hint}`;
 }
 
 function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {

@@ -17,7 +17,8 @@ export const STORE_DESCRIPTION =
 
 export const FORGET_DESCRIPTION =
   `Delete from memory for good. The scope is one of: ${FORGET_SCOPES}. Use dry_run first when a scope may cover more than one` +
-  " thing, and delete only what the user asked to have forgotten.";
+  " thing, and delete only what the user asked to have forgotten. An answer with deleted 0 means that nothing was forgotten;" +
+  " near then lists keys that may have been meant.";
 
 export const CORPUS_DESCRIPTION =
   "Read what memory holds as documents: facts, and records of pack and pipeline runs. With a query the best matches come first;" +
@@ -81,9 +82,14 @@ export const forgetReplySchema = z.object({
   scope: z.string(),
   deleted: z.int().min(0).meta({ description: "Entries deleted, or, in a dry run, that would be." }),
   dry_run: z.boolean(),
-  erased: z.enum(["complete", "pending"]).meta({
+  erased: z.enum(["complete", "pending", "nothing"]).meta({
     description:
-      "pending: gone from every answer, but a reader of the database still delays the overwriting of its old bytes.",
+      "nothing: no entry was deleted, since the scope named none or it was a dry run. pending: gone from every answer, but a" +
+      " reader of the database still delays the overwriting of its old bytes.",
+  }),
+  near: z.array(z.string()).optional().meta({
+    description:
+      "When the scope named nothing: at most three keys that exist and are like it; key:<key> names one of them.",
   }),
 });
 
@@ -156,8 +162,8 @@ export function forgetOfRequest({ scope, dry_run }: ForgetRequest): ForgetInput 
   return { scope, dryRun: dry_run ?? false };
 }
 
-export function forgetReply({ scope, deleted, dryRun, erased }: Forgotten): ForgetReply {
-  return { scope, deleted, dry_run: dryRun, erased };
+export function forgetReply({ scope, deleted, dryRun, erased, near }: Forgotten): ForgetReply {
+  return { scope, deleted, dry_run: dryRun, erased, ...(near && { near: [...near] }) };
 }
 
 export function corpusQueryOfRequest({ query, limit, cursor }: CorpusRequest): CorpusQuery {

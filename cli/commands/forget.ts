@@ -1,7 +1,7 @@
 /** `forget`: deletes what a scope names, after showing it and asking when a person is there. */
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
-import { type Forgotten, harmlessLine, type Memory } from "../../app/index.ts";
+import { type Forgotten, harmlessLine, type Memory, nearWords } from "../../app/index.ts";
 import { type CommandContext, withMemoryToWrite } from "../context.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
 import type { Shell } from "../shell.ts";
@@ -14,15 +14,26 @@ export interface ForgetRequest {
 
 export function forgetCommand(context: CommandContext, request: ForgetRequest): Promise<number> {
   return withMemoryToWrite(context, async (memory) => {
-    const { shell, options } = context;
-    const { scope, dryRun } = request;
-    if (!dryRun && !request.yes && isPersonThere(shell)) {
-      const wouldDelete = await memory.forget(options.caller, { scope, dryRun: true });
-      if (wouldDelete.deleted > 0 && !(await agrees(context, memory, wouldDelete))) return EXIT_FAILED;
-    }
-    await print(context, await memory.forget(options.caller, { scope, dryRun }));
+    const forgotten = await forgetAsAsked(context, memory, request);
+    if (forgotten === undefined) return EXIT_FAILED;
+    await print(context, forgotten);
     return EXIT_DONE;
   });
+}
+
+/** Undefined when the person who was asked did not agree. */
+async function forgetAsAsked(
+  context: CommandContext,
+  memory: Memory,
+  { scope, dryRun, yes }: ForgetRequest,
+): Promise<Forgotten | undefined> {
+  const { shell, options } = context;
+  if (!dryRun && !yes && isPersonThere(shell)) {
+    const wouldDelete = await memory.forget(options.caller, { scope, dryRun: true });
+    if (wouldDelete.deleted === 0) return { ...wouldDelete, dryRun };
+    if (!(await agrees(context, memory, wouldDelete))) return undefined;
+  }
+  return memory.forget(options.caller, { scope, dryRun });
 }
 
 function isPersonThere({ stdin, stderr }: Shell): boolean {
@@ -59,7 +70,7 @@ const PREVIEWED_KEYS = 10;
 /** The newest keys of a category, or the categories of a whole memory; other scopes say by themselves what they hold. */
 async function preview(memory: Memory, caller: string, scope: string): Promise<readonly string[]> {
   if (scope.startsWith("category:")) {
-    const category = scope.slice("category:".length);
+    const category = scope.slice("category:".length).trim();
     const { facts, nextCursor } = await memory.listFacts(caller, { category, limit: PREVIEWED_KEYS });
     return [...facts.map((fact) => harmlessLine(fact.key)), ...(nextCursor === undefined ? [] : ["…"])];
   }
@@ -71,15 +82,16 @@ async function preview(memory: Memory, caller: string, scope: string): Promise<r
 }
 
 async function print({ output, options }: CommandContext, forgotten: Forgotten): Promise<void> {
-  const { scope, deleted, dryRun, erased } = forgotten;
+  const { scope, deleted, dryRun, erased, near } = forgotten;
   if (options.json) {
-    await output.json({ scope, deleted, dryRun, erased });
+    await output.json({ scope, deleted, dryRun, erased, ...(near && { near }) });
     return;
   }
   const where = `in the memory of ${harmlessLine(options.caller)}: ${harmlessLine(scope)}`;
   if (deleted === 0) {
     await output.line(`Nothing ${dryRun ? "would be" : "was"} deleted ${where}`);
-    await output.note("Keys and names are exact, case matters: helmdeck-memory list shows them.");
+    const hint = "Keys and names are exact, case matters: helmdeck-memory list shows them.";
+    await output.note(nearWords(forgotten) ?? hint);
     return;
   }
   await output.line(`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted)} ${where}`);

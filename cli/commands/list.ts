@@ -1,5 +1,11 @@
 /** `list`: facts by prefix and category, newest first. */
-import { type FactsQuery, type FactView, harmlessLine, type Memory } from "../../app/index.ts";
+import {
+  type FactsQuery,
+  type FactView,
+  harmlessLine,
+  isHelmdeckError,
+  type Memory,
+} from "../../app/index.ts";
 import { type CommandContext, withMemory } from "../context.ts";
 import { factJson } from "../fact-json.ts";
 import { EXIT_DONE } from "../failure.ts";
@@ -18,6 +24,8 @@ interface Listing {
   readonly unreadable: readonly string[];
   /** There are more than the limit. */
   readonly more: boolean;
+  /** What the prefix names, where no key begins with it: a path or docid that was taken for a key. */
+  readonly named?: string;
 }
 
 export async function listCommand(context: CommandContext, request: ListRequest): Promise<number> {
@@ -48,16 +56,33 @@ async function collect(memory: Memory, caller: string, { limit, ...filter }: Lis
     unreadable.push(...page.unreadable);
     cursor = page.nextCursor;
   } while (cursor !== undefined && facts.length < limit);
-  return { facts, unreadable, more: cursor !== undefined };
+  const isEmpty = facts.length + unreadable.length === 0;
+  const named =
+    isEmpty && filter.category === undefined ? await keyNamedBy(memory, caller, filter.prefix) : undefined;
+  return { facts, unreadable, more: cursor !== undefined, ...(named !== undefined && { named }) };
+}
+
+async function keyNamedBy(
+  memory: Memory,
+  caller: string,
+  prefix: string | undefined,
+): Promise<string | undefined> {
+  if (prefix === undefined) return undefined;
+  try {
+    return (await memory.getFact(caller, prefix))?.key;
+  } catch (error) {
+    if (isHelmdeckError(error, "entry_unreadable")) return undefined; // a hint that cannot be given is no failure
+    throw error;
+  }
 }
 
 async function print(
   context: CommandContext,
   request: ListRequest,
-  { facts, unreadable, more }: Listing,
+  { facts, unreadable, more, named }: Listing,
 ): Promise<void> {
   const { shell, output } = context;
-  if (facts.length === 0 && unreadable.length === 0) await output.note(nothing(context, request));
+  if (facts.length === 0 && unreadable.length === 0) await output.note(nothing(context, request, named));
   if (facts.length > 0)
     await output.line(output.styled("bold", row("UPDATED", "EXPIRES", "CATEGORY", "KEY", facts)));
   for (const fact of facts) {
@@ -86,8 +111,15 @@ function row(
   return `${updated.padEnd(16)}  ${expires.padEnd(13)}  ${category.padEnd(categoryWidth)}  ${key}`;
 }
 
-function nothing({ options }: CommandContext, { prefix, category }: ListRequest): string {
+function nothing(
+  { options }: CommandContext,
+  { prefix, category }: ListRequest,
+  named: string | undefined,
+): string {
   const caller = harmlessLine(options.caller);
+  if (named !== undefined) {
+    return `No key in the memory of ${caller} begins so. This is where a fact stands whose key is ${harmlessLine(named)}`;
+  }
   if (prefix === undefined && category === undefined) {
     return `The memory of ${caller} holds no facts yet. Store one: helmdeck-memory store KEY VALUE`;
   }

@@ -9,7 +9,7 @@ export function declareForget(program: Command, runs: Runs): void {
     .description("Delete for good what a scope names. On a terminal it shows what that is and asks first.")
     .argument(
       "<scope>",
-      "key:<exact key>, category:<name>, packs, pipelines, pack:<id>, pipeline:<id>, all (facts and audit rows), everything (also caches, notes and sessions), or the path or docid of a search hit.",
+      "The exact key of a fact (key:<exact key> where it could be read otherwise), the path, docid or citation of a search hit, category:<name>, packs, pipelines, pack:<id>, pipeline:<id>, all (facts and audit rows), or everything (also caches, notes and sessions).",
     )
     .option("--dry-run", "Only say how much it would delete.")
     .option("--yes", "Do not ask.")
@@ -21,7 +21,7 @@ export function declareForget(program: Command, runs: Runs): void {
       });
     });
   withExamples(forget, [
-    "helmdeck-memory forget key:deploy/konflux",
+    "helmdeck-memory forget deploy/konflux",
     "helmdeck-memory forget category:team --dry-run",
     "helmdeck-memory forget helmdeck/user_facts/deploy/konflux.md --yes",
   ]);

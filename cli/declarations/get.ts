@@ -9,7 +9,7 @@ export function declareGet(program: Command, runs: Runs): void {
     .description(
       "Print the value of one fact. Characters that would act on a terminal are written out; --json has the exact value.",
     )
-    .argument("<key>", "The exact key; case matters.")
+    .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
     .action((key: string, _options: unknown, command: Command) =>
       runs(command, async (context) => (await import("../commands/get.ts")).getCommand(context, key)),
     );

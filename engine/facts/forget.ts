@@ -1,14 +1,16 @@
 /**
  * What can be forgotten: the scopes, read by one parser and turned into one filter, the same for every surface.
  *
- * A scope often comes from a model, which may be careless or misled. So an empty or unknown scope deletes nothing, a key
- * is exact (no prefix, no wildcard, case matters) and touches a fact only, and `pack:a` never reaches `a/b` or `ab`.
+ * A scope often comes from a model, which may be careless or misled. So an empty scope deletes nothing, a key is exact (no
+ * prefix, no wildcard, case matters) and touches a fact only, `pack:a` never reaches `a/b` or `ab`, and a text that names
+ * two entries deletes neither.
  */
 import { auditKeyPrefix } from "../audit/keys.ts";
 import { HelmdeckError } from "../errors.ts";
 import type { EntryFilter } from "../memory/contract.ts";
 import type { Namespace } from "../memory/namespace.ts";
-import { isMyMemoryPath, parseDocid, parsePath, withoutLines } from "../projections/paths.ts";
+import { type EntryName, entriesNamedBy } from "../projections/naming.ts";
+import { isMyMemoryPath, pathOf } from "../projections/paths.ts";
 import { harmlessLine } from "./hostile-text.ts";
 import { checkCategory, checkKey } from "./policy.ts";
 
@@ -31,14 +33,32 @@ export type ForgetScope =
       readonly key: string;
     };
 
-export const FORGET_SCOPES =
-  "all, packs, pipelines, pack:<id>, pipeline:<id>, key:<exact key>, category:<name>, everything, or the path of a search hit";
+/** What a text may mean; never nothing. */
+export type ForgetReadings = readonly [ForgetScope, ...ForgetScope[]];
 
-/** The scope that a text names, or `invalid_input` listing those there are. */
-export function parseForgetScope(scope: unknown): ForgetScope {
+export const FORGET_SCOPES =
+  "a fact's exact key, the path, docid or citation of a search hit, key:<exact key>, category:<name>, pack:<id>," +
+  " pipeline:<id>, packs, pipelines, all (facts and records of runs), everything";
+
+/**
+ * The scopes that a text may mean, or `invalid_input` listing those there are. A scope word or prefix, and a path, mean one;
+ * of what any other text may name, {@link settleScope} chooses.
+ */
+export function parseForgetScope(scope: unknown): ForgetReadings {
   const text = typeof scope === "string" ? scope.trim() : "";
   if (text === "") throw refuse("is missing");
-  return parseWord(text) ?? parseNamed(text) ?? parseDocument(text) ?? refuseUnknown(text);
+  const named = parseWord(text) ?? parseNamed(text);
+  return named === undefined ? parseEntries(text) : [named];
+}
+
+/**
+ * The one scope that is meant, where `exists` says of each reading whether it names something. A text that names nothing is
+ * an exact key. Throws `invalid_input` when it names several entries.
+ */
+export function settleScope(readings: ForgetReadings, exists: readonly boolean[]): ForgetScope {
+  const [meant = readings[0], ...others] = readings.filter((_, index) => exists[index]);
+  if (others.length > 0) throw refuseAmbiguous([meant, ...others]);
+  return meant;
 }
 
 /** Exactly the entries of a scope: what a dry run counts and a real run deletes. */
@@ -100,11 +120,28 @@ function requireName(kind: string, name: string): string {
   return name;
 }
 
-/** What begins like a path is never taken for a docid, so that one text names one entry. */
-function parseDocument(text: string): ForgetScope | undefined {
+function parseEntries(text: string): ForgetReadings {
   if (isMyMemoryPath(text)) throw refuse("is a view of all there is, not an entry");
-  const document = text.startsWith("helmdeck/") ? parsePath(withoutLines(text)) : parseDocid(text);
-  return document === undefined ? undefined : { kind: "document", ...document };
+  const [first, ...others] = entriesNamedBy(text).map(scopeOf);
+  if (first === undefined) throw refuseUnknown(text);
+  return [first, ...others];
+}
+
+function scopeOf(name: EntryName): ForgetScope {
+  return name.category === undefined ? { kind: "key", key: name.key } : { kind: "document", ...name };
+}
+
+function refuseAmbiguous(scopes: readonly ForgetScope[]): HelmdeckError {
+  const spellings = scopes.map((scope) => harmlessLine(spellingOf(scope)));
+  return refuse(`names ${scopes.length} entries: give ${spellings.join(", or ")}`);
+}
+
+/** How to name this entry and no other. */
+function spellingOf(scope: ForgetScope): string {
+  if (scope.kind === "key") return `key:${scope.key}`;
+  if (scope.kind !== "document") return scope.kind;
+  const path = pathOf(scope.category, scope.key);
+  return scope.origin === "fact" ? `key:${scope.key} (${path})` : path;
 }
 
 function refuseUnknown(text: string): never {

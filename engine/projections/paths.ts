@@ -55,13 +55,18 @@ export function parseDocid(docid: string): CorpusPlace | undefined {
   return slash === -1 ? undefined : placeOf(docid.slice(0, slash), docid.slice(slash + 1));
 }
 
-/** A citation names lines after a "#", which no path holds: `helmdeck/user_facts/deploy.md#L3-L5`. */
-export function withoutLines(path: string): string {
-  return path.replace(/#L\d+(?:-L?\d+)?$/, "");
+/** The lines that a citation ends with taken off: `user_facts/deploy#L3-L5`. */
+export function withoutLines(citation: string): string {
+  return citation.replace(/#L\d+(?:-L?\d+)?$/, "");
+}
+
+/** The path of a citation: of `…/deploy.md#L3-L5`, or of `…/deploy.md:3-5` as terminals show it. No path ends so itself. */
+export function citedPath(citation: string): string {
+  return withoutLines(citation).replace(/:\d+(?:-\d+)?$/, "");
 }
 
 export function isMyMemoryPath(path: string): boolean {
-  return withoutLines(path) === MY_MEMORY_PATH;
+  return citedPath(path) === MY_MEMORY_PATH;
 }
 
 /** Which origin shows documents in a category; undefined for categories that the corpus never shows. */

@@ -62,7 +62,7 @@ const factRoute = createRoute({
   path: "/api/v1/memory/facts/{key}",
   tags,
   operationId: "getFact",
-  summary: "Get one fact by its exact key.",
+  summary: "Get one fact by its exact key; where none has that, by its path, docid or citation.",
   request: {
     params: z.object({
       key: z

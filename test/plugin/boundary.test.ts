@@ -121,6 +121,13 @@ describe("hits", () => {
     expect(hitsForHost([trap, GOOD], 10)).toMatchObject({ dropped: 1, hits: [{ path: GOOD.path }] });
   });
 
+  test("an id is whole, however long its key, or not there", () => {
+    const docid = `user_facts/${"k".repeat(512)}`;
+    expect(hitsForHost([{ ...GOOD, docid }], 10).hits).toMatchObject([{ id: docid }]);
+    for (const odd of ["a\u202Eb", "x".repeat(4_000), "", 7])
+      expect(hitsForHost([{ ...GOOD, docid: odd }], 10).hits[0]).not.toHaveProperty("id");
+  });
+
   test("a note on an answer that is not whole goes along as provenance", () => {
     expect(hitsForHost([GOOD], 10, "still indexing").hits).toMatchObject([
       { provenanceLabel: "still indexing" },

@@ -143,6 +143,15 @@ test("list shows keys and never values, in JSON neither", async () => {
   expect(JSON.stringify([plain, json])).not.toContain("s3cr3t");
 });
 
+test.each([
+  [[], "Nothing is stored."],
+  [["user_facts/deploy"], "No such fact is stored. A prefix is the beginning of a key"],
+  [["--category", "work"], "No such fact is stored."],
+])("list %j says what an empty answer means", async (args, words) => {
+  const memory = fakeMemory({ listFacts: async () => ({ facts: [], unreadable: [] }) });
+  expect((await typing(["list", ...args], memory)).out.join()).toContain(words);
+});
+
 describe("forget", () => {
   const forgetting = (deleted = 3) =>
     fakeMemory({
@@ -150,7 +159,8 @@ describe("forget", () => {
         scope,
         deleted,
         dryRun,
-        erased: "complete",
+        erased: deleted > 0 && !dryRun ? "complete" : "nothing",
+        ...(deleted === 0 && { near: ["x/y"] }),
       }),
     });
   const dryRuns = (memory: { calls: readonly { args: readonly unknown[] }[] }) =>
@@ -195,7 +205,18 @@ describe("forget", () => {
     const { asked, out } = await typing(["forget", "key:x"], forgetting(0), { answer: "y" });
     expect({ asked, out }).toEqual({
       asked: [],
-      out: ["Would forget 0 entries for key:x. Nothing was changed."],
+      out: ["Nothing matched key:x, so nothing was forgotten.\nNear it: key:x/y."],
+    });
+  });
+
+  test("what was no dry run is not told as one", async () => {
+    const { out } = await typing(["forget", "key:x", "--json"], forgetting(0));
+    expect(JSON.parse(out.join())).toEqual({
+      scope: "key:x",
+      deleted: 0,
+      dryRun: false,
+      erased: "nothing",
+      near: ["x/y"],
     });
   });
 });

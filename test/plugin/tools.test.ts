@@ -156,7 +156,14 @@ describe("forget", () => {
       { ...FORGOTTEN, deleted: 3, dryRun: true },
       "3 entries would be forgotten for key:deploy. Nothing was changed.",
     ],
-    [{ ...FORGOTTEN, deleted: 0 }, "Nothing matched key:deploy, so nothing was forgotten."],
+    [
+      { ...FORGOTTEN, deleted: 0, erased: "nothing" as const, near: [] },
+      "Nothing matched key:deploy, so nothing was forgotten.",
+    ],
+    [
+      { ...FORGOTTEN, deleted: 0, dryRun: true, erased: "nothing" as const, near: ["Deploy", "deploy/eu"] },
+      "Nothing matched key:deploy, so nothing would be forgotten. Near it: key:Deploy, key:deploy/eu.",
+    ],
     [
       { ...FORGOTTEN, erased: "pending" as const },
       "Forgot 1 entry for key:deploy. Old bytes are overwritten as soon as no reader needs them.",

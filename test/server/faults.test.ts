@@ -53,7 +53,7 @@ describe("fault 6: forgetting", () => {
     ["an empty scope", '{"scope":""}'],
     ["a blank scope", '{"scope":" "}'],
     ["a scope that is null", '{"scope":null}'],
-    ["an unknown scope", '{"scope":"key"}'],
+    ["a scope that no key can be", '{"scope":"a\\nb"}'],
     ["an empty key", '{"scope":"key:"}'],
   ])("everything by %s is refused, and nothing is deleted", async (_what, body) => {
     const { served, anyone } = await open();

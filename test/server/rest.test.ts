@@ -139,10 +139,10 @@ describe("forget", () => {
 
   it("counts in a dry run, and deletes otherwise", async () => {
     const dry = await alice.post("/api/v1/memory/forget", { scope: "key:k", dry_run: true });
-    expect(dry.body).toEqual({ scope: "key:k", deleted: 1, dry_run: true, erased: "complete" });
+    expect(dry.body).toEqual({ scope: "key:k", deleted: 1, dry_run: true, erased: "nothing" });
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(200);
     const real = await alice.post("/api/v1/memory/forget", { scope: "key:k" });
-    expect(real.body).toMatchObject({ scope: "key:k", deleted: 1, dry_run: false });
+    expect(real.body).toEqual({ scope: "key:k", deleted: 1, dry_run: false, erased: "complete" });
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(404);
   });
 

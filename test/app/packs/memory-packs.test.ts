@@ -82,18 +82,15 @@ describe("helmdeck.memory_forget", () => {
     expect(await memory.getFact("ben", "k")).toBeDefined();
   });
 
-  it.each([
-    {},
-    { scope: "" },
-    { scope: "k" },
-    { scope: "all", dryRun: true },
-    { scope: "all", dry_run: "yes" },
-  ])("deletes nothing for %j", async (input) => {
-    const { run, memory } = await rig();
-    await run("memory_store", { key: "k", value: "v" });
-    await expect(run("memory_forget", input)).rejects.toMatchObject({ code: "invalid_input" });
-    expect(await memory.getFact("ana", "k")).toBeDefined();
-  });
+  it.each([{}, { scope: "" }, { scope: "all", dryRun: true }, { scope: "all", dry_run: "yes" }])(
+    "deletes nothing for %j",
+    async (input) => {
+      const { run, memory } = await rig();
+      await run("memory_store", { key: "k", value: "v" });
+      await expect(run("memory_forget", input)).rejects.toMatchObject({ code: "invalid_input" });
+      expect(await memory.getFact("ana", "k")).toBeDefined();
+    },
+  );
 });
 
 describe("helmdeck.memory_corpus", () => {

@@ -10,6 +10,7 @@ import {
   type NewEntry,
   namespaceOf,
   parseForgetScope,
+  settleScope,
 } from "../../../engine/index.ts";
 
 const alice = namespaceOf("alice");
@@ -60,9 +61,18 @@ async function everyKey(): Promise<readonly string[]> {
   return pages.flatMap((page) => page.entries.map((meta) => `${meta.namespace} ${meta.origin} ${meta.key}`));
 }
 
+async function meantBy(scope: string) {
+  const readings = parseForgetScope(scope);
+  const counts = await Promise.all(readings.map((reading) => store.countWhere(filterOf(reading, alice))));
+  return settleScope(
+    readings,
+    counts.map((count) => count > 0),
+  );
+}
+
 /** What a scope deletes, which is what its dry run counts. */
 async function forgotten(scope: string): Promise<readonly string[]> {
-  const filter = filterOf(parseForgetScope(scope), alice);
+  const filter = filterOf(await meantBy(scope), alice);
   const before = await everyKey();
   const counted = await store.countWhere(filter);
   const { deleted } = await store.deleteWhere(filter);
@@ -101,7 +111,37 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
     ["helmdeck/prefs/deploy/region.md", ["alice fact deploy/region"]],
     ["helmdeck/prefs/deploy/region.md#L1-L3", ["alice fact deploy/region"]],
     ["helmdeck/user_facts/deploy/region.md", []],
+    ["helmdeck/prefs/deploy/region.md:3-5", ["alice fact deploy/region"]],
     ["prefs/deploy/region", ["alice fact deploy/region"]],
+    ["prefs/deploy/region#L1-L5", ["alice fact deploy/region"]],
+    ["deploy/region", ["alice fact deploy/region"]],
+    ["deploy", ["alice fact deploy"]],
+    ["deploy_x", ["alice fact deploy_x"]],
+    ["deploy/region#L1-L5", []],
+    ["region", []],
+    ["deploy_", []],
+    ["deploy/", []],
+    ["ALL", []],
+    ["Packs", []],
+    ["*", []],
+    ["%", []],
+    ["key", []],
+    ["packs:", []],
+    ["facts", []],
+    ["mem_00", []],
+    ["fact:deploy", []],
+    ["Key:deploy", []],
+    ["helmdeck/", []],
+    ["helmdeck/user_facts/deploy", []],
+    ["helmdeck/user_facts/../deploy.md", []],
+    ["helmdeck/user_facts/%64eploy.md", []],
+    ["../user_facts/deploy", []],
+    ["cache/deploy", []],
+    ["plan_history/p/1", []],
+    ["plan_history/p/00000000000000000001", []],
+    ["solve/deploy", []],
+    ["user_facts/", []],
+    ["/deploy", []],
     ["user_facts/pack_history/lint/00000000000000000001", ["alice fact pack_history/lint/…"]],
   ])("%s deletes exactly what it names", async (scope, expected) => {
     expect(await forgotten(scope)).toEqual(expected);
@@ -129,11 +169,6 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
     "",
     "  ",
     {},
-    "ALL",
-    "All",
-    "*",
-    "%",
-    "key",
     "key:",
     "key:  ",
     "pack:",
@@ -142,20 +177,12 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
     "category:pack_history",
     "category:cache",
     "category:../x",
-    "packs:",
-    "facts",
-    "mem_00",
-    "fact:deploy",
-    "helmdeck/",
     "helmdeck/my-memory.md",
-    "helmdeck/user_facts/../deploy.md",
-    "helmdeck/user_facts/%64eploy.md",
-    "../user_facts/deploy",
-    "cache/deploy",
-    "plan_history/p/1",
-    "user_facts/",
-    "/deploy",
+    "helmdeck/my-memory.md#L1-L5",
     "key:a\nb",
+    "a\nb",
+    "\u202Edeploy",
+    "k".repeat(513),
   ])("%j is refused with a list of what there is, and deletes nothing", async (scope) => {
     const before = await everyKey();
     expect(() => parseForgetScope(scope)).toThrow(HelmdeckError);
@@ -166,6 +193,35 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
   test("the refusal lists the scopes and shows a hostile one harmlessly", () => {
     expect(() => parseForgetScope(`\u001b[2J${"x".repeat(10_000)}`)).toThrow(
       /"\[U\+001B\]\[2Jx{40,60}…" is unknown.*key:<exact key>/,
+    );
+  });
+});
+
+describe("a text that names two entries", () => {
+  const readings = parseForgetScope("a/b#L1");
+
+  test("means the one that exists, and the exact key where none does", () => {
+    expect(readings).toEqual([
+      { kind: "key", key: "a/b#L1" },
+      { kind: "document", origin: "fact", category: "a", key: "b#L1" },
+      { kind: "document", origin: "fact", category: "a", key: "b" },
+    ]);
+    for (const [index, reading] of readings.entries())
+      expect(
+        settleScope(
+          readings,
+          readings.map((_, other) => other === index),
+        ),
+      ).toEqual(reading);
+    expect(settleScope(readings, [false, false, false])).toEqual({ kind: "key", key: "a/b#L1" });
+  });
+
+  test("is refused with a spelling for each that exists", () => {
+    expect(() => settleScope(readings, [true, false, true])).toThrow(
+      "scope names 2 entries: give key:a/b#L1, or key:b (helmdeck/a/b.md); nothing was deleted.",
+    );
+    expect(() => settleScope(readings, [true, true, true])).toThrow(
+      "names 3 entries: give key:a/b#L1, or key:b#L1 (helmdeck/a/b%23L1.md), or key:b (helmdeck/a/b.md); nothing",
     );
   });
 });
@@ -184,7 +240,8 @@ test("no scope reaches beyond the namespace it is asked for", () => {
   ];
   fc.assert(
     fc.property(fc.constantFrom(...scopes), fc.string({ unit: "binary" }), (scope, subject) => {
-      expect(filterOf(parseForgetScope(scope), namespaceOf(subject)).namespace).toBe(namespaceOf(subject));
+      for (const reading of parseForgetScope(scope))
+        expect(filterOf(reading, namespaceOf(subject)).namespace).toBe(namespaceOf(subject));
     }),
   );
 });

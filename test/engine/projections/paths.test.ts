@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { docidOf, parseDocid, parsePath, pathOf, withoutLines } from "../../../engine/index.ts";
+import { citedPath, docidOf, parseDocid, parsePath, pathOf } from "../../../engine/index.ts";
 
 describe("a path", () => {
   test.each([
@@ -155,7 +155,8 @@ test("a docid splits at the first slash, and names only what the corpus shows", 
 });
 
 test("a citation's lines are taken off a path", () => {
-  expect(withoutLines("helmdeck/c/a.md#L3-L5")).toBe("helmdeck/c/a.md");
-  expect(withoutLines("helmdeck/c/a.md#L3")).toBe("helmdeck/c/a.md");
-  expect(withoutLines("helmdeck/c/a.md#x")).toBe("helmdeck/c/a.md#x");
+  expect(citedPath("helmdeck/c/a.md#L3-L5")).toBe("helmdeck/c/a.md");
+  expect(citedPath("helmdeck/c/a.md#L3")).toBe("helmdeck/c/a.md");
+  expect(citedPath("helmdeck/c/a.md:3-5")).toBe("helmdeck/c/a.md");
+  expect(citedPath("helmdeck/c/a.md#x")).toBe("helmdeck/c/a.md#x");
 });

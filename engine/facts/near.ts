@@ -1,0 +1,115 @@
+/** Keys that are near a text that named nothing: what its writer may have meant. */
+import { citedPath, PATH_PREFIX, parsePath, withoutLines } from "../projections/paths.ts";
+
+/** No answer names more of them. */
+export const MOST_NEAR = 3;
+
+/** Nearest first: each is worse than any of the one before. */
+const NEARNESS = { same: 0, sameButForm: 1, tail: 2, misspelt: 3, beginning: 4 } as const;
+const FAR = 5;
+/** Shorter beginnings are those of too many keys. */
+const LEAST_BEGINNING = 3;
+/** Longer texts are compared by their beginnings only: the cost of a comparison grows with the product of both lengths. */
+const MOST_COMPARED = 128;
+
+/**
+ * The three keys nearest to a text, of these. Put in what was chosen from some of the keys before more of them, and the
+ * answer is that of all: equally near ones keep their order.
+ */
+export function nearestKeys(text: string, keys: readonly string[]): readonly string[] {
+  const wanted = wantedBy(text);
+  return keys
+    .map((key) => ({ key, nearness: nearnessOf(key, wanted) }))
+    .filter(({ nearness }) => nearness < FAR)
+    .sort((a, b) => a.nearness - b.nearness)
+    .slice(0, MOST_NEAR)
+    .map(({ key }) => key);
+}
+
+interface Wanted {
+  readonly names: ReadonlySet<string>;
+  readonly forms: readonly string[];
+}
+
+/** The text, and what remains of it without its scope, its lines, the frame of its path, and its category. */
+function wantedBy(text: string): Wanted {
+  const named = citedPath(withoutScope(text));
+  const place = parsePath(named);
+  const inner = place === undefined ? withoutFrame(named) : `${place.category}/${place.key}`;
+  const names = new Set([text, withoutScope(text), withoutLines(withoutScope(text)), inner, tailOf(inner)]);
+  return { names, forms: [...new Set([...names].map(formOf))].filter((form) => form !== "") };
+}
+
+function withoutScope(text: string): string {
+  return text.replace(/^\p{L}+\s*:\s*/u, "");
+}
+
+function withoutFrame(path: string): string {
+  return path.startsWith(PATH_PREFIX) ? path.slice(PATH_PREFIX.length).replace(/\.md$/, "") : path;
+}
+
+function tailOf(docid: string): string {
+  return docid.slice(docid.indexOf("/") + 1);
+}
+
+/** What is left of a text when case, quotes, invisible letters, forms of Unicode and the kind of separator do not count. */
+function formOf(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[\p{Cf}"'`]/gu, "")
+    .replaceAll(/[\s_.:/\\-]+/gu, "/")
+    .replaceAll(/^\/|\/$/g, "");
+}
+
+function nearnessOf(key: string, { names, forms }: Wanted): number {
+  if (names.has(key)) return NEARNESS.same;
+  const form = formOf(key);
+  if (form === "") return FAR;
+  return Math.min(...forms.map((wanted) => nearnessOfForms(form, wanted)), FAR);
+}
+
+function nearnessOfForms(form: string, wanted: string): number {
+  if (form === wanted) return NEARNESS.sameButForm;
+  if (form.endsWith(`/${wanted}`) || wanted.endsWith(`/${form}`)) return NEARNESS.tail;
+  if (isMisspelling(form, wanted)) return NEARNESS.misspelt;
+  const begins = wanted.length >= LEAST_BEGINNING && form.startsWith(wanted);
+  return begins || wanted.startsWith(`${form}/`) ? NEARNESS.beginning : FAR;
+}
+
+/** One slip in a short name, two in a longer one. */
+function isMisspelling(one: string, other: string): boolean {
+  const length = Math.min(one.length, other.length);
+  const slips = length < 3 ? 0 : length < 8 ? 1 : 2;
+  if (Math.abs(one.length - other.length) > slips || Math.max(one.length, other.length) > MOST_COMPARED)
+    return false;
+  return slipsBetween(one, other) <= slips;
+}
+
+/** Letters left out, put in, exchanged for others, or for their neighbour (optimal string alignment). */
+function slipsBetween(one: string, other: string): number {
+  let beforeLast: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      current.push(
+        Math.min(
+          at(last, column) + 1,
+          at(current, column - 1) + 1,
+          at(last, column - 1) + (isSame ? 0 : 1),
+          isSwapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, other.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,332 @@
+/** Which facts a text forgets or gets, for every key that can be stored, and what an answer that forgot nothing says. */
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { composeMemory } from "../../app/compose.ts";
+import type { OpenMemory } from "../../app/index.ts";
+import {
+  createInMemoryStore,
+  FACT_LIMITS,
+  factEntry,
+  HelmdeckError,
+  keyToLookUp,
+  namespaceOf,
+  validateFact,
+} from "../../engine/index.ts";
+import { DAY_MS, inTurn, NOW, TestClock } from "./fixtures/memories.ts";
+
+const RUN_AT = NOW / 1_000;
+
+function memoryInProcess(now: () => number = () => NOW): OpenMemory {
+  const memory = composeMemory({
+    store: createInMemoryStore({ now }),
+    whereabouts: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
+    key: { source: "none", made: false },
+    now,
+    sweepEveryMs: 0,
+  });
+  onTestFinished(() => memory.close());
+  return memory;
+}
+
+interface Named {
+  readonly key: string;
+  readonly category: string;
+}
+
+/** In one write, for the caller and for a stranger alike. */
+async function store(memory: OpenMemory, facts: readonly Named[]): Promise<void> {
+  const entries = ["main", "stranger"].flatMap((subject) =>
+    facts.map((fact) =>
+      factEntry(namespaceOf(subject), validateFact({ ...fact, value: "v" }), { expiresAt: NOW + DAY_MS }),
+    ),
+  );
+  await memory.store.putMany(entries);
+}
+
+async function keysOf(memory: OpenMemory, subject = "main"): Promise<readonly string[]> {
+  return (await memory.listFacts(subject, { limit: 1_000 })).facts.map(({ key }) => key).sort();
+}
+
+/** What a forget took, and how it ended; a stranger's facts and the records of runs stay whatever happens. */
+async function forgetting(memory: OpenMemory, scope: string) {
+  const [before, theirs, runs] = [
+    await keysOf(memory),
+    await keysOf(memory, "stranger"),
+    await runsOf(memory),
+  ];
+  const answer = await memory.forget("main", { scope }).catch((error: unknown) => error);
+  const after = new Set(await keysOf(memory));
+  expect([await keysOf(memory, "stranger"), await runsOf(memory)]).toEqual([theirs, runs]);
+  return { gone: before.filter((key) => !after.has(key)), answer };
+}
+
+async function runsOf(memory: OpenMemory): Promise<number> {
+  return (await memory.forget("main", { scope: "packs", dryRun: true })).deleted;
+}
+
+const RUN_KEY = "pack_history/lint/00000000000000000001";
+/** Each looks like something else than a key. */
+const LOOKALIKES = [
+  ...[
+    "all",
+    "everything",
+    "packs",
+    "pipelines",
+    "ALL",
+    "pack:",
+    "key:",
+    "pack:a",
+    "pipeline:a",
+    "category:a",
+    "key:a",
+  ],
+  ...[
+    "a",
+    "b",
+    "a/b",
+    "b/a",
+    "a/a",
+    "user_facts/a",
+    "user_facts/a/b",
+    "a#L1",
+    "a#L1-L5",
+    "a/b#L1-L5",
+    "user_facts/a#L3",
+  ],
+  ...[
+    "helmdeck/user_facts/a.md",
+    "helmdeck/user_facts/a.md#L1-L5",
+    "helmdeck/a/b.md:1-2",
+    "helmdeck/my-memory.md",
+  ],
+  ...[
+    "helmdeck/",
+    "helmdeck/a",
+    "helmdeck/user_facts/a",
+    "helmdeck/user_facts/../a.md",
+    "helmdeck/helmdeck/a.md",
+  ],
+  ...[
+    "note:monday",
+    "note: monday",
+    "a:b",
+    ":",
+    "/",
+    "//",
+    "..",
+    "*",
+    "%",
+    "a%",
+    "a_",
+    "é",
+    "e\u0301",
+    "ﬁ",
+    "fi",
+    "a\u200Db",
+  ],
+  ...[
+    RUN_KEY,
+    `pack_history/${RUN_KEY}`,
+    `mem_${"0".repeat(32)}`,
+    "undefined",
+    "null",
+    "k".repeat(FACT_LIMITS.keyBytes),
+  ],
+];
+
+const key = fc
+  .oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...LOOKALIKES) },
+    fc.string({ unit: "grapheme", maxLength: 20 }),
+    fc.string({
+      unit: fc.constantFrom("a", "b", "A", "/", ":", "#", "L", "1", "-", " ", ".", "%"),
+      maxLength: 8,
+    }),
+  )
+  .filter((text) => keyToLookUp(text) === text);
+const fact = fc.record({ key, category: fc.constantFrom("user_facts", "a", "b", "helmdeck", "note") });
+const facts = fc.uniqueArray(fact, { selector: (one) => one.key, minLength: 1, maxLength: 12 });
+
+/** As the how-to says it, not as the code does. */
+function isScopeOrPath(text: string): boolean {
+  const isWord = ["all", "everything", "packs", "pipelines"].includes(text);
+  return isWord || /^(key|category|pack|pipeline):/.test(text) || /^helmdeck\/.*\.md([#:].*)?$/.test(text);
+}
+
+/** Whether a citation or docid, with or without lines, is this text. */
+function hasDocid({ category, key: name }: Named, text: string): boolean {
+  const docid = `${category}/${name}`;
+  return (
+    text === docid || (text.startsWith(`${docid}#L`) && /^#L\d+(-L?\d+)?$/.test(text.slice(docid.length)))
+  );
+}
+
+describe("every key that can be stored", () => {
+  test("is forgotten by key: and itself, and nothing else is", async () => {
+    await fc.assert(
+      fc.asyncProperty(facts, fc.nat(), async (stored, index) => {
+        const memory = await filled(stored);
+        const { key: name } = stored[index % stored.length] ?? { key: "" };
+        const { gone, answer } = await forgetting(memory, `key:${name}`);
+        expect(gone).toEqual([name]);
+        expect(answer).toMatchObject({ deleted: 1, erased: "complete" });
+      }),
+    );
+  });
+
+  test("is forgotten by itself unless it is a scope, a path, or also the docid of another", async () => {
+    await fc.assert(
+      fc.asyncProperty(facts, fc.nat(), async (stored, index) => {
+        const { key: name } = stored[index % stored.length] ?? { key: "" };
+        fc.pre(!isScopeOrPath(name));
+        const others = stored.filter((one) => hasDocid(one, name));
+        const { gone, answer } = await forgetting(await filled(stored), name);
+        expect(gone).toEqual(others.length === 0 ? [name] : []);
+        if (others.length === 0) return;
+        expect(answer).toMatchObject({ name: "HelmdeckError", code: "invalid_input" });
+        const { message } = answer as HelmdeckError; // as was just seen
+        for (const spelling of [name, ...others.map((one) => one.key)])
+          expect(message).toContain(`key:${spelling}`);
+      }),
+    );
+  });
+
+  test("is forgotten by its path, its docid and either with lines, where these name nothing else", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        facts,
+        fc.nat(),
+        fc.constantFrom("", "#L1-L5", "#L3"),
+        async (stored, index, lines) => {
+          const memory = await filled(stored);
+          const [chosen = { key: "", category: "" }] = stored.slice(index % stored.length);
+          const { path } = (await memory.getFact("main", chosen.key)) ?? { path: "" };
+          expect((await forgetting(memory, `${path}${lines}`)).gone).toEqual([chosen.key]);
+          await store(memory, [chosen]);
+          const docid = `${chosen.category}/${chosen.key}${lines}`;
+          fc.pre(!isScopeOrPath(docid));
+          const named = stored.filter((one) => one.key === docid || hasDocid(one, docid));
+          const { gone } = await forgetting(memory, docid);
+          expect(gone).toEqual(named.length === 1 ? [chosen.key] : []);
+        },
+      ),
+    );
+  });
+
+  test("is got by itself, and by its path where that is no key", async () => {
+    await fc.assert(
+      fc.asyncProperty(facts, async (stored) => {
+        const memory = await filled(stored);
+        await inTurn(stored, async ({ key: name }) => {
+          const got = await memory.getFact("main", name);
+          expect(got?.key).toBe(name);
+          const path = got?.path ?? "";
+          fc.pre(!stored.some((one) => one.key === path));
+          expect((await memory.getFact("main", `${path}`))?.key).toBe(name);
+        });
+      }),
+    );
+  });
+});
+
+async function filled(stored: readonly Named[]): Promise<OpenMemory> {
+  const memory = memoryInProcess();
+  await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: RUN_AT });
+  await store(memory, stored);
+  return memory;
+}
+
+test("whatever the text, a forget takes what it counted, as its dry run said, and says so", async () => {
+  const scope = fc.oneof(
+    key,
+    fc.string({ unit: "binary" }),
+    key.map((name) => `key:${name}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(facts, scope, async (stored, text) => {
+      fc.pre(!/^(all|everything|packs|pipelines|pack:.*|pipeline:.*)$/s.test(text.trim()));
+      const memory = await filled(stored);
+      const dry = await memory.forget("main", { scope: text, dryRun: true }).catch((error: unknown) => error);
+      const { gone, answer } = await forgetting(memory, text);
+      if (answer instanceof HelmdeckError) {
+        expect([gone, answer.code]).toEqual([[], "invalid_input"]);
+        expect(dry).toMatchObject({ message: answer.message });
+        return;
+      }
+      const { near, ...counted } = { near: undefined, ...Object(answer) };
+      expect(counted).toMatchObject({
+        deleted: gone.length,
+        erased: gone.length > 0 ? "complete" : "nothing",
+      });
+      expect(dry).toMatchObject({ deleted: gone.length, dryRun: true, erased: "nothing" });
+      const keys = await keysOf(memory);
+      if (gone.length > 0) expect(near).toBeUndefined();
+      else for (const one of near) expect(keys).toContain(one);
+    }),
+  );
+});
+
+describe("a run", () => {
+  test("is forgotten by the key, the docid and the path under which answers show it", async () => {
+    const memory = memoryInProcess();
+    const spellings = [
+      async () => (await memory.defaults("main")).recent[0]?.key,
+      async () => (await memory.myMemory("main")).categories[0]?.recentKeys[0],
+      async () => (await memory.corpusPage("main", {})).chunks[0]?.docid,
+      async () => (await memory.corpusPage("main", {})).chunks[0]?.path,
+      async () => `${(await memory.corpusPage("main", {})).chunks[0]?.path}#L1-L4`,
+    ];
+    await inTurn(spellings, async (spelling) => {
+      await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: RUN_AT });
+      expect(await memory.forget("main", { scope: (await spelling()) ?? "" })).toMatchObject({ deleted: 1 });
+    });
+  });
+
+  test("and a fact that took its key are told apart by path and key:", async () => {
+    const memory = memoryInProcess();
+    await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: RUN_AT });
+    const { key: runKey = "" } = (await memory.defaults("main")).recent[0] ?? {};
+    await memory.storeFact("main", { key: runKey, value: "forged" });
+    await expect(memory.forget("main", { scope: runKey })).rejects.toMatchObject({
+      message: expect.stringContaining(`give key:${runKey}, or helmdeck/pack_history/${runKey}.md;`),
+    });
+    expect(await memory.forget("main", { scope: `key:${runKey}` })).toMatchObject({ deleted: 1 });
+    expect(await memory.forget("main", { scope: `helmdeck/pack_history/${runKey}.md` })).toMatchObject({
+      deleted: 1,
+    });
+  });
+});
+
+describe("what is near", () => {
+  test("is looked for beyond the first page, in the order of nearness, and at most three are named", async () => {
+    const memory = memoryInProcess();
+    const many = Array.from({ length: 2_500 }, (_, index) => ({ key: `k/${index}`, category: "user_facts" }));
+    await store(memory, many);
+    await store(
+      memory,
+      ["Deploy", "deploys", "x/deploy", "deploy/eu", "deploy/us"].map((name) => ({
+        key: name,
+        category: "c",
+      })),
+    );
+    expect(await memory.forget("main", { scope: "deploy" })).toMatchObject({
+      near: ["Deploy", "x/deploy", "deploys"],
+    });
+    expect(await memory.forget("main", { scope: "k/2499x" })).toMatchObject({ near: ["k/2499"] });
+  });
+
+  test("is nothing that has expired, and nothing of anybody else", async () => {
+    const clock = new TestClock();
+    const memory = memoryInProcess(clock.now);
+    await memory.storeFact("main", { key: "deploy", value: "v", ttlSeconds: 3_600 });
+    await memory.storeFact("stranger", { key: "Deploy", value: "v" });
+    clock.pass(3_600_000);
+    expect(await memory.forget("main", { scope: "DEPLOY" })).toEqual({
+      scope: "DEPLOY",
+      deleted: 0,
+      dryRun: false,
+      erased: "nothing",
+      near: [],
+    });
+  });
+});

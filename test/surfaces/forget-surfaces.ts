@@ -1,0 +1,249 @@
+/** Every way in which somebody can have something forgotten, each over the same memory and answering in the same form. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { Command } from "commander";
+import {
+  betterSqliteDriver,
+  isHelmdeckError,
+  type Memory,
+  type MemoryPlace,
+  nodeSqliteDriver,
+  type OpenMemoryOptions,
+  startWorkerMemory,
+} from "../../app/index.ts";
+import { memoryForgetPack } from "../../app/packs/memory-packs.ts";
+import { registerHelmdeckCli } from "../../plugin/cli.ts";
+import type { CliContext } from "../../plugin/host.ts";
+import { subjectOf } from "../../plugin/identity.ts";
+import { makeForgetTool } from "../../plugin/tools.ts";
+import { createServer } from "../../server/index.ts";
+import { createMcpServer } from "../../server/mcp/server.ts";
+import { makeMcpService } from "../../server/mcp/service.ts";
+import { runPiped } from "../cli/terminal.ts";
+import { gateFor, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
+import { accessTo } from "../plugin/fake-memory.ts";
+import { testDeck } from "../server/fixtures/mcp-deck.ts";
+
+export interface Stage {
+  readonly memory: Memory;
+  readonly place: MemoryPlace;
+}
+
+/** What somebody gets to see: data, words, or both; or a refusal. */
+export interface Outcome {
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly words?: string;
+  readonly refusal?: string;
+}
+
+export type Forget = (scope: string, dryRun?: boolean) => Promise<Outcome>;
+
+export interface ForgetSurface {
+  readonly name: string;
+  /** Whose memory it is that this surface forgets from. */
+  readonly caller: string;
+  /** Its own: two libraries of SQLite must not have one file open in one process. */
+  readonly driver: OpenMemoryOptions["driver"];
+  readonly open: (stage: Stage) => Promise<{ readonly forget: Forget; readonly close?: () => Promise<void> }>;
+}
+
+export const FORGET_SURFACES: readonly ForgetSurface[] = [
+  {
+    name: "memory in process",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: async ({ memory }) => ({ forget: forgetIn(memory) }),
+  },
+  {
+    name: "memory in a worker",
+    caller: "main",
+    driver: nodeSqliteDriver,
+    open: async ({ place }) => {
+      const workerUrl = new URL("../app/fixtures/memory-worker.ts", import.meta.url);
+      const memory = startWorkerMemory({ ...place, env: {}, workerUrl });
+      return { forget: forgetIn(memory), close: () => memory.close() };
+    },
+  },
+  {
+    name: "the pack",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: async ({ memory }) => {
+      const { packs } = deckOf(memory);
+      return {
+        forget: (scope, dry_run = false) =>
+          outcomeOf(async () => {
+            const run = { pack: "helmdeck.memory_forget", caller: "main", authenticated: true };
+            return { data: fieldsOf((await packs.run({ ...run, input: { scope, dry_run } })).output) };
+          }),
+      };
+    },
+  },
+  {
+    name: "REST",
+    caller: "unknown",
+    driver: betterSqliteDriver,
+    open: overRest("/api/v1/memory/forget", (body) => body),
+  },
+  {
+    name: "the pack over REST",
+    caller: "unknown",
+    driver: betterSqliteDriver,
+    open: overRest("/api/v1/packs/helmdeck.memory_forget", (body) => fieldsOf(body.output)),
+  },
+  { name: "MCP", caller: "main", driver: betterSqliteDriver, open: overMcp("helmdeck__memory_forget") },
+  {
+    name: "MCP by the tool's old name",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: overMcp("helmdeck.memory_forget"),
+  },
+  {
+    name: "the agent's tool",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: async ({ memory }) => {
+      const parts = { access: accessTo(memory), gate: gateFor(), log: recordingLogger() };
+      const tool = makeForgetTool(parts, MAIN_CONTEXT);
+      return {
+        forget: (scope, dry_run = false) =>
+          outcomeOf(async () => {
+            const { content, details } = await tool.execute("call", { scope, dry_run });
+            return { data: fieldsOf(details), words: JSON.stringify(content) };
+          }),
+      };
+    },
+  },
+  {
+    name: "helmdeck-memory",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: async ({ place }) => ({ forget: onCommandLine(place, []) }),
+  },
+  {
+    name: "helmdeck-memory --json",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: async ({ place }) => ({ forget: onCommandLine(place, ["--json"]) }),
+  },
+  {
+    name: "openclaw helmdeck",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: async ({ memory }) => ({ forget: underOpenClaw(memory, []) }),
+  },
+  {
+    name: "openclaw helmdeck --json",
+    caller: "main",
+    driver: betterSqliteDriver,
+    open: async ({ memory }) => ({ forget: underOpenClaw(memory, ["--json"]) }),
+  },
+];
+
+function forgetIn(memory: Memory): Forget {
+  return (scope, dryRun = false) =>
+    outcomeOf(async () => ({ data: fieldsOf(await memory.forget("main", { scope, dryRun })) }));
+}
+
+function overRest(
+  path: string,
+  answerIn: (body: Record<string, unknown>) => Record<string, unknown>,
+): ForgetSurface["open"] {
+  return async ({ memory }) => {
+    const { app } = createServer(deckOf(memory), { requestsPerMinute: 0 });
+    return {
+      forget: async (scope, dry_run = false) => {
+        const answer = await app.request(path, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ scope, dry_run }),
+        });
+        const body = fieldsOf(await answer.json());
+        return answer.status === 200
+          ? { data: answerIn(body) }
+          : { refusal: `${body.error}: ${body.message}` };
+      },
+    };
+  };
+}
+
+function overMcp(tool: string): ForgetSurface["open"] {
+  return async ({ memory }) => {
+    const caller = { subject: "main", authenticated: true, scopes: [] };
+    const server = createMcpServer(makeMcpService(deckOf(memory), {}), caller);
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    const client = new Client({ name: "test", version: "1.0.0" });
+    await Promise.all([server.connect(ours), client.connect(theirs)]);
+    return {
+      forget: async (scope, dry_run = false) => {
+        const result = (await client.callTool({
+          name: tool,
+          arguments: { scope, dry_run },
+        })) as CallToolResult; // no task was asked for
+        const words = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+        return result.isError === true
+          ? { refusal: words }
+          : { data: fieldsOf(result.structuredContent), words };
+      },
+      close: () => client.close(),
+    };
+  };
+}
+
+function onCommandLine({ databasePath, keyPath }: MemoryPlace, flags: readonly string[]): Forget {
+  return async (scope, dryRun = false) => {
+    const args = ["forget", "--db", databasePath, ...flags, ...(dryRun ? ["--dry-run"] : []), "--", scope];
+    const env = { HELMDECK_MEMORY_KEY_FILE: keyPath };
+    const { code, stdout, stderr } = await runPiped(args, { homeFolder: "/nowhere", env });
+    if (code !== 0) return { refusal: stdout + stderr };
+    return flags.includes("--json") ? { data: JSON.parse(stdout) } : { words: stdout + stderr };
+  };
+}
+
+function underOpenClaw(memory: Memory, flags: readonly string[]): Forget {
+  return async (scope, dryRun = false) => {
+    const said: string[] = [];
+    let code = 0;
+    const program = new Command().exitOverride();
+    // OpenClaw brings its own copy of commander, of the same interface.
+    registerHelmdeckCli(program as unknown as CliContext["program"], {
+      open: () => accessTo(memory).open(),
+      close: async () => {},
+      defaultAgent: "main",
+      subjectOf: (agentId) => subjectOf(agentId, new Map()),
+      hostFindings: async () => [],
+      terminal: {
+        out: (text) => void said.push(text),
+        err: (text) => void said.push(text),
+        ask: undefined,
+        fail: (exitCode) => {
+          code = exitCode;
+        },
+      },
+    });
+    const how = [...flags, dryRun ? "--dry-run" : "--yes"];
+    await program.parseAsync(["helmdeck", "forget", ...how, "--", scope], { from: "user" });
+    const words = said.join("\n");
+    if (code !== 0) return { refusal: words };
+    return flags.includes("--json") ? { data: JSON.parse(words) } : { words };
+  };
+}
+
+function deckOf(memory: Memory) {
+  return testDeck({ memory, packs: [memoryForgetPack(memory)] });
+}
+
+async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isHelmdeckError(error)) return { refusal: `${error.code}: ${error.message}` };
+    if (error instanceof Error) return { refusal: error.message };
+    throw error;
+  }
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return { ...Object(value) };
+}
