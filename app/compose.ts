@@ -11,8 +11,10 @@ import { createRecall, type RecallQuery } from "../recall/index.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
+import { ChangeWatch } from "./embedding/change-watch.ts";
 import { type Embeddings, openEmbeddings } from "./embedding/embeddings.ts";
 import { embeddingsFinding } from "./embedding/examine.ts";
+import { EmbeddingOnRequest, type EmbedReport, type EmbedRequest } from "./embedding/on-request.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/settings.ts";
 import { settleWithin } from "./embedding/settle.ts";
 import { getFact, listFacts, storeFact } from "./facts.ts";
@@ -37,6 +39,13 @@ import { Sweeper } from "./sweeper.ts";
 export interface OpenMemory extends Memory {
   readonly store: MemoryStore;
   readonly now: () => UnixMs;
+  /**
+   * Embeds now what the subject has without vectors, for a command: there is no background after it. Without a service it does
+   * nothing. What the service does is in the report.
+   */
+  embed(subject: Subject, request: EmbedRequest): Promise<EmbedReport>;
+  /** The same for one fact, which was just stored. */
+  embedFact(subject: Subject, key: string, request: EmbedRequest): Promise<void>;
 }
 
 export interface Composition {
@@ -67,7 +76,10 @@ export function composeMemory(parts: Composition): OpenMemory {
       source: recallOverStore(store),
       now,
       ...(timer && { timer }),
-      ...(semantic && { semantic }),
+      ...(embeddings.active && {
+        semantic: embeddings.active.index,
+        references: embeddings.active.references,
+      }),
     }),
     runClock: new RunClock(now, parts.random ?? Math.random),
   };
@@ -79,9 +91,21 @@ export function composeMemory(parts: Composition): OpenMemory {
   });
   // What was written is embedded now, not when somebody searches.
   const embedSoon = (namespace: Namespace): void => {
-    if (semantic !== undefined && embedsEntries) kit.recall.warm(namespace).catch(() => undefined);
+    if (semantic === undefined || !embedsEntries) return;
+    watch?.follow(namespace);
+    kit.recall.warm(namespace).catch(() => undefined);
   };
+  const watch =
+    semantic === undefined || !embedsEntries
+      ? undefined
+      : new ChangeWatch({
+          revision: (namespace) => store.revision(namespace),
+          onChange: embedSoon,
+          ...(timer && { timer }),
+        });
+  const onRequest = new EmbeddingOnRequest(kit, embeddings.active, timer);
   const warm = async (namespace: Namespace): Promise<void> => {
+    watch?.follow(namespace);
     await kit.recall.warm(namespace);
     if (!embedsEntries) await settleWithin(semantic, namespace, timer);
   };
@@ -92,7 +116,10 @@ export function composeMemory(parts: Composition): OpenMemory {
     storeFact: within((namespace, fact) => storeFact(kit, namespace, fact), embedSoon),
     getFact: within((namespace, key) => getFact(kit, namespace, key)),
     listFacts: within((namespace, query) => listFacts(kit, namespace, query)),
-    search: within((namespace, query: RecallQuery) => kit.recall.search(namespace, requireQuery(query))),
+    search: within((namespace, query: RecallQuery) => {
+      watch?.follow(namespace);
+      return kit.recall.search(namespace, requireQuery(query));
+    }),
     readDocument: within((namespace, query) => readDocument(kit, namespace, query)),
     forget: within((namespace, input) => forget(kit, namespace, input)),
     myMemory: async (subject) => myMemory(kit, requireNamespace(subject), subject),
@@ -103,6 +130,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     recordPackRun: within((namespace, row) => recordPackRun(kit, namespace, row), embedSoon),
     recordPipelineRun: within((namespace, row) => recordPipelineRun(kit, namespace, row), embedSoon),
     warm: async (subject) => warm(requireNamespace(subject)),
+    embed: within((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
+    embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),
     sweep,
     status: async (subject) => {
       // A command has no index yet; a gateway is not made to wait.
@@ -116,6 +145,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       return { ...report, findings: [...findings, await embeddingsFinding(embeddings, kit, warm)] };
     },
     close: () => {
+      watch?.close();
       closing ??= closeAll(kit, sweeper, embeddings);
       return closing;
     },

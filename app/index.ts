@@ -36,6 +36,8 @@ export type { OpenMemory } from "./compose.ts";
 export type { Deck } from "./deck/contract.ts";
 export type { MemoryState } from "./deck/memory-state.ts";
 export { type DeckTrouble, type OpenDeckOptions, openDeck } from "./deck/open-deck.ts";
+export { embedWhatIsThere } from "./embedding/idle.ts";
+export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export {
   type EmbeddingSettings,
   embeddingSettingsOf,

@@ -40,15 +40,17 @@ export async function withMemory<Answer>(
 
 /**
  * As {@link withMemory}, for commands that write: what has expired is deleted on the way, so that it goes from the disk also
- * where no gateway runs a sweeper.
+ * where no gateway runs a sweeper. `afterwards` begins when that is done.
  */
 export function withMemoryToWrite<Answer>(
   context: CommandContext,
   use: (memory: OpenMemory) => Promise<Answer>,
+  afterwards: (memory: OpenMemory, answer: Answer) => Promise<void> = async () => {},
 ): Promise<Answer> {
   return withMemory(context, async (memory) => {
     const answer = await use(memory);
     await memory.sweep().catch(() => {}); // What was asked for is done; the next writer sweeps.
+    await afterwards(memory, answer);
     return answer;
   });
 }
@@ -60,7 +62,7 @@ export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOpt
     homeDir,
     ...(options.db === undefined ? {} : { databasePath: options.db }),
   });
-  // A command is over before a timer would sweep, or a model have read what is new; gateway and server see to that.
+  // A command is over before a timer would sweep, or a background embed what is new: it embeds when it asks for it.
   return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0, embedsEntries: false };
 }
 

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import type { SharedOptions } from "./context.ts";
 import { declareDoctor } from "./declarations/doctor.ts";
+import { declareEmbed } from "./declarations/embed.ts";
 import { declareExport } from "./declarations/export.ts";
 import { declareForget } from "./declarations/forget.ts";
 import { declareGet } from "./declarations/get.ts";
@@ -59,6 +60,7 @@ export const HELMDECK_MEMORY: ProgramSpec = {
     declareForget,
     declareImport,
     declareExport,
+    declareEmbed,
     declareMcp,
     declareServe,
     declareToken,

@@ -29,3 +29,24 @@ export async function showProgress({ stderr }: Shell, totalBytes: number | undef
     stop: () => bar.stop(),
   };
 }
+
+export interface CountProgress {
+  readonly update: (done: number, total: number) => void;
+  readonly stop: () => void;
+}
+
+/** For so many things of so many. */
+export async function showCount({ stderr }: Shell): Promise<CountProgress> {
+  if (stderr.isTTY !== true) return { update: () => {}, stop: () => {} };
+  const { SingleBar, Presets } = (await import("cli-progress")).default;
+  const format = "{bar} {percentage} % · {value} of {total} entries";
+  const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true }, Presets.shades_classic);
+  bar.start(0, 0);
+  return {
+    update: (done, total) => {
+      bar.setTotal(total);
+      bar.update(done);
+    },
+    stop: () => bar.stop(),
+  };
+}

@@ -74,6 +74,7 @@ export {
   type VectorsQuery,
 } from "./memory/contract.ts";
 export { ENTRY_LIMITS } from "./memory/entry-rules.ts";
+export { fingerprintOf } from "./memory/identity.ts";
 export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memory-store.ts";
 export { makeKeyFile, readKeyFile } from "./memory/key-file.ts";
 export { findKey, type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./memory/keys.ts";

@@ -8,11 +8,13 @@ export type {
   RecallQuery,
 } from "./contract.ts";
 export type { Embedder, Embeddings, EmbedOptions, Truncation } from "./embedder.ts";
+export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
 export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";
 export type {
   Coverage,
   EmbeddingStatus,
+  EmbedRunOptions,
   QuestionVector,
   SemanticHit,
   SemanticIndex,

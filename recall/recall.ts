@@ -3,8 +3,9 @@ import type { Namespace, Timer, UnixMs } from "../engine/index.ts";
 import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./contract.ts";
 import { type FusedMatch, fuse, type Meant } from "./fusion.ts";
 import { bestOf, LexicalSearch, type Match } from "./lexical/search.ts";
-import { coverageNote, missedNote, NOTHING_EMBEDDED } from "./meaning/notes.ts";
+import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/notes.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
+import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import { rewordedQuestion } from "./meaning/rewording.ts";
 import { withoutDuplicates } from "./near-duplicates.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
@@ -16,6 +17,8 @@ export interface RecallOptions {
   readonly now: () => UnixMs;
   /** Absent: by words alone. Whoever gives it closes it. */
   readonly semantic?: SemanticIndex;
+  /** What the reference texts mean to a model. Default: made once for each process. */
+  readonly references?: ReferenceVectors;
   /** For how long a question's vector is waited for. */
   readonly timer?: Timer;
   /** Default 1,500. */
@@ -59,12 +62,13 @@ class HybridRecall implements Recall {
   readonly #lexical = new LexicalSearch();
 
   constructor(options: RecallOptions) {
-    const { timer, questionBudgetMs } = options;
+    const { timer, questionBudgetMs, references } = options;
     this.#options = options;
     this.#ranking = { ...DEFAULT_RANKING, ...options.ranking };
     this.#shelf = new Shelf(options);
     this.#questions = new Questions({
       ...(timer && { timer }),
+      ...(references && { references }),
       ...(questionBudgetMs !== undefined && { budgetMs: questionBudgetMs }),
     });
   }
@@ -84,8 +88,10 @@ class HybridRecall implements Recall {
 
   async warm(namespace: Namespace): Promise<void> {
     await this.#shelf.use(namespace, (desk) => desk.catchUp());
-    const embedder = this.#options.semantic?.serving(namespace);
-    if (embedder !== undefined) this.#questions.prepare(embedder);
+    const { semantic } = this.#options;
+    const embedder = semantic?.serving(namespace);
+    // Where nothing is embedded but a question it would only be in the question's way.
+    if (embedder !== undefined && semantic?.status().embeds) this.#questions.prepare(embedder);
   }
 
   close(): void {
@@ -97,8 +103,7 @@ class HybridRecall implements Recall {
     if (semantic === undefined || desk.index.documentCount === 0) return this.#byWords(desk, asked);
     const embedder = semantic.serving(namespace);
     if (embedder === undefined) {
-      const { lastError } = semantic.status();
-      return this.#byWords(desk, asked, lastError === undefined ? NOTHING_EMBEDDED : missedNote(lastError));
+      return this.#byWords(desk, asked, nothingEmbeddedNote(semantic.status()));
     }
     const reworded = rewordedQuestion(asked.query, desk.index);
     const [read, again] = await Promise.all([

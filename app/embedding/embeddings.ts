@@ -1,6 +1,6 @@
 /** Search by meaning for one open memory: the client of the embedding service and the vectors, or the reason for neither. */
 import { isHelmdeckError, type MemoryStore, processTimer, type Timer } from "../../engine/index.ts";
-import { createSemanticIndex, type Embedder, type SemanticIndex } from "../../recall/index.ts";
+import { createSemanticIndex, ReferenceVectors, type SemanticIndex } from "../../recall/index.ts";
 import {
   createOllamaEmbedder,
   createOllamaSidecar,
@@ -10,7 +10,7 @@ import {
   settingsOfSpace,
 } from "../../sidecar/index.ts";
 import type { EmbeddingsStatus } from "../memory.ts";
-import { vectorCacheOver } from "../vector-cache.ts";
+import { referenceCacheOver, vectorCacheOver } from "../vector-cache.ts";
 import type { EmbeddingService, EmbeddingSettings } from "./settings.ts";
 
 export interface EmbeddingsOptions {
@@ -24,10 +24,16 @@ export interface EmbeddingsOptions {
 
 export interface Embeddings {
   /** Absent: by words alone. */
-  readonly active?: { readonly embedder: Embedder; readonly index: SemanticIndex };
+  readonly active?: ActiveEmbeddings;
   status(): EmbeddingsStatus;
   /** What is under way is given up. */
   close(): void;
+}
+
+export interface ActiveEmbeddings {
+  readonly embedder: SidecarEmbedder;
+  readonly index: SemanticIndex;
+  readonly references: ReferenceVectors;
 }
 
 /** Asks nobody yet. Never throws: settings that cannot be used are a status. */
@@ -52,9 +58,11 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
   const { provider, url, model, dimensions } = service;
   const embedder = embedderFor(service, { model, ...(dimensions !== undefined && { dimensions }) });
   const formers = new Map<string, SidecarEmbedder | undefined>();
+  const references = new ReferenceVectors(referenceCacheOver(store));
   const index = createSemanticIndex({
     embedder,
     cache: vectorCacheOver(store),
+    references,
     formerEmbedder: (space) => {
       if (!formers.has(space)) formers.set(space, formerFor(service, space));
       return formers.get(space);
@@ -64,7 +72,7 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
     ...(random && { random }),
   });
   return {
-    active: { embedder, index },
+    active: { embedder, index, references },
     status() {
       const { embedded, waiting, refused, state, lastError } = index.status();
       const { reason } = embedder.state();

@@ -11,6 +11,7 @@ import {
   type MemoryStore,
   type Namespace,
   namespaceOf,
+  type Timer,
 } from "../../engine/index.ts";
 import {
   type CorpusSource,
@@ -76,16 +77,25 @@ export interface HybridSearch {
   close(): void;
 }
 
+/** Nobody waits for an answer of the bench: on a busy machine it takes longer, and says the same. */
+const PATIENCE_MS = 10 * 60_000;
+
 /** The embedder stays the caller's to close. */
 export function openHybridSearch(
   store: MemoryStore,
   embedder: Embedder,
   ranking: Partial<Ranking> = {},
+  timer?: Timer,
 ): HybridSearch {
   const cache = vectorCacheOver(store);
   const semantic = createSemanticIndex({ embedder, cache, timer: backgroundTimer });
-  const source = recallOverStore(store);
-  const recall = createRecall({ source, now: Date.now, semantic, ranking, maxNamespaces: 64 });
+  const recall = createRecall({
+    source: recallOverStore(store),
+    now: Date.now,
+    ...{ semantic, ranking, maxNamespaces: 64 },
+    ...{ questionBudgetMs: PATIENCE_MS, patienceMs: PATIENCE_MS },
+    ...(timer && { timer }),
+  });
   return {
     async fill(subject) {
       const namespace = namespaceOf(subject);

@@ -1,7 +1,14 @@
 /** `import`: JSON Lines from a file or standard input, with progress on a terminal and every refused line named. */
 import { stat } from "node:fs/promises";
-import { harmlessLine, type ImportResult, importLines, type RefusedLine } from "../../app/index.ts";
+import {
+  harmlessLine,
+  type ImportResult,
+  importLines,
+  type OpenMemory,
+  type RefusedLine,
+} from "../../app/index.ts";
 import { type CommandContext, withMemoryToWrite } from "../context.ts";
+import { embedImported } from "../embedding.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
 import { bytesOf, inputSource } from "../input.ts";
 import { showProgress } from "../progress.ts";
@@ -9,7 +16,7 @@ import { showProgress } from "../progress.ts";
 export async function importCommand(context: CommandContext, file: string): Promise<number> {
   const { shell, output, options } = context;
   const source = inputSource(shell, file);
-  const result = await withMemoryToWrite(context, async (memory) => {
+  const read = async (memory: OpenMemory): Promise<ImportResult> => {
     const progress = await showProgress(shell, file === "-" ? undefined : await sizeOf(file));
     try {
       const input = progress.counted(bytesOf(source));
@@ -17,10 +24,23 @@ export async function importCommand(context: CommandContext, file: string): Prom
     } finally {
       progress.stop();
     }
+  };
+  const result = await withMemoryToWrite(context, read, async (memory, imported) => {
+    if (options.json) await output.json(imported);
+    else await print(context, imported);
+    await embed(context, memory);
   });
-  if (options.json) await output.json(result);
-  else await print(context, result);
   return result.refusedCount === 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/** A large import is not waited for: the note says how to have the rest embedded. */
+async function embed({ output, options }: CommandContext, memory: OpenMemory): Promise<void> {
+  const report = await embedImported(memory, options.caller);
+  if (report === undefined || report.embedded + report.refused >= report.total) return;
+  const { embedded, total } = report;
+  await output.note(
+    `Note: meaning is known of ${embedded} of ${total} entries so far. helmdeck-memory embed does the rest now; a gateway or server that runs does it in the background.`,
+  );
 }
 
 /** Only for the bar; whatever is wrong with the file is said when it is read. */

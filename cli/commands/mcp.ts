@@ -1,5 +1,12 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
-import { asHelmdeckError, type Deck, harmlessLine, openDeck, remedyFor } from "../../app/index.ts";
+import {
+  asHelmdeckError,
+  type Deck,
+  embedWhatIsThere,
+  harmlessLine,
+  openDeck,
+  remedyFor,
+} from "../../app/index.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
 import { type CommandContext, deckOptions } from "../context.ts";
 import { EXIT_DONE } from "../failure.ts";
@@ -24,6 +31,7 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
   });
   try {
     say(whatIsServed(deck, options.caller));
+    void embedWhatIsThere(deck.memory, [options.caller]);
     // Whoever can start this command can read the key file: the operator, who may name any caller.
     const caller = { subject: options.caller, authenticated: true, scopes: [] };
     await serveMcpOverStdio(deck, caller, {

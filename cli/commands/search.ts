@@ -7,28 +7,30 @@ import {
   type RecallQuery,
 } from "../../app/index.ts";
 import { type CommandContext, withMemory } from "../context.ts";
+import { embedSearched } from "../embedding.ts";
 import { EXIT_DONE } from "../failure.ts";
 import type { Output } from "../output.ts";
 import { localMinute, rfc3339 } from "../times.ts";
 
 export async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
-  const { output, options } = context;
-  const answer = await withMemory(context, async (memory) => {
+  const { caller } = context.options;
+  return withMemory(context, async (memory) => {
     // A gateway answers from what is indexed so far and knows more a moment later; a command has no later.
-    await memory.warm(options.caller);
-    return memory.search(options.caller, query);
-  });
-  if (options.json) {
-    await output.json(answerJson(answer));
+    await memory.warm(caller);
+    await show(context, await memory.search(caller, query));
+    await embedSearched(memory, caller);
     return EXIT_DONE;
-  }
+  });
+}
+
+async function show({ output, options }: CommandContext, answer: RecallAnswer): Promise<void> {
+  if (options.json) return output.json(answerJson(answer));
   for (const [index, hit] of answer.results.entries()) {
     if (index > 0) await output.line("");
     await printHit(output, hit);
   }
   if (answer.results.length === 0) await output.note(nothing(options.caller));
   if (answer.reason !== undefined) await output.note(`Note: ${harmlessLine(answer.reason)}`);
-  return EXIT_DONE;
 }
 
 function answerJson({ results, mode, reason }: RecallAnswer) {

@@ -3,6 +3,7 @@ import pino, { type Logger } from "pino";
 import {
   asHelmdeckError,
   type Deck,
+  embedWhatIsThere,
   HelmdeckError,
   harmlessLine,
   openDeck,
@@ -41,6 +42,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
     if (request.requiresMemory) requireKept(deck);
     const listening = await listen(deck, request, { log, ...(secret && { secret: secret.bytes }) });
     await sayWhatIsServed(context, deck, { url: listening.url, authentication: secret?.source });
+    void embedWhatIsThere(deck.memory);
     const signal = await stopped;
     log.info({ signal }, "stopping: finishing what was accepted; another signal ends at once");
     await listening.close();

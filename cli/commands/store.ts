@@ -1,6 +1,7 @@
 /** `store`: one fact, from the argument, standard input or a file. */
 import { harmlessLine, type StoredFact } from "../../app/index.ts";
 import { type CommandContext, withMemoryToWrite } from "../context.ts";
+import { embedStored } from "../embedding.ts";
 import { EXIT_DONE } from "../failure.ts";
 import { inputSource, readText } from "../input.ts";
 import { expiryFrom, localMinute, rfc3339 } from "../times.ts";
@@ -19,12 +20,21 @@ export interface StoreRequest {
 export async function storeCommand(context: CommandContext, request: StoreRequest): Promise<number> {
   const { source, ...fact } = request;
   const value = await readValue(context, source);
-  const stored = await withMemoryToWrite(context, (memory) =>
-    memory.storeFact(context.options.caller, { ...fact, value }),
+  const { caller } = context.options;
+  await withMemoryToWrite(
+    context,
+    (memory) => memory.storeFact(caller, { ...fact, value }),
+    async (memory, stored) => {
+      await acknowledge(context, stored);
+      await embedStored(memory, caller, stored.key);
+    },
   );
-  if (context.options.json) await context.output.json(jsonOf(stored));
-  else await context.output.line(sentenceOf(stored, context));
   return EXIT_DONE;
+}
+
+function acknowledge(context: CommandContext, stored: StoredFact): Promise<void> {
+  if (context.options.json) return context.output.json(jsonOf(stored));
+  return context.output.line(sentenceOf(stored, context));
 }
 
 async function readValue({ shell, output }: CommandContext, source: StoreRequest["source"]): Promise<string> {

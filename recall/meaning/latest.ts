@@ -20,6 +20,11 @@ export class Latest<Value> {
     return value;
   }
 
+  /** What is under way goes on for those who wait for it. */
+  forget(key: string): void {
+    this.#known.delete(key);
+  }
+
   #make(key: string, make: () => Promise<Value>): Promise<Value> {
     const value = make();
     value.catch(() => {

@@ -1,8 +1,11 @@
 /** Why an answer is less than it could be, for a person and a model: one short sentence, chosen by code alone. */
 import type { ErrorCode } from "../../engine/index.ts";
-import type { Coverage } from "../vectors/contract.ts";
+import type { Coverage, EmbeddingStatus } from "../vectors/contract.ts";
 
-export const NOTHING_EMBEDDED = "Searched by words alone: nothing here is embedded yet.";
+const NOTHING_EMBEDDED = "Searched by words alone: nothing here is embedded yet.";
+const UNDER_WAY = "That goes on in the background; try again in a moment.";
+const HOW_TO_EMBED =
+  "helmdeck-memory embed does it now; a gateway or server that runs does it in the background.";
 
 const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
   deadline_exceeded: "the embedding service did not answer in time",
@@ -14,6 +17,12 @@ const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
 
 export function missedNote(code: ErrorCode): string {
   return `Searched by words alone: ${PHRASES[code] ?? "the embedding service is not available"}.`;
+}
+
+/** With what to do, or why there is nothing yet. */
+export function nothingEmbeddedNote({ lastError, embeds }: EmbeddingStatus): string {
+  if (lastError !== undefined) return missedNote(lastError);
+  return `${NOTHING_EMBEDDED} ${embeds ? UNDER_WAY : HOW_TO_EMBED}`;
 }
 
 /** Undefined when all that can be is embedded. */

@@ -9,12 +9,15 @@ import {
 import type { Embedder } from "../embedder.ts";
 import type { QuestionVector } from "../vectors/contract.ts";
 import { Latest } from "./latest.ts";
+import { ReferenceVectors } from "./reference-vectors.ts";
 import { measureSpace, type Scale, type Yardstick } from "./yardstick.ts";
 
 export interface QuestionsOptions {
   readonly timer?: Timer;
   /** A person waits, and keywords have their answer ready. Default 1,500. */
   readonly budgetMs?: number;
+  /** Default: made once for each process. */
+  readonly references?: ReferenceVectors;
 }
 
 export type ReadQuestion =
@@ -24,20 +27,22 @@ export type ReadQuestion =
 const BUDGET_MS = 1_500;
 /** Half a megabyte of the usual model's. */
 const KEPT_QUESTIONS = 128;
-/** One for each model that serves; after a change there are two for a while. */
-const KEPT_YARDSTICKS = 4;
-/** The decoys are not waited for so long, but a cold model may take it, and then they are there for the next question. */
-const MEASURING_MS = 60_000;
+/** The reference texts are not waited for so long, but a cold model may take it, and then they are there for the next question. */
+const MEASURING = { deadlineMs: 60_000 };
 
 export class Questions {
   readonly #timer: Timer;
   readonly #budgetMs: number;
   readonly #vectors = new Latest<Float32Array>(KEPT_QUESTIONS);
-  readonly #yardsticks = new Latest<Yardstick>(KEPT_YARDSTICKS);
+  readonly #references: ReferenceVectors;
+  /** By the vectors that they were measured with. */
+  readonly #yardsticks = new WeakMap<readonly Float32Array[], Yardstick>();
 
-  constructor({ timer = processTimer, budgetMs = BUDGET_MS }: QuestionsOptions = {}) {
+  constructor(options: QuestionsOptions = {}) {
+    const { timer = processTimer, budgetMs = BUDGET_MS, references = new ReferenceVectors() } = options;
     this.#timer = timer;
     this.#budgetMs = budgetMs;
+    this.#references = references;
   }
 
   /** Never rejects, and never takes longer than the budget, whatever the embedder does. */
@@ -45,9 +50,10 @@ export class Questions {
     const budget = new AbortController();
     const callOff = this.#timer(() => budget.abort(tooLate()), this.#budgetMs);
     try {
-      const asked = Promise.all([this.#vector(text, embedder, budget.signal), this.#yardstick(embedder)]);
-      const [vector, yardstick] = await Promise.race([asked, rejectionOf(budget.signal)]);
-      return { kind: "read", question: { space: embedder.space, vector }, scale: yardstick.scaleFor(vector) };
+      // The question is asked for first: a service that works on one request at a time answers it first.
+      const vector = this.#vector(text, embedder, budget.signal);
+      const reading = this.#read(embedder, vector, this.#references.get(embedder, MEASURING));
+      return await Promise.race([reading, rejectionOf(budget.signal)]);
     } catch (error) {
       return { kind: "missed", code: asHelmdeckError(error).code };
     } finally {
@@ -57,7 +63,21 @@ export class Questions {
 
   /** Takes the measure of a space ahead of the first question. */
   prepare(embedder: Embedder): void {
-    this.#yardstick(embedder).catch(() => undefined); // the first question tries again, and tells
+    this.#references.get(embedder, MEASURING).catch(() => undefined); // the first question tries again, and tells
+  }
+
+  async #read(
+    embedder: Embedder,
+    asked: Promise<Float32Array>,
+    known: Promise<readonly Float32Array[]>,
+  ): Promise<ReadQuestion> {
+    const [vector, references] = await Promise.all([asked, known]);
+    const fitting =
+      references[0]?.length === vector.length
+        ? references
+        : await this.#references.remake(embedder, vector.length, MEASURING);
+    const scale = this.#yardstick(fitting).scaleFor(vector);
+    return { kind: "read", question: { space: embedder.space, vector }, scale };
   }
 
   #vector(text: string, embedder: Embedder, signal: AbortSignal): Promise<Float32Array> {
@@ -67,8 +87,10 @@ export class Questions {
     );
   }
 
-  #yardstick(embedder: Embedder): Promise<Yardstick> {
-    return this.#yardsticks.get(embedder.space, () => measureSpace(embedder, { deadlineMs: MEASURING_MS }));
+  #yardstick(references: readonly Float32Array[]): Yardstick {
+    const known = this.#yardsticks.get(references) ?? measureSpace(references);
+    this.#yardsticks.set(references, known);
+    return known;
   }
 }
 

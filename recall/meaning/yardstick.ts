@@ -2,9 +2,6 @@
  * What nearness is worth in the space of a model. Cosines mean nothing by themselves: of two texts that have nothing to do with
  * each other one model says 0.05, another 0.6. So nearness is told in deviations from what the same question has to decoys.
  */
-import { HelmdeckError } from "../../engine/index.ts";
-import type { Embedder, EmbedOptions } from "../embedder.ts";
-import { DECOYS } from "./decoys.ts";
 
 /** Deviations (0: as near as what has nothing to do with the question) for a cosine. */
 export type Scale = (similarity: number) => number;
@@ -16,19 +13,24 @@ export interface Yardstick {
 /** A space in which all decoys fall together tells nothing apart. */
 const LEAST_SPREAD = 1e-3;
 
-/** Embeds the decoys: some hundred words, once for each space. Rejects as the embedder does. */
-export async function measureSpace(embedder: Embedder, options: EmbedOptions): Promise<Yardstick> {
-  const { vectors } = await embedder.embedDocuments(DECOYS, options);
-  const spread = deviationOf(pairsOf(vectors));
-  if (!(spread >= LEAST_SPREAD)) {
-    throw new HelmdeckError("embeddings_unavailable", `${embedder.model} gives every text the same meaning.`);
-  }
+/** By what the model made of the reference texts, which {@link tellsApart}. */
+export function measureSpace(references: readonly Float32Array[]): Yardstick {
+  const spread = spreadOf(references);
   return {
     scaleFor(question) {
-      const usual = meanOf(vectors.map((vector) => cosine(question, vector)));
+      const usual = meanOf(references.map((vector) => cosine(question, vector)));
       return (similarity) => (similarity - usual) / spread;
     },
   };
+}
+
+/** Whether a space can be measured by these. */
+export function tellsApart(references: readonly Float32Array[]): boolean {
+  return spreadOf(references) >= LEAST_SPREAD;
+}
+
+function spreadOf(references: readonly Float32Array[]): number {
+  return deviationOf(pairsOf(references));
 }
 
 /** Of vectors of length 1. */

@@ -7,6 +7,13 @@ export interface BackgroundLoopOptions {
   readonly timer: Timer;
   /** From 0 up to but not 1. */
   readonly random: () => number;
+  /** Told after each step; of a failure with how many there were since the last success. */
+  readonly onStep?: (failure?: StepFailure) => void;
+}
+
+export interface StepFailure {
+  readonly error: HelmdeckError;
+  readonly inARow: number;
 }
 
 const FIRST_PAUSE_MS = 1_000;
@@ -63,6 +70,7 @@ export class BackgroundLoop {
       if (typeof outcome !== "boolean") return this.#pause(outcome);
       this.#failures = 0;
       this.#lastError = undefined;
+      this.#options.onStep?.();
       if (outcome || this.#isWoken) continue;
       this.#state = "idle";
       return;
@@ -77,6 +85,7 @@ export class BackgroundLoop {
       this.#state = "working";
       void this.#run();
     }, this.#pauseMs(error));
+    this.#options.onStep?.({ error, inARow: this.#failures });
   }
 
   /** Between half and all of a time that doubles, so that many processes do not come back together. */

@@ -1,5 +1,12 @@
 /** Meaning as recall's ranking sees it, an index of vectors by namespace, and the cache it needs to outlive a restart. */
-import type { CorpusEntry, EntryId, EntryVectors, ErrorCode, Namespace } from "../../engine/index.ts";
+import type {
+  CorpusEntry,
+  EntryId,
+  EntryVectors,
+  ErrorCode,
+  HelmdeckError,
+  Namespace,
+} from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
 
 /**
@@ -22,11 +29,25 @@ export interface SemanticIndex {
   /** The nearest passages, best first. Empty when the namespace has no vectors of the question's space. */
   search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[];
   coverage(namespace: Namespace): Coverage;
-  /** Resolves when nothing of this namespace is left to load or to embed. Never rejects; `close` resolves it too. */
+  /**
+   * Resolves when nothing of this namespace is left to load or to embed; in an index that only reads, when nothing is left to
+   * load. Never rejects; `close` resolves it too.
+   */
   settled(namespace: Namespace): Promise<void>;
+  /**
+   * Embeds what is left of this namespace now, also in an index that only reads: the newest entry first, then the reference
+   * texts, then the rest. Resolves when nothing is left, with the error when so many tries in a row have failed, and at `close`.
+   */
+  embed(namespace: Namespace, options: EmbedRunOptions): Promise<HelmdeckError | undefined>;
   status(): EmbeddingStatus;
   /** Stops at once: what is under way is given up, and nothing of it is kept. */
   close(): void;
+}
+
+export interface EmbedRunOptions {
+  readonly mostFailures: number;
+  /** After each step. */
+  readonly onProgress?: (coverage: Coverage) => void;
 }
 
 /** Recall's words to the index about one namespace, in the order in which they happened. Each returns at once. */
@@ -77,6 +98,8 @@ export interface EmbeddingStatus {
   readonly state: "idle" | "working" | "waiting" | "closed";
   /** What the last try failed with; undefined after a success. */
   readonly lastError: ErrorCode | undefined;
+  /** False in an index that only reads: whoever has it says how to have the rest embedded. */
+  readonly embeds: boolean;
 }
 
 /**

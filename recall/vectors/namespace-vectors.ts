@@ -62,6 +62,7 @@ export class NamespaceVectors implements VectorFollower {
   readonly #refused = new Set<EntryId>();
   readonly #values = new Map<EntryId, Fingerprint>();
   readonly #onChange: () => void;
+  readonly #embeds: () => boolean;
   #isDropped = false;
   #waiters: (() => void)[] = [];
 
@@ -70,11 +71,14 @@ export class NamespaceVectors implements VectorFollower {
     readonly target: Side;
     readonly readAgain: (() => void) | undefined;
     readonly onChange: () => void;
+    /** Whether what is missing is embedded by itself. */
+    readonly embeds: () => boolean;
   }) {
     this.namespace = parts.namespace;
     this.target = parts.target;
     this.readAgain = parts.readAgain;
     this.#onChange = parts.onChange;
+    this.#embeds = parts.embeds;
   }
 
   changed(upserts: readonly CorpusEntry[], removed: readonly EntryId[]): void {
@@ -119,9 +123,9 @@ export class NamespaceVectors implements VectorFollower {
     return this.#values.get(id) === fingerprint;
   }
 
-  /** Nothing is left to load or embed. */
+  /** Nothing is left to load or embed, as far as that is done here. */
   get isSettled(): boolean {
-    return this.unread.size === 0 && this.missing.size === 0;
+    return this.unread.size === 0 && (this.missing.size === 0 || !this.#embeds());
   }
 
   /** The one that has vectors of more entries. */
@@ -148,6 +152,7 @@ export class NamespaceVectors implements VectorFollower {
   miss(entry: CorpusEntry): void {
     this.unread.delete(entry.id);
     this.missing.set(entry.id, { entry, refusals: 0, takenBefore: 0 });
+    this.#tellWaiters();
   }
 
   /** To the end of the queue, so that it holds nobody up. */

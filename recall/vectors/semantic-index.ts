@@ -10,16 +10,19 @@ import {
   type Timer,
 } from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
-import { BackgroundLoop } from "./background-loop.ts";
+import type { ReferenceVectors } from "../meaning/reference-vectors.ts";
+import { BackgroundLoop, type StepFailure } from "./background-loop.ts";
 import type {
   Coverage,
   EmbeddingStatus,
+  EmbedRunOptions,
   QuestionVector,
   SemanticHit,
   SemanticIndex,
   VectorCache,
   VectorFollower,
 } from "./contract.ts";
+import { EmbedRuns } from "./embed-runs.ts";
 import { embedderSpaceOf, embedEntries, keptSpaceOf, textsOf } from "./embedding.ts";
 import { NamespaceVectors, Side, type Waiting } from "./namespace-vectors.ts";
 import type { VectorIndexOptions } from "./vector-index.ts";
@@ -32,8 +35,10 @@ export interface SemanticIndexOptions {
    * none any more. Whoever gives one closes it.
    */
   readonly formerEmbedder?: (space: string) => Embedder | undefined;
-  /** Only reads the cache: embeds no entries and drops nothing. For a process that is gone in a moment. */
+  /** Only reads the cache, until it is asked to embed; drops nothing. For a process that is gone in a moment. */
   readonly readOnly?: boolean;
+  /** Made beside the entries, so that they are there when somebody asks. */
+  readonly references?: ReferenceVectors;
   readonly timer: Timer;
   /** From 0 up to but not 1. */
   readonly random?: () => number;
@@ -70,14 +75,32 @@ class BackgroundSemanticIndex implements SemanticIndex {
   #dimensions: number | undefined;
   /** What the cache did not take yet. */
   #unsaved: Embedded | undefined;
+  #embeds: boolean;
+  /** In a process that is gone in a moment: first what was stored last, which is what it is there for. */
+  #newestIsNext = false;
+  /** `later`: the service refused them; entries that wait come first. */
+  #references: "wanted" | "later" | "there";
+  readonly #runs: EmbedRuns;
   #isClosed = false;
 
   constructor(options: SemanticIndexOptions) {
     this.#options = options;
     const { timer, random = Math.random } = options;
     this.#dimensions = options.embedder.dimensions;
-    this.#loading = new BackgroundLoop({ step: (signal) => this.#loadSome(signal), timer, random });
-    this.#embedding = new BackgroundLoop({ step: (signal) => this.#embedSome(signal), timer, random });
+    this.#embeds = options.readOnly !== true;
+    this.#references = options.references === undefined ? "there" : "wanted";
+    this.#runs = new EmbedRuns({
+      coverage: (namespace) => this.coverage(namespace),
+      isDone: (namespace) => this.#isDone(namespace),
+    });
+    const onStep = (failure?: StepFailure) => this.#runs.afterStep(failure);
+    this.#loading = new BackgroundLoop({ step: (signal) => this.#loadSome(signal), timer, random, onStep });
+    this.#embedding = new BackgroundLoop({
+      step: (signal) => this.#embedSome(signal),
+      timer,
+      random,
+      onStep,
+    });
   }
 
   follow(namespace: Namespace, readAgain?: () => void): VectorFollower {
@@ -87,6 +110,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
       target: new Side(this.#options.embedder, this.#options.index ?? {}),
       readAgain,
       onChange: () => this.#onChange(followed),
+      embeds: () => this.#embeds,
     });
     if (this.#isClosed) followed.drop();
     else this.#namespaces.set(namespace, followed);
@@ -112,6 +136,17 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return this.#namespaces.get(namespace)?.settled() ?? Promise.resolve();
   }
 
+  embed(namespace: Namespace, options: EmbedRunOptions): Promise<HelmdeckError | undefined> {
+    if (!this.#embeds) {
+      this.#embeds = true;
+      this.#newestIsNext = true;
+      this.#passagesAtOnce = 1; // grows as it goes well: a busy service may have time for one alone
+    }
+    this.#loading.wake();
+    this.#embedding.wake();
+    return this.#runs.begin(namespace, options);
+  }
+
   status(): EmbeddingStatus {
     const all = [...this.#namespaces.values()];
     const states = [this.#loading.state, this.#embedding.state];
@@ -122,6 +157,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
       refused: sum(all.map(({ coverage }) => coverage.refused)),
       state: (["closed", "waiting", "working"] as const).find((one) => states.includes(one)) ?? "idle",
       lastError: this.#embedding.lastError ?? this.#loading.lastError,
+      embeds: this.#embeds,
     };
   }
 
@@ -130,6 +166,19 @@ class BackgroundSemanticIndex implements SemanticIndex {
     this.#loading.close();
     this.#embedding.close();
     for (const known of this.#namespaces.values()) known.drop();
+    this.#runs.afterStep();
+  }
+
+  #isDone(namespace: Namespace): boolean {
+    const known = this.#namespaces.get(namespace);
+    if (known === undefined || known.ids.length === 0) return true;
+    return known.isSettled && this.#unsaved === undefined && !this.#needsReferences;
+  }
+
+  /** They are of use where something can be found. */
+  get #needsReferences(): boolean {
+    if (this.#references === "there") return false;
+    return this.#taken > 0 || this.#namespaces.values().some(({ target }) => target.size > 0);
   }
 
   #onChange(changed: NamespaceVectors): void {
@@ -222,9 +271,11 @@ class BackgroundSemanticIndex implements SemanticIndex {
 
   /** One request's worth of entries, from the service into the cache and into memory. */
   async #embedSome(signal: AbortSignal): Promise<boolean> {
-    if (this.#options.readOnly === true) return false;
+    if (!this.#embeds) return false;
     if (this.#unsaved !== undefined) return this.#keep(this.#unsaved, signal);
     const known = [...this.#namespaces.values()].find(({ missing }) => missing.size > 0);
+    const isTheirTurn = this.#references === "wanted" || known === undefined;
+    if (this.#needsReferences && isTheirTurn) return this.#makeReferences(signal);
     if (known === undefined) return false;
     this.#moveToEnd(known);
     const batch = this.#nextBatch(known);
@@ -238,6 +289,15 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return this.#keep({ known, batch, made }, signal);
   }
 
+  /** What questions are measured by. */
+  async #makeReferences(signal: AbortSignal): Promise<boolean> {
+    const { embedder, references } = this.#options;
+    this.#references = "later";
+    await references?.get(embedder, { signal });
+    this.#references = "there";
+    return true;
+  }
+
   /** So that all namespaces have their turn. */
   #moveToEnd(known: NamespaceVectors): void {
     this.#namespaces.delete(known.namespace);
@@ -245,6 +305,9 @@ class BackgroundSemanticIndex implements SemanticIndex {
   }
 
   #nextBatch({ missing }: NamespaceVectors): readonly Waiting[] {
+    const newest = this.#newestIsNext ? [...missing.values()].at(-1) : undefined;
+    this.#newestIsNext = false;
+    if (newest !== undefined) return [newest];
     const batch: Waiting[] = [];
     let passages = 0;
     for (const waiting of missing.values()) {
@@ -263,6 +326,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     const space = keptSpaceOf(this.#options.embedder);
     const kept = new Set(await this.#options.cache.put(known.namespace, space, current));
     this.#unsaved = undefined;
+    if (this.#references === "later") this.#references = "wanted";
     if (signal.aborted) return false;
     for (const [i, one] of made.entries()) {
       const waiting = batch[i];

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { embeddingSettingsOfEnv } from "../../app/embedding/environment.ts";
-import type { EmbeddingSettings, Memory, OpenMemoryOptions } from "../../app/index.ts";
+import {
+  type EmbeddingSettings,
+  embedWhatIsThere,
+  type Memory,
+  type OpenMemoryOptions,
+} from "../../app/index.ts";
+import { type NewEntry, namespaceOf } from "../../engine/index.ts";
+import { FakeClock } from "../sidecar/fake-clock.ts";
 import { type SeenRequest, type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
@@ -39,6 +46,12 @@ async function embedded(memory: Memory, count: number): Promise<void> {
     ({ embeddings }) => embeddings !== undefined && "embedded" in embeddings && embeddings.embedded >= count,
   );
 }
+
+const factOf = (subject: string, { key, value }: typeof FACT): NewEntry => ({
+  namespace: namespaceOf(subject),
+  origin: "fact",
+  ...{ key, value: Buffer.from(value), category: "user_facts", tags: [] },
+});
 
 const textsOf = (requests: readonly SeenRequest[]): string =>
   JSON.stringify(requests.map(({ body }) => body));
@@ -213,6 +226,151 @@ describe("a command, which is gone in a moment", () => {
       reason: "Meaning is known of 1 of 2 entries so far; the others are found by words.",
     });
     expect(textsOf(service.requests)).not.toContain("vegetarian");
+  });
+});
+
+describe("a command that searches", () => {
+  /** Never calls back: whatever waits for it, waits for good. */
+  const never = () => () => {};
+  const asCommand = { embedsEntries: false, timer: never };
+
+  async function withOneFact(service: StandInOllama): Promise<Partial<OpenMemoryOptions>> {
+    const place = { ...(await tempPlace()), embeddings: at(service) };
+    const first = await openTestMemory({ ...place, embedsEntries: false });
+    await first.storeFact("main", FACT);
+    await first.embedFact("main", FACT.key, {});
+    await first.close();
+    return place;
+  }
+
+  test("asks the service for one thing: the question", async () => {
+    const service = await standIn();
+    const place = await withOneFact(service);
+    const before = service.requests.length;
+    const command = await openTestMemory({ ...place, ...asCommand });
+    await command.warm("main");
+    expect(await command.search("main", { query: "Konflux deployment" })).toMatchObject({ mode: "hybrid" });
+    expect(service.requests.slice(before).map(({ body }) => body)).toMatchObject([
+      { input: ["search_query: Konflux deployment"] },
+    ]);
+  });
+
+  test("knows meaning also where requests of more than one text never end, as on a busy machine", async () => {
+    const service = await standIn();
+    const place = await withOneFact(service);
+    service.setLatency((texts) => (texts > 1 ? 2 ** 31 - 1 : 0));
+    for (let search = 0; search < 3; search += 1) {
+      const command = await openTestMemory({ ...place, ...asCommand });
+      await command.warm("main");
+      expect(await command.search("main", QUESTION)).toMatchObject({
+        mode: "hybrid",
+        results: [{ key: FACT.key }],
+      });
+      await command.close();
+    }
+  });
+
+  test("asks nothing where nothing is embedded, waits for nothing, and says what to do", async () => {
+    const service = await standIn();
+    const place = { ...(await tempPlace()), embeddings: at(service) };
+    const command = await openTestMemory({ ...place, ...asCommand });
+    await command.storeFact("main", FACT);
+    await command.warm("main");
+    expect(await command.search("main", { query: "Konflux" })).toMatchObject({
+      mode: "keyword",
+      results: [{ key: FACT.key }],
+      reason: expect.stringContaining("helmdeck-memory embed"),
+    });
+    expect(await command.status("main")).toMatchObject({ state: "ready" });
+    expect(service.requests).toEqual([]);
+  });
+});
+
+describe("embedding on request", () => {
+  test("embeds all that is there, says how much, and the second time has nothing to ask", async () => {
+    const service = await standIn();
+    const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
+    for (const key of ["a", "b", "c"]) await command.storeFact("main", { key, value: key });
+    expect(await command.embed("main", {})).toEqual({ embedded: 3, total: 3, refused: 0 });
+    const before = service.requests.length;
+    expect(await command.embed("main", {})).toEqual({ embedded: 3, total: 3, refused: 0 });
+    expect(service.requests).toHaveLength(before);
+    expect(await command.embed("other", {})).toEqual({ embedded: 0, total: 0, refused: 0 });
+  });
+
+  test("says at once that the service does not work, and what of it is there", async () => {
+    const service = await standIn([]);
+    const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
+    await command.storeFact("main", FACT);
+    expect(await command.embed("main", {})).toMatchObject({
+      ...{ embedded: 0, total: 1 },
+      failure: { code: "model_missing" },
+    });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test("of a fact reads no other, gives up in time, and never rejects for what the service does", async () => {
+    const service = await standIn();
+    const clock = new FakeClock();
+    const timer = (callback: () => void, delayMs: number) => clock.schedule(delayMs, callback);
+    const command = await openTestMemory({ embeddings: at(service), embedsEntries: false, timer });
+    await command.storeFact("main", { key: "other", value: "Lunch is vegetarian on Mondays." });
+    await command.storeFact("main", FACT);
+    service.setFault({ kind: "hang" });
+    const embedding = command.embedFact("main", FACT.key, { withinMs: 1_500 });
+    await service.seen(1);
+    clock.advance(1_500);
+    await embedding;
+    expect(textsOf(service.requests)).not.toContain("vegetarian");
+  });
+
+  test("of a fact that is not there asks for nothing", async () => {
+    const service = await standIn();
+    const command = await openTestMemory({ embeddings: at(service), embedsEntries: false });
+    await command.embedFact("main", "no such fact", {});
+    expect(service.requests).toEqual([]);
+  });
+
+  test("does nothing without a service", async () => {
+    const command = await openTestMemory({ embedsEntries: false });
+    await command.storeFact("main", FACT);
+    await command.embedFact("main", FACT.key, {});
+    expect(await command.embed("main", {})).toEqual({ embedded: 0, total: 0, refused: 0 });
+  });
+});
+
+describe("a process that stays and that nobody asks anything", () => {
+  test("embeds what was stored before it began, and what others store while it runs", async () => {
+    const service = await standIn();
+    const place = { ...(await tempPlace()), embeddings: at(service) };
+    const command = await openTestMemory({ ...place, embedsEntries: false });
+    await command.storeFact("main", FACT);
+    const clock = new FakeClock();
+    const timer = (callback: () => void, delayMs: number) => clock.schedule(delayMs, callback);
+    const idle = await openTestMemory({ ...place, timer });
+    await embedWhatIsThere(idle);
+    await embedded(idle, 1);
+    await command.storeFact("main", { key: "lunch", value: "Lunch is vegetarian on Mondays." });
+    clock.advance(15_000);
+    await embedded(idle, 2);
+    expect(textsOf(service.requests)).toContain("vegetarian");
+  });
+
+  test("embeds for whom it serves, and nobody else", async () => {
+    const service = await standIn();
+    const idle = await openTestMemory({ embeddings: at(service), embedsEntries: true });
+    await idle.store.put(factOf("main", FACT));
+    await idle.store.put(factOf("other", { key: "lunch", value: "Lunch is vegetarian on Mondays." }));
+    await embedWhatIsThere(idle, ["main"]);
+    await embedded(idle, 1);
+    expect(textsOf(service.requests)).not.toContain("vegetarian");
+  });
+
+  test("asks nobody where no service is set", async () => {
+    const idle = await openTestMemory();
+    await idle.storeFact("main", FACT);
+    await embedWhatIsThere(idle);
+    expect(await idle.status("main")).toMatchObject({ embeddings: { provider: "none" } });
   });
 });
 

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { exactVectorsOver } from "../../bench/recall/exact-vectors.ts";
 import { keepEmbeddings } from "../../bench/recall/kept-embeddings.ts";
-import { openBenchMemory } from "../../bench/recall/memory.ts";
+import { openBenchMemory, openHybridSearch } from "../../bench/recall/memory.ts";
 import { type Answered, aimsMissed, cutOnDev, paraphraseFigures } from "../../bench/recall/paraphrases.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
+import { FakeClock } from "../sidecar/fake-clock.ts";
 
 const hit = (key: string, score: number) => ({ key, score });
 
@@ -148,6 +149,34 @@ test("exact search answers entries by their best passage, nearest first", async 
     expect(hits.map(({ key }) => key)).toEqual(["l", "k"]);
     expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 1);
   } finally {
+    await memory.close();
+  }
+});
+
+test("a slow machine fails no hybrid search of the bench: it waits a minute for a question's vector", async () => {
+  const memory = await openBenchMemory();
+  const clock = new FakeClock();
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  class SlowEmbedder extends CountingEmbedder {
+    override async embedQuery(text: string): Promise<Float32Array> {
+      asked.resolve();
+      await answer.promise;
+      return super.embedQuery(text);
+    }
+  }
+  const timer = (callback: () => void, delayMs: number) => clock.schedule(delayMs, callback);
+  const hybrid = openHybridSearch(memory.memory.store, new SlowEmbedder(), {}, timer);
+  try {
+    await memory.fill("main", [{ key: "k", value: "abc" }]);
+    await hybrid.fill("main");
+    const searching = hybrid.search("main", "abc", 1);
+    await asked.promise;
+    clock.advance(60_000);
+    answer.resolve();
+    expect((await searching).map(({ key }) => key)).toEqual(["k"]);
+  } finally {
+    hybrid.close();
     await memory.close();
   }
 });

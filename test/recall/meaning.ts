@@ -82,6 +82,7 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
         .slice(0, limit),
     coverage: () => ({ embedded: vectors.size, total: vectors.size, refused: 0 }),
     settled: () => Promise.resolve(),
+    embed: () => Promise.resolve(undefined),
     status: () => ({
       model: "drawn",
       embedded: vectors.size,
@@ -89,6 +90,7 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
       refused: 0,
       state: "idle",
       lastError: undefined,
+      embeds: true,
     }),
     close: () => {},
   };

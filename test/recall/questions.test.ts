@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/index.ts";
+import { DECOYS } from "../../recall/meaning/decoys.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { drawSpace } from "./meaning.ts";
@@ -76,10 +77,10 @@ describe("a question", () => {
   test("waits for the measure of its space no longer than for its vector, and finds it there the next time", async () => {
     const space = drawSpace();
     const measuring = Promise.withResolvers<void>();
-    let measured = 0;
+    const measured: string[] = [];
     const embedder = drawSpace({
       embedDocuments: async (texts) => {
-        measured += 1;
+        measured.push(...texts);
         await measuring.promise;
         return space.embedder.embedDocuments(texts);
       },
@@ -91,7 +92,7 @@ describe("a question", () => {
     expect(await reading).toEqual({ kind: "missed", code: "deadline_exceeded" });
     measuring.resolve();
     expect(await questions.read("q", embedder)).toMatchObject({ kind: "read" });
-    expect(measured).toBe(1);
+    expect(measured).toEqual(DECOYS);
   });
 
   test("of a model that gives every text the same vector is not compared with anything", async () => {

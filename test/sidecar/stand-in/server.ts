@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { line, sendError, sendJson, sendOpenAiError, sendRaw } from "./answers.ts";
 import { distorted, type Fault, failWhole } from "./faults.ts";
+import { type Latency, OneAtATime } from "./latency.ts";
 import { tokensOf, vectorOf } from "./meaning.ts";
 import {
   detailsOf,
@@ -36,6 +37,8 @@ export interface StandInOllama {
   readonly address: string;
   readonly requests: readonly SeenRequest[];
   setFault(fault: Fault | undefined): void;
+  /** From now on embeddings take this long, one request after the other; undefined: no time. */
+  setLatency(latency: Latency | undefined): void;
   /** Resolves when so many requests (of this path) have come in since the start. */
   seen(count: number, path?: string): Promise<void>;
   removeModel(model: string): void;
@@ -57,6 +60,7 @@ class StandIn implements StandInOllama {
   readonly #modelsFile: string | undefined;
   readonly #server: Server;
   #waiting: { readonly isMet: () => boolean; readonly resolve: () => void }[] = [];
+  readonly #queue = new OneAtATime();
   #fault: Fault | undefined;
   #faultsLeft = 0;
   address = "";
@@ -81,6 +85,10 @@ class StandIn implements StandInOllama {
   setFault(fault: Fault | undefined): void {
     this.#fault = fault;
     this.#faultsLeft = fault?.times ?? Number.POSITIVE_INFINITY;
+  }
+
+  setLatency(latency: Latency | undefined): void {
+    this.#queue.latency = latency;
   }
 
   seen(count: number, path = "/"): Promise<void> {
@@ -110,6 +118,8 @@ class StandIn implements StandInOllama {
     this.#note({ method: request.method ?? "GET", path, body, authorization: request.headers.authorization });
     const fault = this.#takeFault(path);
     if (fault && failWhole(fault, request, response, text)) return;
+    const { input } = asRecord(body);
+    if (input !== undefined) await this.#queue.turn(textsOf(input).length, response);
     this.#route(`${request.method} ${path}`, asRecord(body), response, fault);
   }
 

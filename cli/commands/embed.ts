@@ -1,0 +1,76 @@
+/** `embed`: what has no vectors yet gets them, with progress on a terminal. */
+import { type EmbedReport, HelmdeckError, harmlessLine, type OpenMemory } from "../../app/index.ts";
+import { type CommandContext, withMemory } from "../context.ts";
+import { EXIT_DONE } from "../failure.ts";
+import { showCount } from "../progress.ts";
+
+/** As its settings name it. */
+interface Service {
+  readonly provider: string;
+  readonly url: string;
+  readonly model: string;
+}
+
+export function embedCommand(context: CommandContext): Promise<number> {
+  return withMemory(context, async (memory) => {
+    const service = await requireService(memory, context.options.caller);
+    const { before, report } = await embedAll(context, memory);
+    if (report.failure !== undefined) throw interrupted(report, report.failure);
+    await tell(context, service, { ...report, embeddedNow: report.embedded - before });
+    return EXIT_DONE;
+  });
+}
+
+async function requireService(memory: OpenMemory, caller: string): Promise<Service> {
+  const { embeddings, error } = await memory.status(caller);
+  if (error !== undefined) throw new HelmdeckError(error.code, error.message);
+  if (embeddings === undefined || embeddings.provider === "none") {
+    throw unset(
+      "No embedding service is set. Name one in HELMDECK_EMBEDDINGS_URL, such as http://127.0.0.1:11434",
+    );
+  }
+  if (embeddings.provider === "unusable") throw unset(embeddings.problem.replace(/\.$/, ""));
+  return embeddings;
+}
+
+async function embedAll({ shell, options }: CommandContext, memory: OpenMemory) {
+  const progress = await showCount(shell);
+  let before: number | undefined;
+  try {
+    const report = await memory.embed(options.caller, {
+      onProgress: ({ embedded, total, refused }) => {
+        before ??= embedded;
+        progress.update(embedded + refused, total);
+      },
+    });
+    return { before: before ?? report.embedded, report };
+  } finally {
+    progress.stop();
+  }
+}
+
+async function tell(
+  { output, options }: CommandContext,
+  { provider, url, model }: Service,
+  { embedded, embeddedNow, total, refused }: EmbedReport & { readonly embeddedNow: number },
+): Promise<void> {
+  if (options.json) return output.json({ embedded, embeddedNow, total, refused, provider, url, model });
+  const where = harmlessLine(`${provider} at ${url}, model ${model}`);
+  const not = refused === 0 ? "" : ` ${refused} are refused by the service and found by words alone.`;
+  await output.line(
+    `Meaning is known of ${embedded} of ${total} entries of ${harmlessLine(options.caller)}, ${embeddedNow} of them embedded now (${where}).${not}`,
+  );
+}
+
+function unset(what: string): HelmdeckError {
+  const message = `${what} (docs/reference/embeddings.md). Search goes by words until then.`;
+  return new HelmdeckError("invalid_input", message, { details: { field: "HELMDECK_EMBEDDINGS_URL" } });
+}
+
+function interrupted({ embedded, total }: EmbedReport, failure: HelmdeckError): HelmdeckError {
+  const message = `${failure.message} Meaning is known of ${embedded} of ${total} entries, and that is kept; run it again to go on.`;
+  return new HelmdeckError(failure.code, message, {
+    details: { ...failure.details, embedded, total },
+    cause: failure,
+  });
+}

@@ -1,0 +1,40 @@
+/** Those who wait until a namespace is embedded: told after each step how far it is, and let go when it is done or keeps failing. */
+import type { HelmdeckError, Namespace } from "../../engine/index.ts";
+import type { StepFailure } from "./background-loop.ts";
+import type { Coverage, EmbedRunOptions } from "./contract.ts";
+
+interface EmbedRun extends EmbedRunOptions {
+  readonly namespace: Namespace;
+  readonly end: (failure: HelmdeckError | undefined) => void;
+}
+
+export interface Progress {
+  coverage(namespace: Namespace): Coverage;
+  isDone(namespace: Namespace): boolean;
+}
+
+export class EmbedRuns {
+  readonly #progress: Progress;
+  readonly #runs = new Set<EmbedRun>();
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  begin(namespace: Namespace, options: EmbedRunOptions): Promise<HelmdeckError | undefined> {
+    const { promise, resolve } = Promise.withResolvers<HelmdeckError | undefined>();
+    this.#runs.add({ ...options, namespace, end: resolve });
+    this.afterStep();
+    return promise;
+  }
+
+  afterStep(failure?: StepFailure): void {
+    for (const run of this.#runs) {
+      run.onProgress?.(this.#progress.coverage(run.namespace));
+      const hasFailed = failure !== undefined && failure.inARow >= run.mostFailures;
+      if (!hasFailed && !this.#progress.isDone(run.namespace)) continue;
+      this.#runs.delete(run);
+      run.end(hasFailed ? failure.error : undefined);
+    }
+  }
+}

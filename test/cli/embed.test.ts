@@ -1,0 +1,162 @@
+/** Who uses the command line alone has search by meaning too: what is stored and imported is embedded, and `embed` does the rest. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+import { CommandHome, finish } from "./command.ts";
+
+let home: CommandHome;
+let service: StandInOllama;
+let env: Record<string, string>;
+beforeEach(async () => {
+  home = new CommandHome();
+  service = await startStandInOllama({ models: ["nomic-embed-text"] });
+  env = { HELMDECK_EMBEDDINGS_URL: service.address };
+});
+afterEach(async () => {
+  home.remove();
+  await service.close();
+});
+
+const QUESTION = "how do we ship to production";
+const FACT = ["store", "deploy", "We always deploy via Konflux"] as const;
+
+async function json(...args: readonly string[]): Promise<unknown> {
+  const { code, stdout } = await home.run([...args, "--json"], { env });
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+const inputs = () => JSON.stringify(service.requests.map(({ body }) => body));
+
+describe("store", () => {
+  test("embeds the fact, and a search in other words finds it with one request for each reading of the question", async () => {
+    await home.run(FACT, { env });
+    const before = service.requests.length;
+    expect(await json("search", QUESTION)).toMatchObject({ mode: "hybrid", results: [{ key: "deploy" }] });
+    const asked = service.requests.slice(before).map(({ body }) => body);
+    expect(asked).toMatchObject([
+      { input: [`search_query: ${QUESTION}`] },
+      { input: ["search_query: how do we deploy to production"] },
+    ]);
+  });
+
+  test.each([
+    { kind: "hang" },
+    { kind: "status", status: 500 },
+    { kind: "reset" },
+    { kind: "html" },
+  ] as const)("is acknowledged, and done, with a service that answers %o", async (fault) => {
+    service.setFault(fault);
+    const { code, stdout, stderr } = await home.run(FACT, { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^Stored deploy /);
+  });
+
+  test("is acknowledged before the service is waited for", async () => {
+    service.setFault({ kind: "hang" });
+    const child = home.start(FACT, { env });
+    const ended = finish(child);
+    const acknowledged = new Promise<string>((resolve) => {
+      child.stdout.once("data", (data) => resolve(`${data}`));
+    });
+    const first = await Promise.race([acknowledged, service.seen(1).then(() => "The service was asked.")]);
+    expect(first).toMatch(/^Stored deploy /);
+    expect(await ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe("import", () => {
+  test("embeds what there is time for", async () => {
+    await home.write("facts.jsonl", '{"key":"deploy","value":"We always deploy via Konflux"}\n');
+    const { stderr } = await home.run(["import", "facts.jsonl"], { env });
+    expect(stderr).toBe("");
+    expect(await json("search", QUESTION)).toMatchObject({ mode: "hybrid", results: [{ key: "deploy" }] });
+  });
+
+  test("says how to have the rest embedded", async () => {
+    service.setFault({ kind: "hang" });
+    await home.write("facts.jsonl", '{"key":"a","value":"b"}\n{"key":"c","value":"d"}\n');
+    const { code, stderr } = await home.run(["import", "facts.jsonl"], { env });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^Note: meaning is known of 0 of 2 entries so far\. helmdeck-memory embed does the rest now;/,
+    );
+  });
+});
+
+describe("search", () => {
+  test("where nothing is embedded names the command that mends it, and that command does", async () => {
+    await home.run(FACT);
+    service.setFault({ kind: "status", status: 500 });
+    const { stdout, stderr } = await home.run(["search", "konflux"], { env });
+    expect(stdout).toContain("We always deploy via Konflux");
+    expect(stderr).toBe(
+      "Note: Searched by words alone: nothing here is embedded yet. helmdeck-memory embed does it now; a gateway or server that runs does it in the background.\n",
+    );
+    expect(inputs()).not.toContain("search_query");
+    service.setFault(undefined);
+    expect(await json("embed")).toMatchObject({ embedded: 1, embeddedNow: 1, total: 1, refused: 0 });
+    expect(await json("search", QUESTION)).toMatchObject({ mode: "hybrid" });
+  });
+
+  test("embeds on the way what others stored without a service, after its answer", async () => {
+    await home.run(FACT);
+    await home.run(["search", "konflux"], { env });
+    expect(await json("embed")).toMatchObject({ embedded: 1, total: 1 });
+    expect(inputs()).toContain("search_document: deploy: We always deploy via Konflux");
+  });
+});
+
+describe("embed", () => {
+  test("says what is embedded and by whom, of one caller alone", async () => {
+    await home.run(FACT);
+    await home.run([...FACT, "--caller", "work"]);
+    const { stdout, stderr, code } = await home.run(["embed"], { env });
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(stdout).toBe(
+      `Meaning is known of 1 of 1 entries of main, 1 of them embedded now (ollama at ${service.address}, model nomic-embed-text:latest).\n`,
+    );
+    expect(await json("embed", "--caller", "work")).toMatchObject({ embeddedNow: 1 });
+    expect(await json("embed", "--caller", "work")).toMatchObject({ embeddedNow: 0, embedded: 1 });
+  });
+
+  test("goes on where it was interrupted", async () => {
+    for (const key of ["a", "b"]) await home.run(["store", key, key]);
+    service.setFault({ kind: "hang", times: 1 });
+    const child = home.start(["embed"], { env });
+    const ended = finish(child);
+    await service.seen(1);
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ signal: "SIGINT" });
+    expect(await json("embed")).toMatchObject({ embedded: 2, total: 2 });
+  });
+
+  test.each([
+    [{}, /^invalid_input: No embedding service is set\. Name one in HELMDECK_EMBEDDINGS_URL/],
+    [
+      { HELMDECK_EMBEDDINGS_PROVIDER: "elsewhere" },
+      /^invalid_input: HELMDECK_EMBEDDINGS_PROVIDER must be one of/,
+    ],
+    [
+      { HELMDECK_EMBEDDINGS_URL: "http://127.0.0.1:1" },
+      /^embeddings_unavailable: .*0 of 1 entries.*run it again to go on/,
+    ],
+  ])("with %j says what is wrong and what to do", async (wrong, message) => {
+    await home.run(FACT);
+    const { code, stdout, stderr } = await home.run(["embed"], { env: wrong });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd()).not.toContain("\n");
+  });
+});
+
+describe("mcp", () => {
+  test("that nobody asks anything embeds what was stored before it began", async () => {
+    await home.run(FACT);
+    const child = home.start(["mcp"], { env });
+    const ended = finish(child);
+    while (!inputs().includes("We always deploy via Konflux"))
+      await service.seen(service.requests.length + 1);
+    child.stdin.end();
+    expect(await ended).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,123 @@
+/** Embedding that a process asks for which is gone in a moment: what comes first, when it ends, and what is left for the next one. */
+import { describe, expect, test } from "vitest";
+import { referenceCacheOver } from "../../app/vector-cache.ts";
+import { createInMemoryStore, HelmdeckError } from "../../engine/index.ts";
+import { type Coverage, ReferenceVectors } from "../../recall/index.ts";
+import { DECOYS } from "../../recall/meaning/decoys.ts";
+import { ANA, BEN, openSemanticRig as open, type SemanticRig } from "./vectors-rig.ts";
+
+const DOWN = new HelmdeckError("embeddings_unavailable", "The service is down.");
+
+/** Three facts in a store, and an index that only reads until it is asked. */
+async function reader(store = createInMemoryStore()): Promise<SemanticRig> {
+  const references = new ReferenceVectors(referenceCacheOver(store));
+  const rig = open({ store, references, readOnly: true });
+  if ((await store.namespaces()).length === 0)
+    for (const key of ["first", "second", "third"]) await rig.put(key, key);
+  await rig.catchUpAndSettle();
+  return rig;
+}
+
+const textsOf = ({ embedder }: SemanticRig) => embedder.calls.flat();
+
+describe("an index that only reads", () => {
+  test("is settled when all is looked up, and has asked the service nothing", async () => {
+    const rig = await reader();
+    expect(rig.index.coverage(ANA)).toEqual({ embedded: 0, total: 3, refused: 0 });
+    expect(rig.embedder.calls).toEqual([]);
+    expect(rig.index.status()).toMatchObject({ embeds: false });
+  });
+
+  test("embeds, once it is asked, the newest entry first and alone, then the reference texts, then the rest", async () => {
+    const rig = await reader();
+    expect(await rig.index.embed(ANA, { mostFailures: 1 })).toBeUndefined();
+    expect(rig.embedder.calls[0]).toEqual(["third: third"]);
+    expect(textsOf(rig).slice(1, 1 + DECOYS.length)).toEqual(DECOYS);
+    expect(textsOf(rig).slice(1 + DECOYS.length)).toEqual(["first: first", "second: second"]);
+    expect(rig.index.coverage(ANA)).toEqual({ embedded: 3, total: 3, refused: 0 });
+    const again = await reader(rig.store);
+    expect(await again.index.embed(ANA, { mostFailures: 1 })).toBeUndefined();
+    expect(again.embedder.calls).toEqual([]);
+  });
+
+  test("ends at the first failure with the error, and what was taken by then is there for the next process", async () => {
+    const rig = await reader();
+    rig.embedder.failing = (texts) => (texts.includes("first: first") ? DOWN : undefined);
+    expect(await rig.index.embed(ANA, { mostFailures: 1 })).toBe(DOWN);
+    expect(await rig.keptCount()).toBe(1);
+    const next = await reader(rig.store);
+    await next.index.embed(ANA, { mostFailures: 1 });
+    expect(textsOf(next)).toEqual(["second: second", "first: first"]);
+  });
+
+  test("goes on after failures where it may, and stops when so many come in a row", async () => {
+    const rig = await reader();
+    rig.embedder.failing = () => DOWN;
+    const running = rig.index.embed(ANA, { mostFailures: 3 });
+    for (let pause = 0; pause < 2; pause += 1) {
+      await rig.hand.isSet();
+      rig.hand.fire();
+    }
+    expect(await running).toBe(DOWN);
+    expect(rig.embedder.calls).toHaveLength(3);
+  });
+
+  test("tells how far it is after each step", async () => {
+    const rig = await reader();
+    const seen: Coverage[] = [];
+    await rig.index.embed(ANA, { mostFailures: 1, onProgress: (coverage) => seen.push(coverage) });
+    expect(seen[0]).toMatchObject({ embedded: 0, total: 3 });
+    expect(seen.at(-1)).toMatchObject({ embedded: 3, total: 3 });
+  });
+
+  test.each([
+    ["that is empty", BEN],
+    ["that is not there", ANA],
+  ])("has nothing to do in a namespace %s", async (_, namespace) => {
+    const rig = open({ readOnly: true, references: new ReferenceVectors() });
+    if (namespace === BEN) await rig.catchUp(BEN);
+    expect(await rig.index.embed(namespace, { mostFailures: 1 })).toBeUndefined();
+    expect(rig.embedder.calls).toEqual([]);
+  });
+
+  test("lets whoever waits go when it is closed", async () => {
+    const rig = await reader();
+    rig.embedder.gate = new Promise(() => {});
+    const called = rig.embedder.called();
+    const running = rig.index.embed(ANA, { mostFailures: 1 });
+    await called;
+    rig.index.close();
+    expect(await running).toBeUndefined();
+  });
+});
+
+describe("reference vectors of a process that stays", () => {
+  test("are made without anybody asking a question, also where all entries had vectors before", async () => {
+    const store = createInMemoryStore();
+    const before = open({ store });
+    await before.put("first", "first");
+    await before.catchUpAndSettle();
+    const rig = open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
+    await rig.catchUp();
+    await rig.index.embed(ANA, { mostFailures: 1 });
+    expect(textsOf(rig)).toEqual(DECOYS);
+    expect((await store.referenceVectors(rig.embedder.space))?.vectors.length).toBe(96 * DECOYS.length);
+  });
+
+  test("keep no entry waiting when the service refuses them", async () => {
+    const store = createInMemoryStore();
+    const rig = open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
+    rig.embedder.failing = (texts) => (DECOYS.includes(texts[0] ?? "") ? DOWN : undefined);
+    for (let fact = 0; fact < 100; fact += 1) await rig.put(`fact ${fact}`, "x");
+    await rig.catchUp();
+    let isSettled = false;
+    const settled = rig.index.settled(ANA).then(() => {
+      isSettled = true;
+    });
+    while (!isSettled) {
+      await Promise.race([settled, rig.hand.isSet()]);
+      rig.hand.fire();
+    }
+    expect(rig.index.coverage(ANA)).toEqual({ embedded: 100, total: 100, refused: 0 });
+  });
+});
