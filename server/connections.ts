@@ -46,6 +46,8 @@ interface Connection extends RequestConnection {
   /** Not yet closed. */
   readonly responses: Set<ServerResponse>;
   hasCaller: boolean;
+  /** What else comes on it is not answered. */
+  takesNoMore: boolean;
   /** Of requests that are carried out for a caller. */
   readonly serving: Set<ServerResponse>;
   /** When it was opened, or a request of a caller was last answered. */
@@ -80,10 +82,10 @@ export class Connections {
     return this.#open.get(socket);
   }
 
-  /** For a request that has come; false when its connection has been cut, so that nobody waits for an answer. */
+  /** For a request that has come; false when its connection has been cut or is about to be, so that nobody waits for an answer. */
   begin(socket: Socket, response: ServerResponse): boolean {
     const connection = this.#open.get(socket);
-    if (connection === undefined || socket.destroyed) return false;
+    if (connection === undefined || connection.takesNoMore || socket.destroyed) return false;
     if (connection.responses.size >= this.#limits.pipelined) {
       this.#cut(connection);
       return false;
@@ -92,6 +94,12 @@ export class Connections {
     socket.setTimeout(this.#limits.stalledMs);
     response.once("close", () => this.#end(connection, response));
     return true;
+  }
+
+  /** For a connection whose last answer this will be: requests that came together with the first are passed over. */
+  takeNoMore(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection !== undefined) connection.takesNoMore = true;
   }
 
   /** An answer has begun, so that no other can be sent. */
@@ -119,7 +127,7 @@ export class Connections {
     const now = performance.now();
     const connection: Connection = {
       ...{ socket, peer, holder: peer, usedAt: now, idleSince: now },
-      ...{ responses: new Set(), hasCaller: false, serving: new Set() },
+      ...{ responses: new Set(), hasCaller: false, takesNoMore: false, serving: new Set() },
       isOf: (subject) => {
         connection.hasCaller = true;
         connection.holder = `${peer} ${subject}`;

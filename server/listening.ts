@@ -33,12 +33,12 @@ export const SOCKET_LIMITS: SocketLimits = {
   // With the database and the programs of packs below 1,024 descriptors, which is all that some systems give a process.
   connections: 768,
   connectionsPerAddress: 512,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 10_000,
+  headersTimeoutMs: 8_000,
+  requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
-  waitMs: 12_000,
+  waitMs: 10_000,
   lingerMs: 2_000,
-  stalledMs: 10_000,
+  stalledMs: 8_000,
   answerMs: 120_000,
   pipelined: 32,
   checkTimeoutsEveryMs: 1_000,
@@ -126,8 +126,12 @@ function makeServer(app: ServerApp, options: SocketOptions) {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     if (!connections.begin(request.socket, response)) return;
     const refusal = options.refusalOf(request);
-    if (refusal === undefined) void answer(request, response);
-    else refuse(response, refusal);
+    if (refusal === undefined) {
+      void answer(request, response);
+      return;
+    }
+    connections.takeNoMore(request.socket);
+    refuse(response, refusal);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     answerBrokenRequest(error, socket, connections);

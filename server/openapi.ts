@@ -19,7 +19,7 @@ export function addDescriptionRoute(app: OpenAPIHono<ServerEnv>, version: string
     security: [],
     responses: { 200: json("OpenAPI 3.1.", z.looseObject({ openapi: z.string() })) },
   });
-  // Made once: it takes milliseconds, and anybody may ask.
+  // Made once: it takes many milliseconds, and anybody may ask.
   let description: string | undefined;
   app.get(OPENAPI_PATH, (c) => {
     description ??= JSON.stringify(describeApi(app, version));

@@ -343,7 +343,8 @@ it("a server's own limits free a connection within 15 s, and keep room for who i
   const { checkTimeoutsEveryMs, connections, connectionsPerAddress } = SOCKET_LIMITS;
   const answered = Math.max(headersTimeoutMs, requestTimeoutMs) + lingerMs + 2 * checkTimeoutsEveryMs;
   const cut = Math.max(waitMs, stalledMs, keepAliveTimeoutMs) + 2 * checkTimeoutsEveryMs;
-  expect(Math.max(answered, cut)).toBeLessThan(15_000);
+  // A busy machine is late.
+  expect(Math.max(answered, cut)).toBeLessThanOrEqual(12_000);
   expect(IN_FLIGHT_LIMITS.total).toBeLessThan(connectionsPerAddress);
   expect(connectionsPerAddress).toBeLessThan(connections);
   expect(connections).toBeLessThan(1_024 - 128);

@@ -1,4 +1,6 @@
 /** What is refused before anything is done: foreign hosts and origins, ambiguous addresses, bodies of the wrong kind, floods. */
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MOST_BODY_BYTES } from "../../server/guards/body.ts";
 import { problemOfJson } from "../../server/guards/json.ts";
@@ -262,6 +264,12 @@ describe("an address that has used up its requests without a token", () => {
     }
     const guessed = await ask("/api/v1/packs", { Authorization: "Bearer guess" });
     expect([guessed.status, guessed.headers.get("connection")]).toEqual([429, "close"]);
+  });
+
+  it("gets one answer on a connection, however many requests it sends there at once", async () => {
+    const flood = connect(listening.port, listening.address);
+    flood.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20));
+    expect((await text(flood)).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 429"]);
   });
 
   it("holds up no good token, on the open routes neither", async () => {
