@@ -31,7 +31,7 @@ import {
   type Whereabouts,
 } from "./overview.ts";
 import { recordPackRun, recordPipelineRun } from "./runs.ts";
-import { requireQuery } from "./searching.ts";
+import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";
 
@@ -118,7 +118,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     listFacts: within((namespace, query) => listFacts(kit, namespace, query)),
     search: within((namespace, query: RecallQuery) => {
       watch?.follow(namespace);
-      return kit.recall.search(namespace, requireQuery(query));
+      return search(kit, namespace, query);
     }),
     readDocument: within((namespace, query) => readDocument(kit, namespace, query)),
     forget: within((namespace, input) => forget(kit, namespace, input)),

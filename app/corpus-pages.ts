@@ -2,8 +2,8 @@
 import { HelmdeckError, isHelmdeckError, type Namespace, parseDocid, projectEntry } from "../engine/index.ts";
 import type { RecallHit } from "../recall/index.ts";
 import type { Kit } from "./kit.ts";
-import type { CorpusAnswer, CorpusQuery } from "./memory.ts";
-import { requireQuery } from "./searching.ts";
+import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
+import { search, unmatchedText } from "./searching.ts";
 
 const LIMIT = { most: 100, byDefault: 20 } as const;
 /** Recall ranks no more than this. */
@@ -15,7 +15,7 @@ const STEP = 10;
 /** However many rows do not open, one page looks at no more than this. */
 const MOST_ROWS = 1_000;
 
-type Chunk = CorpusAnswer["chunks"][number];
+const ONLY_POSSIBLE = "Nothing answers this surely: these are only possibly related.";
 
 /** Throws `invalid_input` for a limit out of range, a foreign cursor, and a cursor beside a query. */
 export async function corpusPage(kit: Kit, namespace: Namespace, query: CorpusQuery): Promise<CorpusAnswer> {
@@ -64,7 +64,7 @@ async function rankedChunks(
   query: string,
   limit: number,
 ): Promise<CorpusAnswer> {
-  const answer = await kit.recall.search(namespace, requireQuery({ query, limit }));
+  const answer = await search(kit, namespace, { query, limit });
   const chunks: Chunk[] = [];
   let unreadable = 0;
   let characters = 0;
@@ -77,7 +77,9 @@ async function rankedChunks(
     if (characters >= PAGE_CHARACTERS) break;
   }
   const cut = characters >= PAGE_CHARACTERS ? "The hits are large: there may be more of them." : undefined;
-  const notes = [answer.reason, unreadableNote(unreadable), cut];
+  const possible = chunks.some(({ metadata }) => metadata.possible === true) ? ONLY_POSSIBLE : undefined;
+  const unmatched = answer.unmatched && unmatchedText(answer.unmatched);
+  const notes = [possible, unmatched, answer.reason, unreadableNote(unreadable), cut];
   return { chunks, mode: answer.mode, ...noteOf(notes) };
 }
 
@@ -85,7 +87,7 @@ async function rankedChunks(
 async function chunkOf(
   kit: Kit,
   namespace: Namespace,
-  { docid, score, snippet }: RecallHit,
+  { docid, score, snippet, possible }: RecallHit,
 ): Promise<Chunk | "unreadable" | undefined> {
   const place = parseDocid(docid);
   if (place === undefined) return undefined;
@@ -93,7 +95,10 @@ async function chunkOf(
   const entry = await kit.store.get({ namespace, origin, key }).catch(asUnreadable);
   if (entry === undefined || entry === "unreadable") return entry;
   const projection = entry.category === category ? projectEntry(entry) : undefined;
-  return projection?.kind === "chunk" ? { ...projection.entry.chunk, score, snippet } : undefined;
+  if (projection?.kind !== "chunk") return undefined;
+  const { chunk } = projection.entry;
+  const metadata = possible ? { ...chunk.metadata, possible } : chunk.metadata;
+  return { ...chunk, metadata, score, snippet };
 }
 
 function asUnreadable(error: unknown): "unreadable" {

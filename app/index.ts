@@ -65,6 +65,8 @@ export type {
   MemoryStatus,
   MyDefaults,
   MyMemory,
+  SearchAnswer,
+  StoredCounts,
   StoredFact,
 } from "./memory.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
@@ -72,6 +74,7 @@ export { type ShippedPacksOptions, shippedPacks } from "./packs/index.ts";
 export { type PackSettings, packSettings } from "./packs/settings.ts";
 export { findPlace, type MemoryPlace, type PlaceOptions } from "./place.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
+export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export.ts";
 export {

@@ -110,6 +110,17 @@ export interface MyMemory {
   readonly note?: string;
 }
 
+/** Entries of one subject that a search looks through. */
+export interface StoredCounts {
+  readonly facts: number;
+  readonly auditRows: number;
+}
+
+export interface SearchAnswer extends RecallAnswer {
+  /** What is there, where nothing of it was found; absent in an empty memory, and for quiet queries. */
+  readonly unmatched?: StoredCounts;
+}
+
 /** Where memory lives and whether it works; never throws, so that a status can always be shown. */
 export interface MemoryStatus {
   readonly state: "ready" | "failed";
@@ -117,7 +128,7 @@ export interface MemoryStatus {
   readonly keySource: string;
   readonly driver: string;
   readonly mode: "keyword" | "hybrid";
-  readonly subject?: { readonly name: string; readonly facts: number; readonly auditRows: number };
+  readonly subject?: StoredCounts & { readonly name: string };
   /** Absent when memory does not open. */
   readonly embeddings?: EmbeddingsStatus;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
@@ -172,10 +183,17 @@ export interface CorpusQuery {
   readonly cursor?: string;
 }
 
-/** QMD-shaped chunks; `score` and `snippet` when there was a query. */
+/** QMD-shaped; `score` and `snippet` when there was a query. */
+export interface FoundChunk extends Omit<CorpusChunk, "metadata"> {
+  /** `possible: true`: nothing answers the query surely, and this is only possibly related. */
+  readonly metadata: Readonly<Record<string, CorpusChunk["metadata"][string] | true>>;
+  readonly score?: number;
+  readonly snippet?: string;
+}
+
 export interface CorpusAnswer {
   /** May be fewer than the limit when they are large; `nextCursor` says that there are more. */
-  readonly chunks: readonly (CorpusChunk & { readonly score?: number; readonly snippet?: string })[];
+  readonly chunks: readonly FoundChunk[];
   readonly nextCursor?: string;
   /** With a query: how it was ranked. */
   readonly mode?: RecallAnswer["mode"];
@@ -195,7 +213,7 @@ export interface Memory {
   /** By its exact key; where no fact has that, by its path, docid or citation. */
   getFact(subject: Subject, key: string): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
-  search(subject: Subject, query: RecallQuery): Promise<RecallAnswer>;
+  search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
   /** Undefined when there is no such document in this subject's memory, or it is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
   forget(subject: Subject, input: ForgetInput): Promise<Forgotten>;

@@ -8,7 +8,7 @@ import {
   summariseMemory,
 } from "../engine/index.ts";
 import type { Kit } from "./kit.ts";
-import type { CallerCount, MemoryStatus, MyDefaults, MyMemory } from "./memory.ts";
+import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } from "./memory.ts";
 
 /** Where an open memory is, as status shows it. */
 export interface Whereabouts {
@@ -50,11 +50,16 @@ export async function subjectCounts(
   namespace: Namespace,
   name: Subject,
 ): Promise<NonNullable<MemoryStatus["subject"]>> {
+  return { name, ...(await storedCounts(kit, namespace)) };
+}
+
+/** What is alive, not what was ever indexed. */
+export async function storedCounts(kit: Kit, namespace: Namespace): Promise<StoredCounts> {
   const [facts, auditRows] = await Promise.all([
     kit.store.countWhere({ namespace, origins: ["fact"] }),
     kit.store.countWhere({ namespace, origins: ["audit"] }),
   ]);
-  return { name, facts, auditRows };
+  return { facts, auditRows };
 }
 
 /** A status that says why memory does not work. Takes any error, and shows the text of our own ones only. */

@@ -1,10 +1,31 @@
 /** Checking what is searched for: surfaces hand over a model's arguments unchecked. */
-import { HelmdeckError } from "../engine/index.ts";
+import { HelmdeckError, type Namespace } from "../engine/index.ts";
 import type { RecallQuery } from "../recall/index.ts";
+import type { Kit } from "./kit.ts";
+import type { SearchAnswer, StoredCounts } from "./memory.ts";
+import { storedCounts } from "./overview.ts";
 
 /** Longer questions say nothing more to an index, and cost time. */
 const QUERY_CHARACTERS = 4_000;
 const LIMIT = { least: 1, most: 50 } as const;
+
+/** What recall finds; and where that is nothing, how much there is, which silence would hide. */
+export async function search(kit: Kit, namespace: Namespace, given: RecallQuery): Promise<SearchAnswer> {
+  const query = requireQuery(given);
+  const answer = await kit.recall.search(namespace, query);
+  if (answer.results.length > 0 || answer.incomplete || query.quiet) return answer;
+  const unmatched = await storedCounts(kit, namespace);
+  return unmatched.facts + unmatched.auditRows === 0 ? answer : { ...answer, unmatched };
+}
+
+/** `12 facts, none matched.` */
+export function unmatchedText({ facts, auditRows }: StoredCounts): string {
+  const counted = [
+    ...(facts === 0 ? [] : [`${facts} ${facts === 1 ? "fact" : "facts"}`]),
+    ...(auditRows === 0 ? [] : [`${auditRows} ${auditRows === 1 ? "record" : "records"} of tool runs`]),
+  ];
+  return `${counted.join(" and ")}, none matched.`;
+}
 
 /** The query, cut to a length that means something; `invalid_input` when it is none. */
 export function requireQuery(given: RecallQuery): RecallQuery {

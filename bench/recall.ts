@@ -17,6 +17,7 @@ import { keepEmbeddings } from "./recall/kept-embeddings.ts";
 import { askConversations, conversationsSection } from "./recall/locomo.ts";
 import { askParaphrases, paraphrasesSection } from "./recall/paraphrases.ts";
 import { measurePeopleFacts, peopleFactsSection } from "./recall/people-facts.ts";
+import { measurePossibleHits, possibleHitsSection } from "./recall/possible-hits.ts";
 import { type Bench, openBench } from "./recall/systems.ts";
 import { keepRaw, RAW_FOLDER, showSection, writeSection } from "./report.ts";
 
@@ -55,6 +56,7 @@ async function measure(
 ): Promise<readonly Measured[]> {
   const sections = [paraphrasesSection(await askParaphrases(bench), embeddedBy)];
   sections.push(peopleFactsSection(await measurePeopleFacts(bench), embeddedBy));
+  sections.push(possibleHitsSection(await measurePossibleHits(bench), embeddedBy));
   if (conversations !== undefined) {
     sections.push(
       conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),

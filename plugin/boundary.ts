@@ -18,6 +18,13 @@ export const CONTENT_MAX_CHARS = 12_000;
 const PATH_MAX_CHARS = 2_048;
 const LINE_MAX_CHARS = 200;
 const SCORE_DIGITS = 10_000;
+/** Below every note that the host's own search returns, so that a possible hit never stands before one. */
+const POSSIBLE_MOST_SCORE = 0.09;
+/** Memory scores possible hits below 0.35. */
+const POSSIBLE_SCALE = 0.25;
+const POSSIBLE_MAX_CHARS = 200;
+const POSSIBLE_TEXT = "Only possibly related: ";
+const POSSIBLE_LABEL = "helmdeck: nothing answers this surely; only possibly related";
 /** The widest moment that a Date can hold. */
 const MOST_UNIX_MS = 8.64e15;
 
@@ -32,10 +39,12 @@ export function hitsForHost(results: unknown, limit: number, note?: string): Che
   const given = Array.isArray(results) ? results : [];
   const hits = new Map<string, SearchHit>();
   let dropped = Array.isArray(results) ? 0 : 1;
+  let before = 1;
   for (const result of given) {
-    const hit = attempt(() => hitForHost(result, note));
+    const hit = attempt(() => hitForHost(result, before, note));
     if (hit === undefined) dropped += 1;
     else if (!hits.has(idOf(hit))) hits.set(idOf(hit), hit);
+    before = hit?.score ?? before;
   }
   return { hits: [...hits.values()].slice(0, limit), dropped };
 }
@@ -70,25 +79,48 @@ export function lineOf(text: unknown): string | undefined {
   return line === "" ? undefined : line;
 }
 
-function hitForHost(result: unknown, note: string | undefined): SearchHit | undefined {
+/** `before`: the score of the hit that comes before it. */
+function hitForHost(result: unknown, before: number, note: string | undefined): SearchHit | undefined {
   const given = fieldsOf(result);
   const path = ourPath(given.path);
   const { score, snippet } = given;
   if (path === undefined || typeof snippet !== "string") return undefined;
   if (typeof score !== "number" || !Number.isFinite(score)) return undefined;
+  const isPossible = given.possible === true;
   return {
     corpus: CORPUS,
     path,
-    score: Math.round(Math.min(1, Math.max(0, score)) * SCORE_DIGITS) / SCORE_DIGITS,
-    snippet: cut(harmlessBlock(cut(snippet, SNIPPET_MAX_CHARS)), SNIPPET_MAX_CHARS),
+    score: isPossible ? possibleScore(score, before) : rounded(score),
+    snippet: isPossible
+      ? blockOf(POSSIBLE_TEXT + snippet, POSSIBLE_MAX_CHARS)
+      : blockOf(snippet, SNIPPET_MAX_CHARS),
     source: CORPUS,
     ...optional("title", lineOf(given.title)),
     ...optional("kind", lineOf(given.category)),
     ...optional("id", idLine(given.docid)),
     ...linesOf(path, lineNumber(given.startLine), lineNumber(given.endLine)),
     ...optional("updatedAt", instantOf(given.updatedAt)),
-    ...optional("provenanceLabel", lineOf(note)),
+    ...optional("provenanceLabel", labelOf(isPossible, note)),
   };
+}
+
+function labelOf(isPossible: boolean, note: string | undefined): string | undefined {
+  if (!isPossible) return lineOf(note);
+  return lineOf(note === undefined ? POSSIBLE_LABEL : `${POSSIBLE_LABEL}; ${note}`);
+}
+
+/** The host puts hits of one score in the order of their paths; a hair less than the one before keeps ours. */
+function possibleScore(score: number, before: number): number {
+  return rounded(Math.min(POSSIBLE_MOST_SCORE, POSSIBLE_SCALE * score, before - 1 / SCORE_DIGITS));
+}
+
+function rounded(score: number): number {
+  return Math.round(Math.min(1, Math.max(0, score)) * SCORE_DIGITS) / SCORE_DIGITS;
+}
+
+/** Harmless to show, at most so many characters. */
+function blockOf(text: string, maxChars: number): string {
+  return cut(harmlessBlock(cut(text, maxChars)), maxChars);
 }
 
 function linesOf(path: string, startLine: number | undefined, endLine: number | undefined) {

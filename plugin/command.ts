@@ -3,7 +3,7 @@ import type { Memory } from "../app/index.ts";
 import { within } from "./deadline.ts";
 import { logLineOf, sentenceOf } from "./failure.ts";
 import type { Logger, SlashCommand, SlashContext } from "./host.ts";
-import { sentenceOfRefusal } from "./identity.ts";
+import { type Admitted, isQuiet, sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import { answerText, statusText } from "./shown.ts";
 import type { Gatekeeper } from "./who.ts";
@@ -55,7 +55,7 @@ async function replyTo(context: SlashContext, parts: CommandParts): Promise<stri
   });
   if (!verdict.ok) return `helmdeck memory: ${sentenceOfRefusal(verdict.reason)}.`;
   try {
-    const replied = parts.access.open().then((memory) => reply(memory, verdict.subject, request));
+    const replied = parts.access.open().then((memory) => reply(memory, verdict, request));
     return await within(parts.deadlineMs ?? COMMAND_DEADLINE_MS, replied);
   } catch (error) {
     parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
@@ -65,10 +65,13 @@ async function replyTo(context: SlashContext, parts: CommandParts): Promise<stri
 
 async function reply(
   memory: Memory,
-  subject: string,
+  verdict: Admitted,
   request: Exclude<ChatRequest, { kind: "help" }>,
 ): Promise<string> {
+  const { subject } = verdict;
   if (request.kind === "status") return statusText(await memory.status(subject));
   const { query } = request;
-  return answerText(query, await memory.search(subject, { query, limit: CHAT_HITS }));
+  const quiet = isQuiet(verdict);
+  const asked = { query, limit: CHAT_HITS, ...(quiet && { quiet }) };
+  return answerText(query, await memory.search(subject, asked));
 }

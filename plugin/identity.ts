@@ -34,9 +34,15 @@ export type Refusal =
   | "malformed"
   | ClosedContext;
 
-export type Verdict =
-  | { readonly ok: true; readonly subject: string; readonly agentId: string }
-  | { readonly ok: false; readonly reason: Refusal };
+export type Verdict = Admitted | { readonly ok: false; readonly reason: Refusal };
+
+export interface Admitted {
+  readonly ok: true;
+  readonly subject: string;
+  readonly agentId: string;
+  /** The context that strangers can enter and the operator opened; absent in the agent's own sessions. */
+  readonly opened?: ClosedContext;
+}
 
 /** The session kinds that matter here: the agent's own, or one that others can enter. */
 type SessionKind = "own" | "groups" | "hooks" | "malformed";
@@ -62,7 +68,17 @@ export function whoAsks(caller: Caller, rules: IdentityRules): Verdict {
   const sandboxed = caller.sandboxed ?? false;
   if (typeof sandboxed !== "boolean") return refuse("malformed");
   if (sandboxed && !rules.allow.has("sandboxed")) return refuse("sandboxed");
-  return subjectOf(agentId, rules.subjects);
+  return openedBy(kind, sandboxed, subjectOf(agentId, rules.subjects));
+}
+
+function openedBy(kind: "own" | "groups" | "hooks", sandboxed: boolean, verdict: Verdict): Verdict {
+  if (!verdict.ok || (kind === "own" && !sandboxed)) return verdict;
+  return { ...verdict, opened: kind === "own" ? "sandboxed" : kind };
+}
+
+/** Whether memory shows only what it is sure of: a stranger must not learn by guessing what else the owner keeps. */
+export function isQuiet({ opened }: Admitted): boolean {
+  return opened !== undefined;
 }
 
 /** The subject of an agent that the operator names, on the command line. */

@@ -7,7 +7,8 @@ import {
   harmlessLine,
   type MemoryStatus,
   nearWords,
-  type RecallAnswer,
+  type SearchAnswer,
+  unmatchedText,
 } from "../app/index.ts";
 
 /** Enough of a passage to recognise it by. */
@@ -48,17 +49,25 @@ function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[]
   ];
 }
 
-export function answerText(query: string, answer: RecallAnswer, explain = false): string {
+export function answerText(query: string, answer: SearchAnswer, explain = false): string {
   const reason = answer.reason === undefined ? [] : [`(${plainLine(answer.reason)})`];
-  if (answer.results.length === 0) return [`Nothing found for "${plainLine(query)}".`, ...reason].join("\n");
+  if (answer.results.length === 0) return [nothingFound(query, answer), ...reason].join("\n");
+  const heading = answer.results[0]?.possible
+    ? [`Nothing answers "${plainLine(query)}" surely; what follows is only possibly related.`]
+    : [];
   const hits = answer.results.map((hit, index) =>
     [
-      `${index + 1}. ${hit.score.toFixed(2)}  ${plainLine(hit.path)}:${hit.startLine}-${hit.endLine}`,
+      `${index + 1}. ${hit.score.toFixed(2)}  ${plainLine(hit.path)}:${hit.startLine}-${hit.endLine}${hit.possible ? "  (only possibly related)" : ""}`,
       ...(explain && hit.parts ? [`   ${partsText(hit.parts)}`] : []),
       ...passageLines(hit.snippet).map((line) => `   ${line}`),
     ].join("\n"),
   );
-  return [...hits, ...reason].join("\n\n");
+  return [...heading, ...hits, ...reason].join("\n\n");
+}
+
+function nothingFound(query: string, { unmatched }: SearchAnswer): string {
+  const counted = unmatched === undefined ? "" : ` ${unmatchedText(unmatched)}`;
+  return `Nothing found for "${plainLine(query)}".${counted}`;
 }
 
 /** `narrowed`: only some of the facts were asked for. */

@@ -4,6 +4,7 @@ import { documentForHost, hitsForHost, PATH_PREFIX } from "./boundary.ts";
 import { within } from "./deadline.ts";
 import { logLineOf, sentenceOf } from "./failure.ts";
 import type { GetParams, GetResult, Logger, SearchHit, SearchParams, Supplement } from "./host.ts";
+import { isQuiet } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Gatekeeper } from "./who.ts";
 
@@ -13,6 +14,7 @@ const DEFAULT_HITS = 10;
 const MOST_HITS = 50;
 /** Longer questions are cut; nobody's question is that long, and a pasted file would only cost time. */
 const QUERY_MAX_CHARS = 2_000;
+const STILL_INDEXING = "helmdeck memory is still being indexed; ask again in a moment";
 
 export interface SupplementParts {
   readonly access: MemoryAccess;
@@ -22,8 +24,8 @@ export interface SupplementParts {
 }
 
 /**
- * A refused caller, like one without memories, gets nothing and cannot tell the two apart. A memory that fails throws one
- * short sentence, which the host shows as a warning beside its own hits.
+ * A refused caller, like one without memories, gets nothing and cannot tell the two apart. A memory that fails, or has found
+ * nothing yet in what is indexed so far, throws one short sentence, which the host shows as a warning beside its own hits.
  */
 export function makeSupplement(parts: SupplementParts): Supplement {
   const deadlineMs = parts.deadlineMs ?? ANSWER_DEADLINE_MS;
@@ -47,8 +49,12 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       const verdict = parts.gate.verdict(params);
       if (query === "" || !verdict.ok) return [];
       const limit = limitOf(params.maxResults);
-      const answer = await ask((memory) => memory.search(verdict.subject, { query, limit }));
+      const quiet = isQuiet(verdict);
+      const answer = await ask((memory) =>
+        memory.search(verdict.subject, { query, limit, ...(quiet && { quiet }) }),
+      );
       noteReason(answer?.reason);
+      if (!quiet) refuseSilence(answer);
       return checkedHits(answer, limit, parts.log);
     },
     async get(params: GetParams): Promise<GetResult | null> {
@@ -65,6 +71,11 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       return slice === undefined ? null : (documentForHost(slice) ?? null);
     },
   };
+}
+
+/** That nothing was found in a part of memory says nothing, but a model would take it for an answer. */
+function refuseSilence(answer: RecallAnswer | undefined): void {
+  if (answer?.incomplete === true && answer.results.length === 0) throw new Error(STILL_INDEXING);
 }
 
 function checkedHits(answer: RecallAnswer | undefined, limit: number, log: Logger): SearchHit[] {

@@ -23,15 +23,22 @@ export interface RecallQuery {
   readonly limit?: number;
   /** Adds `parts` to each hit. */
   readonly explain?: boolean;
+  /** Sure hits alone: where strangers may listen, and for whatever enters a prompt unasked. Default false. */
+  readonly quiet?: boolean;
 }
 
 export interface RecallHit {
   readonly docid: string;
   readonly path: string;
   readonly title: string;
-  /** 0 to 1: an exact answer near 0.9, a good one above 0.5; noise is not returned. */
+  /** 0 to 1: an exact answer near 0.9, a good one above 0.5, a possible one below 0.35. */
   readonly score: number;
-  /** At most 700 characters of the best passage, which spans startLine to endLine (from 1) of the chunk's content. */
+  /** Nothing answers surely, and this is only possibly related. An answer holds either such hits or sure ones. */
+  readonly possible?: true;
+  /**
+   * At most 700 characters of the best passage, 200 of a possible hit's; it spans startLine to endLine (from 1) of the
+   * chunk's content.
+   */
   readonly snippet: string;
   readonly startLine: number;
   readonly endLine: number;
@@ -48,6 +55,8 @@ export interface RecallAnswer {
   readonly mode: "keyword" | "hybrid";
   /** Why the answer may be less than it could be, for a person: still indexing, no embeddings. */
   readonly reason?: string;
+  /** The index is still being built: what is not found now may be found in a moment. */
+  readonly incomplete?: true;
 }
 
 export interface Recall {

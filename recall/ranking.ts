@@ -22,8 +22,21 @@ export interface Ranking {
   readonly decay: number;
   /** How many chunks are looked at closely. */
   readonly candidates: number;
-  /** False: nothing is cut off. For measuring what the cut-off costs. */
+  /** False: nothing is cut off, and everything counts as an answer. For measuring what the cut-off costs. */
   readonly cutOff: CutOff | false;
+  readonly possible: PossibleRule;
+}
+
+/** Which candidates are shown, as possible hits, where the cut-off leaves nothing. Chosen in decision 28. */
+export interface PossibleRule {
+  /** At most so many. */
+  readonly most: number;
+  /** The least score before the cut-off … */
+  readonly floor: number;
+  /** … and the least share of the best candidate's. */
+  readonly ratio: number;
+  /** What is left of that score: whatever it was, a possible hit stays below 0.35. */
+  readonly scale: number;
 }
 
 /** When a match is noise. Shares are of the query's weight, rare words weighing more. */
@@ -69,4 +82,5 @@ export const DEFAULT_RANKING: Ranking = {
     threadLine: 0.1,
     threadUnknownNames: 0.3,
   },
+  possible: { most: 2, floor: 0.1, ratio: 0.5, scale: 0.35 },
 };

@@ -1,13 +1,17 @@
 /** Recall over many namespaces: keeps an index of each current, and answers queries by words and, where it can, by meaning. */
 import type { Namespace, Timer, UnixMs } from "../engine/index.ts";
 import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./contract.ts";
-import { type FusedMatch, fuse, type Meant } from "./fusion.ts";
-import { bestOf, LexicalSearch, type Match } from "./lexical/search.ts";
+import { excerptFor } from "./excerpt.ts";
+import { fuse, type Meant } from "./fusion.ts";
+import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import { isTelling } from "./lexical/query.ts";
+import { bestOf, judged, LexicalSearch, type Match } from "./lexical/search.ts";
 import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/notes.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import { rewordedQuestion } from "./meaning/rewording.ts";
-import { withoutDuplicates } from "./near-duplicates.ts";
+import { withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
+import { possibleAmong } from "./possible.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 import { type Desk, Shelf } from "./shelf.ts";
 import type { SemanticIndex } from "./vectors/contract.ts";
@@ -48,11 +52,7 @@ export function createRecall(options: RecallOptions): Recall {
   return new HybridRecall(options);
 }
 
-interface Asked {
-  readonly query: string;
-  readonly limit: number;
-  readonly explain: boolean;
-}
+type Asked = Required<RecallQuery>;
 
 class HybridRecall implements Recall {
   readonly #options: RecallOptions;
@@ -75,13 +75,13 @@ class HybridRecall implements Recall {
 
   search(
     namespace: Namespace,
-    { query, limit = DEFAULT_LIMIT, explain = false }: RecallQuery,
+    { query, limit = DEFAULT_LIMIT, explain = false, quiet = false }: RecallQuery,
   ): Promise<RecallAnswer> {
-    const asked = { query, limit: Math.min(MOST_HITS, Math.max(1, Math.trunc(limit))), explain };
+    const asked = { query, limit: Math.min(MOST_HITS, Math.max(1, Math.trunc(limit))), explain, quiet };
     return this.#shelf.use(namespace, async (desk) => {
       const isComplete = await desk.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
       // A person has waited long enough by then.
-      if (!isComplete) return this.#byWords(desk, asked, STILL_INDEXING);
+      if (!isComplete) return { ...this.#byWords(desk, asked, STILL_INDEXING), incomplete: true };
       return this.#byMeaningToo(namespace, desk, asked);
     });
   }
@@ -115,20 +115,45 @@ class HybridRecall implements Recall {
     return { ...this.#fused(desk, asked, meant), ...reason(coverageNote(semantic.coverage(namespace))) };
   }
 
-  #byWords({ index }: Desk, { query, limit, explain }: Asked, why?: string): RecallAnswer {
-    const options = { limit, now: this.#options.now(), ranking: this.#ranking };
-    const matches = this.#lexical.search(query, index, options);
-    return { results: matches.map((match) => hitOf(match, explain)), mode: "keyword", ...reason(why) };
+  #byWords({ index }: Desk, asked: Asked, why?: string): RecallAnswer {
+    const options = { now: this.#options.now(), ranking: this.#ranking };
+    const ranked = this.#lexical.inspect(asked.query, index, options);
+    const sure = bestOf(judged(ranked, this.#ranking));
+    const results = this.#results(sure, () => judged(ranked, NOTHING_CUT_OFF), index, asked);
+    return { results, mode: "keyword", ...reason(why) };
   }
 
-  #fused({ index }: Desk, { query, limit, explain }: Asked, meant: Meant): RecallAnswer {
+  #fused({ index }: Desk, asked: Asked, meant: Meant): RecallAnswer {
     const options = { now: this.#options.now(), ranking: this.#ranking };
-    const ranked = this.#lexical.inspect(query, index, options, [...meant.nearness.keys()]);
-    const matches = bestOf(fuse(ranked, meant, index, options), Number.POSITIVE_INFINITY);
-    const unique = withoutDuplicates(matches, index).slice(0, limit);
-    return { results: unique.map((match) => hitOf(match, explain)), mode: "hybrid" };
+    const ranked = this.#lexical.inspect(asked.query, index, options, [...meant.nearness.keys()]);
+    const sure = withoutDuplicates(bestOf(fuse(ranked, meant, index, options)), index);
+    const uncut = { ...options, ranking: { ...this.#ranking, ...NOTHING_CUT_OFF } };
+    const results = this.#results(sure, () => fuse(ranked, meant, index, uncut), index, asked);
+    return { results, mode: "hybrid" };
+  }
+
+  /** The sure hits; where there are none, what is possibly meant, unless only sure ones are wanted. */
+  #results<T extends Match>(
+    sure: readonly T[],
+    candidates: () => readonly T[],
+    index: LexicalIndex,
+    { query, limit, explain, quiet }: Asked,
+  ): readonly RecallHit[] {
+    if (sure.length > 0 || quiet || !isTelling(query)) {
+      return sure.slice(0, limit).map((match) => hitOf(match, explain));
+    }
+    const { possible } = this.#ranking;
+    const worthShowing = possibleAmong(bestOf(candidates()), possible);
+    const distinct = withDistinctTexts(worthShowing, index).slice(0, Math.min(limit, possible.most));
+    const excerpt = excerptFor(query, index);
+    return distinct.map((match) => {
+      const passage = excerpt(match.document.content, match.passage);
+      return { ...hitOf({ ...match, passage }, explain), possible: true };
+    });
   }
 }
+
+const NOTHING_CUT_OFF = { cutOff: false } as const;
 
 type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
 
@@ -160,7 +185,7 @@ function reason(why: string | undefined): { readonly reason?: string } {
 }
 
 function hitOf(
-  { document, passage, score, evidence, ...rest }: Match | (FusedMatch & { readonly others: number }),
+  { document, passage, score, evidence, ...rest }: Match & { readonly others?: number },
   explain: boolean,
 ): RecallHit {
   const { docid, path, title, category, key, updatedAt } = document;

@@ -20,14 +20,24 @@ import {
   type Embedder,
   type Ranking,
   type RecallHit,
+  type RecallQuery,
 } from "../../recall/index.ts";
+
+/** Keeps every candidate for a possible hit, and its score. */
+export const EVERY_CANDIDATE: Partial<Ranking> = {
+  possible: { most: Number.POSITIVE_INFINITY, floor: 0, ratio: 0, scale: 1 },
+};
 
 export interface BenchMemory {
   readonly memory: OpenMemory;
   /** Throws when a line is refused. */
   fill(subject: string, lines: readonly object[]): Promise<void>;
-  /** What the plugin shows: with its cut-off. */
+  /** What the plugin shows: sure hits, and possible ones where there are none. */
   shown(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  /** What it shows where strangers may listen: sure hits alone. */
+  sure(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  /** Sure hits, and where there are none, all candidates for a possible one, with their scores before the cut-off. */
+  candidates(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   /** The same ranking over the same store with nothing cut off. */
   ranked(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   /** What search sees of a subject. */
@@ -46,7 +56,10 @@ export async function openBenchMemory(): Promise<BenchMemory> {
     sweepEveryMs: 0,
   });
   const source = recallOverStore(memory.store);
-  const uncut = createRecall({ source, now: memory.now, ranking: { cutOff: false }, maxNamespaces: 64 });
+  const over = (ranking: Partial<Ranking>) =>
+    createRecall({ source, now: memory.now, ranking, maxNamespaces: 64 });
+  const uncut = over({ cutOff: false });
+  const candidates = over(EVERY_CANDIDATE);
   return {
     memory,
     async fill(subject, lines) {
@@ -56,13 +69,19 @@ export async function openBenchMemory(): Promise<BenchMemory> {
         throw new Error(`Line ${first.line} of ${subject} was refused: ${first.reason}`);
       await memory.warm(subject);
       await uncut.warm(namespaceOf(subject));
+      await candidates.warm(namespaceOf(subject));
     },
     shown: async (subject, query, limit) => (await memory.search(subject, { query, limit })).results,
+    sure: async (subject, query, limit) =>
+      (await memory.search(subject, { query, limit, quiet: true })).results,
+    candidates: async (subject, query, limit) =>
+      (await candidates.search(namespaceOf(subject), { query, limit })).results,
     ranked: async (subject, query, limit) =>
       (await uncut.search(namespaceOf(subject), { query, limit })).results,
     entries: (namespace) => readAll(source, namespace),
     async close() {
       uncut.close();
+      candidates.close();
       await memory.close();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -74,6 +93,8 @@ export interface HybridSearch {
   /** Indexes and embeds what the subject has, to the last entry; throws when some of it cannot be. */
   fill(subject: string): Promise<void>;
   search(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  /** Sure hits alone. */
+  sure(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   close(): void;
 }
 
@@ -96,6 +117,11 @@ export function openHybridSearch(
     ...{ questionBudgetMs: PATIENCE_MS, patienceMs: PATIENCE_MS },
     ...(timer && { timer }),
   });
+  const ask = async (subject: string, query: RecallQuery) => {
+    const { mode, results, reason } = await recall.search(namespaceOf(subject), query);
+    if (mode !== "hybrid") throw new Error(`An answer by keywords alone: ${reason}`);
+    return results;
+  };
   return {
     async fill(subject) {
       const namespace = namespaceOf(subject);
@@ -104,11 +130,8 @@ export function openHybridSearch(
       const { embedded, total } = semantic.coverage(namespace);
       if (embedded < total) throw new Error(`Of ${total} entries of ${subject} ${embedded} were embedded.`);
     },
-    async search(subject, query, limit) {
-      const { mode, results, reason } = await recall.search(namespaceOf(subject), { query, limit });
-      if (mode !== "hybrid") throw new Error(`An answer by keywords alone: ${reason}`);
-      return results;
-    },
+    search: (subject, query, limit) => ask(subject, { query, limit }),
+    sure: (subject, query, limit) => ask(subject, { query, limit, quiet: true }),
     close() {
       recall.close();
       semantic.close();

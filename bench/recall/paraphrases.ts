@@ -19,18 +19,22 @@ export interface ParaphraseFigures {
   readonly hitAt3: number;
   /** Mean score of the right fact where it is among the first three. */
   readonly meanScore: number;
-  /** Of the unanswerable questions, the share with any hit; of near misses, and of the others. */
+  /** Of the unanswerable questions, the share with a sure hit; of near misses, and of the others. */
   readonly falseHits: number;
   readonly falseHitsNear: number;
   readonly falseHitsOther: number;
+  /** Possible hits that an unanswerable question is shown, mean. */
+  readonly possible: number;
 }
 
 const SUBJECT = "paraphrases";
 const SHOWN = 10;
 const HOURS_APART_MS = 5 * 3_600_000;
-const COMPARED: readonly SystemId[] = ["keyword", "vector", "hybrid", "hybridUncut"];
-/** Of unanswerable questions: the most that may get a hit. */
+const COMPARED: readonly SystemId[] = ["keyword", "vector", "hybridSure", "hybrid", "hybridUncut"];
+/** Of unanswerable questions: the most that a threshold on similarity may let through. */
 const MOST_FALSE = 0.05;
+/** For an unanswerable question: the most possible hits in the mean. */
+const MOST_POSSIBLE = 2;
 /** The aim for facts that are among the first three. */
 const ENOUGH_FOUND = 0.85;
 const CUT_NOTE =
@@ -58,7 +62,10 @@ export async function askParaphrases(bench: Bench): Promise<ReadonlyMap<SystemId
 }
 
 /** Some hours apart, as facts come up in a working life: minutes apart they would be taken for the lines of one talk. */
-function lineOf({ key, fact }: { readonly key: string; readonly fact: string }, place: number): FactLine {
+export function lineOf(
+  { key, fact }: { readonly key: string; readonly fact: string },
+  place: number,
+): FactLine {
   const createdAt = new Date(Date.UTC(2026, 0, 5) + place * HOURS_APART_MS).toISOString();
   return { key, value: fact, category: "user_facts", tags: [], created_at: createdAt };
 }
@@ -68,7 +75,8 @@ export function paraphraseFigures(answered: readonly Answered[]): ParaphraseFigu
   const unanswerable = answered.filter(({ wanted }) => wanted === undefined);
   const within = (depth: number) => mean(answerable.map((one) => (placeOf(one) < depth ? 1 : 0)));
   const found = answerable.filter((one) => placeOf(one) < 3);
-  const alarms = (of: readonly Answered[]) => mean(of.map(({ hits }) => (hits.length > 0 ? 1 : 0)));
+  const alarms = (of: readonly Answered[]) =>
+    mean(of.map(({ hits }) => (hits.some(({ possible }) => !possible) ? 1 : 0)));
   return {
     hitAt1: within(1),
     hitAt3: within(3),
@@ -76,6 +84,7 @@ export function paraphraseFigures(answered: readonly Answered[]): ParaphraseFigu
     falseHits: alarms(unanswerable),
     falseHitsNear: alarms(unanswerable.filter(({ isNearMiss }) => isNearMiss)),
     falseHitsOther: alarms(unanswerable.filter(({ isNearMiss }) => !isNearMiss)),
+    possible: mean(unanswerable.map(({ hits }) => hits.filter(({ possible }) => possible).length)),
   };
 }
 
@@ -113,11 +122,12 @@ export function paraphrasesSection(
     "false hits",
     "… near misses",
     "… others",
+    "possible hits",
   ];
   return {
     title: "Facts asked for in other words",
     markdown: [
-      `${pairs.length} facts of \`test/data/paraphrase.jsonl\`, one question about each that shares no word with it, and ${unanswerable.length} questions that none answers, ${unanswerable.filter(({ near }) => near !== undefined).length} of them near misses; ${embeddedBy}. False hits: unanswerable questions that are shown anything (aim: below 5 %; among the first three: above 85 %). Rankings are tuned on the half called dev alone.${vector === undefined ? "" : CUT_NOTE}`,
+      `${pairs.length} facts of \`test/data/paraphrase.jsonl\`, one question about each that shares no word with it, and ${unanswerable.length} questions that none answers, ${unanswerable.filter(({ near }) => near !== undefined).length} of them near misses; ${embeddedBy}. False hits: unanswerable questions that are shown a sure hit; possible hits: how many an unanswerable question is shown (aim: at most ${MOST_POSSIBLE}; the fact among the first three: above 85 %). Rankings are tuned on the half called dev alone.${vector === undefined ? "" : CUT_NOTE}`,
       table(head, rows),
       ...aimsMissed(answered.get("hybrid") ?? []),
     ].join("\n\n"),
@@ -128,10 +138,12 @@ export function paraphrasesSection(
 /** One line, over both halves; none where nothing was asked or nothing is missed. */
 export function aimsMissed(answered: readonly Answered[]): readonly string[] {
   if (answered.length === 0) return [];
-  const { hitAt3, falseHits } = paraphraseFigures(answered);
+  const { hitAt3, possible } = paraphraseFigures(answered);
   const missed = [
     ...(hitAt3 > ENOUGH_FOUND ? [] : [`among the first three ${percent(hitAt3)}, aim above 85 %`]),
-    ...(falseHits < MOST_FALSE ? [] : [`false hits ${percent(falseHits)}, aim below 5 %`]),
+    ...(possible <= MOST_POSSIBLE
+      ? []
+      : [`possible hits ${possible.toFixed(2)}, aim at most ${MOST_POSSIBLE}`]),
   ];
   if (missed.length === 0) return [];
   return [
@@ -141,13 +153,14 @@ export function aimsMissed(answered: readonly Answered[]): readonly string[] {
 
 function rowOf(name: string, half: Half, answered: readonly Answered[]): readonly string[] {
   const figures = paraphraseFigures(answered.filter((one) => one.half === half));
-  const { hitAt1, hitAt3, meanScore, falseHits, falseHitsNear, falseHitsOther } = figures;
+  const { hitAt1, hitAt3, meanScore, falseHits, falseHitsNear, falseHitsOther, possible } = figures;
   return [
     name,
     half,
     ...[hitAt1, hitAt3].map(percent),
     Number.isNaN(meanScore) ? "" : meanScore.toFixed(3),
     ...[falseHits, falseHitsNear, falseHitsOther].map(percent),
+    possible.toFixed(2),
   ];
 }
 

@@ -3,17 +3,22 @@ import { namespaceOf } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
 import { exactVectorsOver } from "./exact-vectors.ts";
 import { fts5Over } from "./fts5.ts";
-import { type BenchMemory, openBenchMemory, openHybridSearch } from "./memory.ts";
+import { type BenchMemory, EVERY_CANDIDATE, openBenchMemory, openHybridSearch } from "./memory.ts";
 
 /**
- * `keyword` and `hybrid` are what the plugin shows, `…Uncut` the same rankings with nothing cut off. `vector` is meaning
- * alone, by exact comparison: it never stays silent. `fts5` is SQLite's full-text search.
+ * `keyword` and `hybrid` are what the plugin shows, `…Sure` the same without possible hits, `…Candidates` with every candidate
+ * for one, `…Uncut` the same rankings with nothing cut off. `vector` is meaning alone, by exact comparison: it never stays
+ * silent. `fts5` is SQLite's full-text search.
  */
 export const SYSTEMS = {
+  keywordSure: "keywords, sure hits alone",
   keyword: "keywords, as the plugin shows them",
+  keywordCandidates: "keywords, every candidate",
   keywordUncut: "keywords, before the cut-off",
   vector: "vectors alone, exact, no cut-off",
+  hybridSure: "hybrid, sure hits alone",
   hybrid: "hybrid, as the plugin shows it",
+  hybridCandidates: "hybrid, every candidate",
   hybridUncut: "hybrid, before the cut-off",
   fts5: "SQLite FTS5, stemmed, BM25",
 } as const;
@@ -22,6 +27,7 @@ export type SystemId = keyof typeof SYSTEMS;
 export interface Hit {
   readonly key: string;
   readonly score: number;
+  readonly possible?: true;
 }
 
 export type Search = (query: string, limit: number) => Promise<readonly Hit[]>;
@@ -42,7 +48,9 @@ export async function openBench(embedder?: Embedder): Promise<Bench> {
       await keyword.fill(subject, lines);
       const searchFts5 = fts5Over(await keyword.entries(namespaceOf(subject)));
       return new Map<SystemId, Search>([
+        ["keywordSure", (query, limit) => keyword.sure(subject, query, limit)],
         ["keyword", (query, limit) => keyword.shown(subject, query, limit)],
+        ["keywordCandidates", (query, limit) => keyword.candidates(subject, query, limit)],
         ["keywordUncut", (query, limit) => keyword.ranked(subject, query, limit)],
         ["fts5", async (query, limit) => searchFts5(query, limit).map((key) => ({ key, score: 0 }))],
         ...((await meaning?.over(subject)) ?? []),
@@ -59,19 +67,24 @@ export async function openBench(embedder?: Embedder): Promise<Bench> {
 function openMeaning(memory: BenchMemory, embedder: Embedder) {
   const { store } = memory.memory;
   const hybrid = openHybridSearch(store, embedder);
+  const candidates = openHybridSearch(store, embedder, EVERY_CANDIDATE);
   const uncut = openHybridSearch(store, embedder, { cutOff: false });
   return {
     async over(subject: string): Promise<readonly (readonly [SystemId, Search])[]> {
       await hybrid.fill(subject);
+      await candidates.fill(subject);
       await uncut.fill(subject);
       return [
         ["vector", await exactVectorsOver(await memory.entries(namespaceOf(subject)), embedder)],
+        ["hybridSure", (query, limit) => hybrid.sure(subject, query, limit)],
         ["hybrid", (query, limit) => hybrid.search(subject, query, limit)],
+        ["hybridCandidates", (query, limit) => candidates.search(subject, query, limit)],
         ["hybridUncut", (query, limit) => uncut.search(subject, query, limit)],
       ];
     },
     close() {
       hybrid.close();
+      candidates.close();
       uncut.close();
     },
   };

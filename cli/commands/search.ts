@@ -5,6 +5,8 @@ import {
   type RecallAnswer,
   type RecallHit,
   type RecallQuery,
+  type SearchAnswer,
+  unmatchedText,
 } from "../../app/index.ts";
 import { type CommandContext, withMemory } from "../context.ts";
 import { embedSearched } from "../embedding.ts";
@@ -29,7 +31,8 @@ async function show({ output, options }: CommandContext, answer: RecallAnswer): 
     if (index > 0) await output.line("");
     await printHit(output, hit);
   }
-  if (answer.results.length === 0) await output.note(nothing(options.caller));
+  if (answer.results.length === 0) await output.note(nothing(options.caller, answer));
+  else if (answer.results[0]?.possible) await output.note(onlyPossible(options.caller));
   if (answer.reason !== undefined) await output.note(`Note: ${harmlessLine(answer.reason)}`);
 }
 
@@ -38,11 +41,12 @@ function answerJson({ results, mode, reason }: RecallAnswer) {
 }
 
 function hitJson(hit: RecallHit) {
-  const { docid, path, score, snippet, category, key, startLine, endLine, updatedAt, parts } = hit;
+  const { docid, path, score, possible, snippet, category, key, startLine, endLine, updatedAt, parts } = hit;
   const shown = {
     docid,
     path,
     score,
+    ...(possible && { possible }),
     snippet,
     category,
     key,
@@ -54,10 +58,11 @@ function hitJson(hit: RecallHit) {
 }
 
 async function printHit(output: Output, hit: RecallHit): Promise<void> {
-  const score = output.styled("green", hit.score.toFixed(2));
+  const score = output.styled(hit.possible ? "yellow" : "green", hit.score.toFixed(2));
+  const mark = hit.possible ? "  (only possibly related)" : "";
   const where = `${harmlessLine(hit.path)}:${hit.startLine}-${hit.endLine}`;
   await output.line(
-    `${score}  ${output.styled("bold", harmlessLine(hit.key))}  ${localMinute(hit.updatedAt)}`,
+    `${score}  ${output.styled("bold", harmlessLine(hit.key))}  ${localMinute(hit.updatedAt)}${mark}`,
   );
   await output.line(`      ${output.styled("dim", where)}`);
   if (hit.parts !== undefined) await output.line(`      ${output.styled("dim", partsLine(hit.parts))}`);
@@ -70,6 +75,12 @@ function partsLine(parts: Readonly<Record<string, number>>): string {
   return `score: ${shares.join(" · ")}`;
 }
 
-function nothing(caller: string): string {
-  return `Nothing in the memory of ${harmlessLine(caller)} answers this. Try other or fewer words; helmdeck-memory list shows what is there.`;
+function nothing(caller: string, { unmatched, incomplete }: SearchAnswer): string {
+  const answer = `Nothing in the memory of ${harmlessLine(caller)} answers this.`;
+  if (unmatched === undefined) return incomplete ? answer : `${answer} It is empty.`;
+  return `${answer} Try other or fewer words; helmdeck-memory list shows what is there: ${unmatchedText(unmatched)}`;
+}
+
+function onlyPossible(caller: string): string {
+  return `Nothing in the memory of ${harmlessLine(caller)} answers this surely; what is shown is only possibly related.`;
 }

@@ -48,6 +48,11 @@ export function runsOf(text: string): readonly string[] {
   return text.match(RUN) ?? [];
 }
 
+/** The same with where each begins. */
+export function placedRunsOf(text: string): readonly { readonly run: string; readonly at: number }[] {
+  return [...text.matchAll(RUN)].map(({ 0: run, index: at }) => ({ run, at }));
+}
+
 /** True for a plain word, whose only term is its stem. */
 export function isOrdinary(run: string): boolean {
   return ORDINARY.test(run) && run.length <= LONGEST;

@@ -53,7 +53,7 @@ function boundaryIn(window: string, boundary: RegExp): number {
 }
 
 /** Length without a trailing half of a surrogate pair. */
-function wholeCharacters(text: string): number {
+export function wholeCharacters(text: string): number {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }
@@ -70,7 +70,7 @@ function trimEnd(content: string, start: number, end: number): number {
   return at;
 }
 
-function countLines(content: string, from: number, to: number): number {
+export function countLines(content: string, from: number, to: number): number {
   let lines = 0;
   for (let at = content.indexOf("\n", from); at !== -1 && at < to; at = content.indexOf("\n", at + 1))
     lines += 1;

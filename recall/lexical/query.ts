@@ -85,20 +85,29 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
   });
 }
 
+/** Whether it holds a word that says what is meant; "what was that about" holds none. */
+export function isTelling(query: string): boolean {
+  return allWords(query.slice(0, LONGEST_QUERY)).some(({ commonness }) => commonness > 0);
+}
+
 function queryWords(query: string): readonly QueryWord[] {
+  const all = allWords(query);
+  const content = all.filter((word) => word.commonness > 0);
+  return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1 }));
+}
+
+function allWords(query: string): readonly QueryWord[] {
   const words = wordsOf(query).flatMap(unspacedWords);
   const commonness = commonnessOf(words.map((word) => word.text));
   const dates = dateTermsOfQuery(words);
   const showsNames = canShowNames(words);
   const hasLowerCase = /\p{Ll}/u.test(query);
-  const all = words.flatMap((word, position) => {
+  return words.flatMap((word, position) => {
     const isTelling = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
     const common = isTelling ? CONTENT_WORD : (commonness[position] ?? CONTENT_WORD);
     const isName = dates[position] === undefined && showsNames && looksLikeName(word, position);
     return termsOfWord(words, position, { commonness: common, position, isName, dateTerm: dates[position] });
   });
-  const content = all.filter((word) => word.commonness > 0);
-  return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1 }));
 }
 
 function unspacedWords(word: Word): readonly Word[] {

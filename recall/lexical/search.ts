@@ -1,4 +1,4 @@
-/** One keyword search over one namespace's index: candidates, their evidence, one honest score, the best of them. */
+/** Keyword search over one namespace's index: candidates, their evidence, one honest score, the best of them. */
 import type { UnixMs } from "../../engine/index.ts";
 import type { Ranking } from "../ranking.ts";
 import type { IndexedDocument } from "./documents.ts";
@@ -22,7 +22,6 @@ export interface Match {
 }
 
 export interface SearchOptions {
-  readonly limit: number;
   readonly now: UnixMs;
   readonly ranking: Ranking;
 }
@@ -41,17 +40,11 @@ export class LexicalSearch {
   readonly #board = new Scoreboard();
   readonly #marks = new ConceptMarks();
 
-  /** Best first; one match per document, no noise, nothing expired. */
-  search(text: string, index: LexicalIndex, options: SearchOptions): readonly Match[] {
-    const ranked = this.inspect(text, index, options);
-    return bestOf(scored(ranked, options.ranking), options.limit);
-  }
-
-  /** What the words say about the passages that have any of them, and about others that are named; in no order. */
+  /** What the words say about the passages that have any of them, and about others that are named; in no order, none expired. */
   inspect(
     text: string,
     index: LexicalIndex,
-    { ranking, now }: Omit<SearchOptions, "limit">,
+    { ranking, now }: SearchOptions,
     others: readonly number[] = [],
   ): readonly Ranked[] {
     const concepts = analyseQuery(text, index);
@@ -98,11 +91,12 @@ function rank(
   return { unit, document, passage, evidence, rank: rankOf(evidence, options.ranking) };
 }
 
-interface RankOptions extends Omit<SearchOptions, "limit"> {
+interface RankOptions extends SearchOptions {
   readonly names: ReadonlySet<string>;
 }
 
-function scored(ranked: readonly Ranked[], { cutOff }: Ranking): readonly Match[] {
+/** What words make an answer, with its score; in no order. */
+export function judged(ranked: readonly Ranked[], { cutOff }: Pick<Ranking, "cutOff">): readonly Match[] {
   const best = Math.max(0, ...ranked.map(({ evidence }) => answeredBy(evidence)));
   const answers = cutOff === false ? ranked : withoutNoise(ranked, cutOff);
   return answers.map(({ document, passage, rank, evidence }) => {
@@ -112,8 +106,8 @@ function scored(ranked: readonly Ranked[], { cutOff }: Ranking): readonly Match[
 }
 
 /** The best match of each document, best first. */
-export function bestOf<T extends Match>(matches: readonly T[], limit: number): readonly T[] {
-  return bestPerDocument([...matches].sort(compare)).slice(0, limit);
+export function bestOf<T extends Match>(matches: readonly T[]): readonly T[] {
+  return bestPerDocument([...matches].sort(compare));
 }
 
 /** Best score first, then newest, then by path: the same query gives the same order. */

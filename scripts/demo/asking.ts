@@ -6,6 +6,8 @@ export interface DemoHit {
   readonly path: string;
   readonly score: number;
   readonly snippet: string;
+  /** What the source says about the hit: that it is only possibly related, or that the search was partial. */
+  readonly provenanceLabel?: string;
   readonly startLine?: number;
   readonly endLine?: number;
 }
@@ -29,7 +31,7 @@ export async function askMemorySearch(openclaw: OpenClawClient, query: string): 
 
 function hitFrom(result: Json): readonly DemoHit[] {
   if (typeof result !== "object" || result === null || Array.isArray(result)) return [];
-  const { corpus, path, score, snippet, startLine, endLine } = result as JsonObject; // neither null nor an array
+  const { corpus, path, score, snippet, provenanceLabel, startLine, endLine } = result as JsonObject; // neither null nor an array
   if (typeof path !== "string" || typeof score !== "number" || typeof snippet !== "string") return [];
   return [
     {
@@ -37,6 +39,7 @@ function hitFrom(result: Json): readonly DemoHit[] {
       path,
       score,
       snippet,
+      ...(typeof provenanceLabel === "string" && { provenanceLabel }),
       ...(typeof startLine === "number" && { startLine }),
       ...(typeof endLine === "number" && { endLine }),
     },

@@ -49,11 +49,13 @@ export class Screen {
     this.line(`${this.#styled("red", "✗")} ${text}`);
   }
 
-  #hit({ corpus, score, path, startLine, endLine, snippet }: DemoHit, place: number): void {
+  #hit({ corpus, score, path, startLine, endLine, snippet, provenanceLabel }: DemoHit, place: number): void {
     const from = corpus === "helmdeck" ? this.#styled("cyan", "helmdeck") : "OpenClaw";
     const lines = startLine === undefined ? "" : `  lines ${startLine}–${endLine ?? startLine}`;
     this.line(`  ${place}. ${from}  ${score.toFixed(2)}  ${path}${this.#styled("dim", lines)}`);
     this.line(`     ${this.#styled("dim", inOneLine(snippet))}`);
+    if (provenanceLabel !== undefined)
+      this.line(`     ${this.#styled("yellow", inOneLine(provenanceLabel))}`);
   }
 
   #spin(name: string): void {

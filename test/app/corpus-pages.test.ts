@@ -112,6 +112,44 @@ describe("the corpus by query", () => {
     });
   });
 
+  test("marks what is only possible, in metadata and in words, and leaves its content as it is", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri" });
+    const answer = await memory.corpusPage("main", { query: "password of the wifi upstairs" });
+    expect(answer).toMatchObject({
+      chunks: [
+        {
+          content: "## wifi\n\nThe wifi at home is called Kolibri\n\n(category: user_facts)",
+          metadata: { category: "user_facts", possible: true },
+        },
+      ],
+      note: "Nothing answers this surely: these are only possibly related.",
+    });
+    expect(answer.chunks[0]?.score).toBeLessThan(0.35);
+    const sure = await memory.corpusPage("main", { query: "wifi at home" });
+    expect(sure.chunks[0]?.metadata).not.toHaveProperty("possible");
+    expect(sure.note).toBeUndefined();
+  });
+
+  test("that matches nothing says how much there is, but in an empty memory", async () => {
+    const memory = await openTestMemory();
+    const query = { query: "zeppelin" };
+    expect(await memory.corpusPage("main", query)).toEqual({ chunks: [], mode: "keyword" });
+    await memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri" });
+    expect(await memory.corpusPage("main", query)).toEqual({
+      chunks: [],
+      mode: "keyword",
+      note: "1 fact, none matched.",
+    });
+    expect(await memory.search("main", query)).toEqual({
+      results: [],
+      mode: "keyword",
+      unmatched: { facts: 1, auditRows: 0 },
+    });
+    expect(await memory.search("main", { ...query, quiet: true })).toEqual({ results: [], mode: "keyword" });
+    expect(await memory.search("nobody", query)).toEqual({ results: [], mode: "keyword" });
+  });
+
   test("that is blank gives the newest, as helmdeck does", async () => {
     const memory = await openTestMemory();
     await put(memory, "fact", "a", "user_facts");

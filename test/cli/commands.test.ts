@@ -216,9 +216,22 @@ describe("search", () => {
     const { code, stdout, stderr } = await home.run(["search", "zeppelin"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(
-      /^Nothing in the memory of main answers this\. Try other or fewer words; helmdeck-memory list/,
+      /^Nothing in the memory of main answers this\. Try other or fewer words; helmdeck-memory list shows what is there: \d+ facts?, none matched\.\n$/,
     );
     expect(await json("search", "zeppelin")).toEqual({ results: [], mode: "keyword" });
+    const empty = await home.run(["search", "zeppelin", "--caller", "newcomer"]);
+    expect(empty.stderr).toBe("Nothing in the memory of newcomer answers this. It is empty.\n");
+  });
+
+  test("marks what is only possibly related, for people and for scripts", async () => {
+    const query = ["search", "who repaired konflux during the storm"];
+    const { code, stdout, stderr } = await home.run(query);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^0\.\d\d {2}deploy\/konflux {2}\S+ \S+ {2}\(only possibly related\)\n/);
+    expect(stderr).toBe(
+      "Nothing in the memory of main answers this surely; what is shown is only possibly related.\n",
+    );
+    expect(await json(...query)).toMatchObject({ results: [{ key: "deploy/konflux", possible: true }] });
   });
 
   test.each([["a limit beyond 50", ["search", "x", "--limit", "51"]]])(

@@ -69,6 +69,55 @@ describe("hits", () => {
     expect(hits.map((hit) => hit.path)).toEqual([GOOD.path]);
   });
 
+  describe("that are only possible", () => {
+    const POSSIBLE = { ...GOOD, score: 0.3, possible: true };
+    const at = (place: number, change: object = {}) => ({
+      ...POSSIBLE,
+      path: `helmdeck/f/${"zyx"[place]}.md`,
+      ...change,
+    });
+
+    test("say so in the text and in the label, and stand below every note", () => {
+      const [hit] = hitsForHost([POSSIBLE], 10).hits;
+      expect(hit?.snippet).toBe("Only possibly related: always via Konflux");
+      expect(hit?.provenanceLabel).toBe("helmdeck: nothing answers this surely; only possibly related");
+      expect(hit?.score).toBeGreaterThan(0);
+      expect(hit?.score).toBeLessThan(0.1);
+    });
+
+    test("say as well why the answer may be less than it could be", () => {
+      const [hit] = hitsForHost([POSSIBLE], 10, "helmdeck, in part: still indexing").hits;
+      expect(hit?.provenanceLabel).toMatch(/only possibly related; helmdeck, in part: still indexing$/);
+    });
+
+    test.each([
+      ["different scores", [0.3, 0.25, 0.2]],
+      ["equal scores, which the host would order by path", [0.3, 0.3, 0.3]],
+      ["scores that are far too high", [1, 0.98, 0.9]],
+    ])("keep their order after the host's own merge: %s", (_, scores) => {
+      const given = scores.map((score, place) => at(place, { score }));
+      const { hits } = hitsForHost(given, 10);
+      for (const { score } of hits) expect(score).toBeLessThan(0.1);
+      expect(mergedByHost(hits, 10).map(({ path }) => path)).toEqual(given.map(({ path }) => path));
+    });
+
+    test("show at most 200 characters, however long and odd the text is", () => {
+      for (const snippet of ["word ".repeat(100), "\u202e".repeat(300), "🚀".repeat(300)]) {
+        const [hit] = hitsForHost([{ ...POSSIBLE, snippet }], 10).hits;
+        expect(hit?.snippet.length).toBeLessThanOrEqual(200);
+        expect(hit?.snippet).toMatch(/^Only possibly related: /);
+        expect(hit?.snippet.isWellFormed()).toBe(true);
+        expect(hit?.snippet).not.toMatch(HARMFUL);
+      }
+    });
+
+    test("are not what merely looks like them", () => {
+      for (const possible of ["true", 1, {}, false]) {
+        expect(hitsForHost([{ ...GOOD, possible }], 10).hits).toMatchObject([{ score: GOOD.score }]);
+      }
+    });
+  });
+
   test.each([
     ["a score above 1", 1.7, 1],
     ["a score below 0", -0.2, 0],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HelmdeckError, type Memory, type MemoryStatus } from "../../app/index.ts";
+import { HelmdeckError, type Memory, type MemoryStatus, type RecallHit } from "../../app/index.ts";
 import { HELP, makeSlashCommand, parseChatRequest } from "../../plugin/command.ts";
 import type { SlashContext } from "../../plugin/host.ts";
 import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
@@ -14,15 +14,34 @@ const READY: MemoryStatus = {
   subject: { name: "main", facts: 2, auditRows: 1 },
 };
 
-function typing(args: string | undefined, memory: Memory | Error, context: object = MAIN_CONTEXT) {
+function typing(
+  args: string | undefined,
+  memory: Memory | Error,
+  context: object = MAIN_CONTEXT,
+  config: unknown = {},
+) {
   const log = recordingLogger();
-  const command = makeSlashCommand({ access: accessTo(memory), gate: gateFor(), log, deadlineMs: 40 });
+  const command = makeSlashCommand({ access: accessTo(memory), gate: gateFor(config), log, deadlineMs: 40 });
   // Only the fields that the command reads.
   return Promise.resolve(command.handler({ ...context, args } as SlashContext)).then((reply) => ({
     text: reply.text,
     log,
   }));
 }
+
+const POSSIBLE: RecallHit = {
+  docid: "user_facts/home",
+  path: "helmdeck/user_facts/home.md",
+  title: "home",
+  score: 0.21,
+  possible: true,
+  snippet: "called Kolibri",
+  startLine: 3,
+  endLine: 3,
+  category: "user_facts",
+  key: "home",
+  updatedAt: 0,
+};
 
 describe("what was typed", () => {
   test.each([
@@ -87,6 +106,31 @@ describe("what is replied", () => {
   test("no hits", async () => {
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
     expect(await typing("search x", memory)).toMatchObject({ text: 'Nothing found for "x".' });
+  });
+
+  test("nothing found in a memory that holds something says how much it holds", async () => {
+    const unmatched = { facts: 12, auditRows: 1 };
+    const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword", unmatched }) });
+    expect(await typing("search x", memory)).toMatchObject({
+      text: 'Nothing found for "x". 12 facts and 1 record of tool runs, none matched.',
+    });
+  });
+
+  test("possible hits are said to be no more than that", async () => {
+    const memory = fakeMemory({ search: async () => ({ results: [POSSIBLE], mode: "keyword" }) });
+    const { text } = await typing("search wifi", memory);
+    expect(text).toBe(
+      'Nothing answers "wifi" surely; what follows is only possibly related.\n\n' +
+        "1. 0.21  helmdeck/user_facts/home.md:3-3  (only possibly related)\n   called Kolibri",
+    );
+    expect(memory.calls).toEqual([{ method: "search", args: ["main", { query: "wifi", limit: 5 }] }]);
+  });
+
+  test("a group that the operator opened gets sure hits alone", async () => {
+    const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
+    const { text } = await typing("search wifi", memory, GROUP_CONTEXT, { allow: ["groups"] });
+    expect(text).toBe('Nothing found for "wifi".');
+    expect(memory.calls).toMatchObject([{ args: ["main", { query: "wifi", quiet: true }] }]);
   });
 
   test.each([

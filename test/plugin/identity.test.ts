@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLOSED_CONTEXTS, type ClosedContext } from "../../plugin/config.ts";
-import { type Caller, type IdentityRules, sentenceOfRefusal, whoAsks } from "../../plugin/identity.ts";
+import {
+  type Caller,
+  type IdentityRules,
+  isQuiet,
+  sentenceOfRefusal,
+  whoAsks,
+} from "../../plugin/identity.ts";
 
 function rules(change: Partial<IdentityRules> = {}): IdentityRules {
   return { subjects: new Map(), allow: new Set(), knownAgents: undefined, mainKey: "main", ...change };
@@ -110,6 +116,30 @@ describe("sessions that others can enter", () => {
     expect(whoAsks(both, allowing("sandboxed"))).toEqual({ ok: false, reason: "groups" });
     expect(whoAsks(both, allowing("groups", "sandboxed"))).toMatchObject({ ok: true });
   });
+});
+
+describe("contexts that the operator opened", () => {
+  const everythingOpen = allowing(...CLOSED_CONTEXTS);
+
+  test.each([
+    ["a group", ask("agent:main:telegram:group:-100"), "groups"],
+    ["a hook", ask("agent:main:hook:0b9f7f3e"), "hooks"],
+    ["a sandboxed run", ask("agent:main:main", { sandboxed: true }), "sandboxed"],
+    ["a sandboxed run in a group", ask("agent:main:slack:channel:C1", { sandboxed: true }), "groups"],
+  ])("%s is told as such, and quiet", (_, caller, opened) => {
+    const verdict = whoAsks(caller, everythingOpen);
+    expect(verdict).toMatchObject({ ok: true, opened });
+    expect(verdict.ok && isQuiet(verdict)).toBe(true);
+  });
+
+  test.each(["agent:main:main", "agent:main:telegram:direct:12", "agent:main:dashboard:1"])(
+    "%s is the agent's own, and hears what is possible, whatever is open",
+    (sessionKey) => {
+      const verdict = whoAsks(ask(sessionKey), everythingOpen);
+      expect(verdict).toEqual({ ok: true, subject: "main", agentId: "main" });
+      expect(verdict.ok && isQuiet(verdict)).toBe(false);
+    },
+  );
 });
 
 describe("identities that are missing, malformed or contradictory", () => {

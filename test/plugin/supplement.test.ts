@@ -57,6 +57,44 @@ describe("search", () => {
     expect(memory.calls).toEqual([{ method: "search", args: ["alice", { query: "deploy", limit: 10 }] }]);
   });
 
+  test.each(REFUSED.slice(0, 3))(
+    "from %s that the operator opened, asks for sure hits alone",
+    async (_, caller) => {
+      const memory = fakeMemory({ search: async () => ANSWER });
+      const { supplement } = supplementOver(memory, { allow: ["groups", "hooks", "sandboxed"] });
+      expect(await supplement.search({ ...caller, query: "deploy" })).toHaveLength(1);
+      expect(memory.calls).toMatchObject([{ args: ["main", { query: "deploy", quiet: true }] }]);
+    },
+  );
+
+  test("shows possible hits to the agent's owner, marked and below 0.10", async () => {
+    const memory = fakeMemory({
+      search: async () => ({ results: [{ ...HIT, score: 0.3, possible: true }], mode: "keyword" }),
+    });
+    const [hit, ...others] = await supplementOver(memory).supplement.search({ ...MAIN, query: "deploy" });
+    expect(others).toEqual([]);
+    expect(hit?.score).toBeLessThan(0.1);
+    expect(hit?.snippet).toBe("Only possibly related: always via Konflux");
+    expect(hit?.provenanceLabel).toContain("only possibly related");
+  });
+
+  test("says that an index is still being built where nothing was found in it yet", async () => {
+    const answer: RecallAnswer = {
+      results: [],
+      mode: "keyword",
+      reason: "Still indexing.",
+      incomplete: true,
+    };
+    const memory = fakeMemory({ search: async () => answer });
+    const { supplement } = supplementOver(memory);
+    await expect(supplement.search({ ...MAIN, query: "deploy" })).rejects.toThrow(
+      "helmdeck memory is still being indexed; ask again in a moment",
+    );
+    const opened = supplementOver(memory, { allow: ["groups"] }).supplement;
+    const group = { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" };
+    expect(await opened.search({ ...group, query: "deploy" })).toEqual([]);
+  });
+
   test.each([
     [3, 3],
     [0, 1],

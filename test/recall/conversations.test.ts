@@ -16,7 +16,11 @@ test.skipIf(!existsSync(DATA))(
   async () => {
     const bench = await openBench();
     try {
-      const { asked, falseAlarms } = await askConversations(bench, conversationsOfFolder(DATA));
+      const conversations = conversationsOfFolder(DATA);
+      const { asked, falseAlarms, possible } = await askConversations(bench, conversations, [
+        "keywordUncut",
+        "keyword",
+      ]);
       const ranked = figuresOf(asked.get("keywordUncut") ?? []).recall;
       const shown = figuresOf(asked.get("keyword") ?? []).recall;
       expect(ranked[0]).toBeGreaterThan(0.65);
@@ -24,6 +28,7 @@ test.skipIf(!existsSync(DATA))(
       expect(shown[0]).toBeGreaterThan(0.65);
       expect(shown[1]).toBeGreaterThan(0.75);
       expect(falseAlarms.get("keyword")).toBeLessThanOrEqual(0.05);
+      expect(possible.get("keyword")).toBeLessThanOrEqual(1.6);
     } finally {
       await bench.close();
     }

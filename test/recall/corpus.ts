@@ -115,8 +115,17 @@ export function recallOf(source: CorpusSource, options: Partial<RecallOptions> =
   return createRecall({ source, now: () => NOW, ...options });
 }
 
-/** The hits of one query over these facts. */
+/** What answers one query over these facts surely. */
 export async function hitsOf(
+  facts: readonly FactSketch[],
+  query: string,
+  limit = 10,
+): Promise<readonly RecallHit[]> {
+  return (await shownOf(facts, query, limit)).filter(({ possible }) => possible === undefined);
+}
+
+/** All that one query over these facts is shown, possible hits included. */
+export async function shownOf(
   facts: readonly FactSketch[],
   query: string,
   limit = 10,

@@ -103,6 +103,10 @@ describe("helmdeck.memory_corpus", () => {
       chunks: [{ docid: "user_facts/deploy", snippet: expect.stringContaining("Konflux") }],
       mode: "keyword",
     });
+    expect(await run("memory_corpus", { query: "how much sugar does the bakery need" })).toMatchObject({
+      chunks: [{ docid: "user_facts/coffee", metadata: { possible: true } }],
+      note: "Nothing answers this surely: these are only possibly related.",
+    });
     const first = await run("memory_corpus", { limit: 1 });
     expect(first).toMatchObject({
       chunks: [{ docid: "user_facts/coffee" }],

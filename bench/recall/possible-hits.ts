@@ -1,0 +1,204 @@
+/** What possible hits bring and cost, and the curve that their floor and ratio were chosen from. */
+import { fileURLToPath } from "node:url";
+import { DEFAULT_RANKING, type Ranking } from "../../recall/index.ts";
+import { possibleAmong } from "../../recall/possible.ts";
+import { type Measured, mean, table } from "../measured.ts";
+import { readJsonLines } from "./conversations.ts";
+import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
+import { lineOf } from "./paraphrases.ts";
+import { isOf, peopleQuestions } from "./people-facts.ts";
+import type { Bench, Hit, SystemId, Systems } from "./systems.ts";
+
+type Rule = Ranking["possible"];
+
+/** A question, the key it wants, and all that could be shown: its sure hits or, without any, every candidate. */
+export interface Candidates {
+  readonly half: Half;
+  /** Empty when nothing answers. */
+  readonly wanted: readonly string[];
+  readonly hits: readonly Hit[];
+}
+
+interface QuestionSet {
+  readonly name: string;
+  readonly lines: readonly object[];
+  readonly questions: readonly {
+    readonly id: string;
+    readonly question: string;
+    readonly wanted: readonly string[];
+  }[];
+}
+
+/** What one way of searching found for one set. */
+export interface PossibleHits {
+  readonly set: string;
+  readonly by: "words" | "hybrid";
+  readonly asked: readonly Candidates[];
+}
+
+const DATA = new URL("../../test/data/", import.meta.url);
+const CANDIDATES = 10;
+const SYSTEM_OF = { words: "keywordCandidates", hybrid: "hybridCandidates" } as const satisfies Record<
+  string,
+  SystemId
+>;
+const CHOSEN = DEFAULT_RANKING.possible;
+const FLOORS = [0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3];
+const RATIOS = [0, 0.3, 0.5, 0.7, 0.9];
+
+export async function measurePossibleHits(bench: Bench): Promise<readonly PossibleHits[]> {
+  const measured: PossibleHits[] = [];
+  for (const set of [peopleSet(), everydaySet(), paraphraseSet()]) {
+    const systems = await bench.fill(`possible-${set.name}`, set.lines);
+    for (const by of ["words", "hybrid"] as const) {
+      const asked = await askAll(set, systems, SYSTEM_OF[by]);
+      if (asked.length > 0) measured.push({ set: set.name, by, asked });
+    }
+  }
+  return measured;
+}
+
+async function askAll(set: QuestionSet, systems: Systems, id: SystemId): Promise<readonly Candidates[]> {
+  const search = systems.get(id);
+  if (search === undefined) return [];
+  const asked: Candidates[] = [];
+  for (const { question, wanted, ...rest } of set.questions) {
+    asked.push({ half: halfOf(rest), wanted, hits: await search(question, CANDIDATES) });
+  }
+  return asked;
+}
+
+/** What the rule shows of the candidates, as recall does. */
+export function shownBy(hits: readonly Hit[], rule: Rule): readonly Hit[] {
+  return hits[0]?.possible ? possibleAmong(hits, rule).slice(0, rule.most) : hits;
+}
+
+export interface PossibleFigures {
+  /** Of the answerable questions, the share whose fact is among the first three shown. */
+  readonly right: number;
+  /** Possible hits that an unanswerable question is shown, mean. */
+  readonly wrong: number;
+}
+
+export function possibleFigures(asked: readonly Candidates[], rule: Rule): PossibleFigures {
+  const answerable = asked.filter(({ wanted }) => wanted.length > 0);
+  const unanswerable = asked.filter(({ wanted }) => wanted.length === 0);
+  const isFound = ({ hits, wanted }: Candidates) =>
+    shownBy(hits, rule)
+      .slice(0, 3)
+      .some(({ key }) => wanted.some((one) => isOf(one, key)));
+  return {
+    right: mean(answerable.map((one) => (isFound(one) ? 1 : 0))),
+    wrong: mean(
+      unanswerable.map(({ hits }) => shownBy(hits, rule).filter(({ possible }) => possible).length),
+    ),
+  };
+}
+
+/** Each question's half is decided by its own words: that set has no ids. */
+function peopleSet(): QuestionSet {
+  const questions = peopleQuestions().filter(({ kind }) => kind !== "exact");
+  return {
+    name: "people's, partly worded",
+    lines: readJsonLines(fileURLToPath(new URL("facts-people-store.jsonl", DATA))),
+    questions: questions.map(({ question, expect }) => ({ id: question, question, wanted: expect ?? [] })),
+  };
+}
+
+interface EverydayQuestion {
+  readonly question: string;
+  /** The key of the fact; absent when none answers. */
+  readonly expect?: string;
+}
+
+function everydaySet(): QuestionSet {
+  const questions = readJsonLines<EverydayQuestion>(fileURLToPath(new URL("everyday-questions.jsonl", DATA)));
+  return {
+    name: "everyday",
+    lines: readJsonLines(fileURLToPath(new URL("everyday-facts.jsonl", DATA))),
+    questions: questions.map(({ question, expect }) => ({
+      ...{ id: question, question },
+      wanted: expect === undefined ? [] : [expect],
+    })),
+  };
+}
+
+function paraphraseSet(): QuestionSet {
+  const { pairs, unanswerable } = readParaphraseSet();
+  return {
+    name: "paraphrases",
+    lines: pairs.map(lineOf),
+    questions: [
+      ...pairs.map(({ id, question, key }) => ({ id, question, wanted: [key] })),
+      ...unanswerable.map(({ id, question }) => ({ id, question, wanted: [] })),
+    ],
+  };
+}
+
+export function possibleHitsSection(measured: readonly PossibleHits[], embeddedBy: string): Measured {
+  const { most, floor, ratio } = CHOSEN;
+  return {
+    title: "Possible hits",
+    markdown: [
+      `Shown right: the fact is among the first three shown. Wrong: possible hits that a question is shown which nothing answers, mean. In use: at most ${most} possible hits, each scored at least ${floor} before the cut-off and ${ratio} of the best candidate; ${embeddedBy}. Paraphrases share no word with their facts.`,
+      table(
+        [
+          "questions",
+          "half",
+          "right, sure hits alone",
+          "right, as shown",
+          "wrong, as shown",
+          "right, nothing cut off",
+        ],
+        measured.flatMap(overviewRows),
+      ),
+      "The curve, on the half called dev alone: right and wrong over the floor, the ratio and the number, the other two as in use.",
+      table(["", ...measured.map(nameOf)], curveRows(measured)),
+    ].join("\n\n"),
+    json: measured,
+  };
+}
+
+function overviewRows(one: PossibleHits): readonly (readonly string[])[] {
+  return (["dev", "held out"] as const).map((half) => {
+    const asked = one.asked.filter((candidates) => candidates.half === half);
+    const quiet = possibleFigures(asked, { ...CHOSEN, most: 0 });
+    const shown = possibleFigures(asked, CHOSEN);
+    const uncut = possibleFigures(asked, { ...CHOSEN, most: 3, floor: 0, ratio: 0 });
+    return [
+      nameOf(one),
+      half,
+      percent(quiet.right),
+      percent(shown.right),
+      shown.wrong.toFixed(2),
+      percent(uncut.right),
+    ];
+  });
+}
+
+/** The rule in use is printed bold, once in each of the three parts. */
+function curveRows(measured: readonly PossibleHits[]): readonly (readonly string[])[] {
+  const rules: readonly (readonly [string, Rule])[] = [
+    ...FLOORS.map((floor) => [`floor ${floor}`, { ...CHOSEN, floor }] as const),
+    ...RATIOS.map((ratio) => [`ratio ${ratio}`, { ...CHOSEN, ratio }] as const),
+    ...[1, 2, 3].map((most) => [`at most ${most}`, { ...CHOSEN, most }] as const),
+  ];
+  return rules.map(([name, rule]) => {
+    const isChosen = rule.floor === CHOSEN.floor && rule.ratio === CHOSEN.ratio && rule.most === CHOSEN.most;
+    return [isChosen ? `**${name}**` : name, ...measured.map(({ asked }) => cellOf(asked, rule))];
+  });
+}
+
+function cellOf(asked: readonly Candidates[], rule: Rule): string {
+  const dev = asked.filter(({ half }) => half === "dev");
+  const { right, wrong } = possibleFigures(dev, rule);
+  return `${percent(right)}, ${wrong.toFixed(2)}`;
+}
+
+function nameOf({ set, by }: PossibleHits): string {
+  return `${set}, ${by}`;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}

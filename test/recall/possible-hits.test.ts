@@ -1,0 +1,223 @@
+/** Where nothing answers surely, the best one or two candidates are shown, and said to be no more than possible. */
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { readJsonLines } from "../../bench/recall/conversations.ts";
+import { openBenchMemory } from "../../bench/recall/memory.ts";
+import { shownBy } from "../../bench/recall/possible-hits.ts";
+import { createRecall, DEFAULT_RANKING } from "../../recall/index.ts";
+import { type FactSketch, hitsOf, keysOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
+import { between, directionOf, drawSpace } from "./meaning.ts";
+
+const WIFI = { key: "home/wifi", value: "The wifi at home is called Kolibri." };
+const CAR = { key: "car", value: "The car is a grey estate from 2019." };
+/** Shares one of its words with WIFI, and asks for what nobody stored. */
+const PASSWORD = "what is the password of the wifi upstairs";
+
+async function possibleOf(facts: readonly FactSketch[], query: string, limit?: number) {
+  const shown = await shownOf(facts, query, limit);
+  expect(shown.every(({ possible }) => possible)).toBe(true);
+  return shown;
+}
+
+describe("a possible hit", () => {
+  test("is shown where nothing answers surely, marked, and below every sure score", async () => {
+    const [hit, ...others] = await possibleOf([WIFI, CAR], PASSWORD);
+    expect(hit).toMatchObject({ key: WIFI.key, possible: true });
+    expect(hit?.score).toBeGreaterThan(0);
+    expect(hit?.score).toBeLessThan(0.35);
+    expect(others).toEqual([]);
+    expect(await hitsOf([WIFI, CAR], PASSWORD)).toEqual([]);
+  });
+
+  test("never stands beside a sure one, which is not marked", async () => {
+    const guests = { key: "guests", value: "Guests ask for the wifi and for towels." };
+    const shown = await shownOf([WIFI, guests, CAR], "home wifi called Kolibri");
+    expect(shown.map(({ key, possible }) => [key, possible])).toEqual([[WIFI.key, undefined]]);
+  });
+
+  test("is wanted by nobody who asks for sure hits alone", async () => {
+    const recall = recallOf(new WritableSource([WIFI, CAR]));
+    expect(await recall.search(OWNER, { query: PASSWORD, quiet: true })).toEqual({
+      results: [],
+      mode: "keyword",
+    });
+    const sure = { query: "home wifi" };
+    expect(await recall.search(OWNER, { ...sure, quiet: true })).toEqual(await recall.search(OWNER, sure));
+  });
+
+  test("is one of two at most, the best first, and of no more than were asked for", async () => {
+    const facts = ["attic", "cellar", "garage", "porch"].map((room, number) => ({
+      key: room,
+      value: `The ${room} has a lamp with ${number} bulbs.`,
+    }));
+    const question = "who repaired the lamp during the storm";
+    const shown = await possibleOf(facts, question);
+    expect(shown).toHaveLength(2);
+    expect(shown[0]?.score).toBeGreaterThanOrEqual(shown[1]?.score ?? 1);
+    expect(await possibleOf(facts, question, 1)).toEqual(shown.slice(0, 1));
+  });
+
+  test("is not shown where it is much weaker than the best, or weak altogether", async () => {
+    const both = { key: "both", value: "The lamp in the garage flickers." };
+    const one = { key: "one", value: "The garage needs a gate." };
+    const question = "who repaired the lamp in the garage during the storm of May";
+    const strict = { ...DEFAULT_RANKING.possible, ratio: 0.9 };
+    const keysWith = async (possible: typeof strict) => {
+      const recall = recallOf(new WritableSource([both, one]), { ranking: { possible } });
+      return (await recall.search(OWNER, { query: question })).results.map(({ key }) => key);
+    };
+    expect(await keysWith({ ...strict, floor: 0, ratio: 0 })).toEqual(["both", "one"]);
+    expect(await keysWith({ ...strict, floor: 0 })).toEqual(["both"]);
+    expect(await keysWith({ ...strict, floor: 0.9, ratio: 0 })).toEqual([]);
+  });
+
+  test("stands for all facts of the same text, even the lines of a conversation", async () => {
+    const value = "The wifi at home is called Kolibri.";
+    const lines = [1, 2, 3].map((line) => ({ key: `talk/${line}`, value, createdAt: NOW - line * 60_000 }));
+    const other = { key: "office", value: "The wifi at the office is called Falke." };
+    const facts = [...lines, { key: "copy", value: `${value.toUpperCase()}!` }, other];
+    const shown = await possibleOf(facts, PASSWORD);
+    expect(shown.map(({ key }) => key).filter((key) => key !== "office")).toEqual(["talk/1"]);
+  });
+
+  test("needs a word that says something", async () => {
+    for (const query of ["what is this about?", "the of and", "???", ""]) {
+      expect(await shownOf([WIFI, CAR], query)).toEqual([]);
+    }
+  });
+
+  test("is never what has expired or was removed", async () => {
+    expect(await shownOf([{ ...WIFI, expiresAt: NOW }], PASSWORD)).toEqual([]);
+    const source = new WritableSource([WIFI]);
+    const recall = recallOf(source);
+    expect((await recall.search(OWNER, { query: PASSWORD })).results).toHaveLength(1);
+    source.remove(WIFI.key);
+    expect((await recall.search(OWNER, { query: PASSWORD })).results).toEqual([]);
+  });
+
+  test("explains itself like a sure one", async () => {
+    const recall = recallOf(new WritableSource([WIFI]));
+    const [hit] = (await recall.search(OWNER, { query: PASSWORD, explain: true })).results;
+    expect(hit?.parts?.matched).toBe(1);
+  });
+
+  test("is shown of what is indexed so far, and it is said that there may be more", async () => {
+    const source = new WritableSource([WIFI, CAR]);
+    const recall = recallOf(source, { patienceMs: 0, batchSize: 1 });
+    await recall.warm(OWNER);
+    source.gate = new Promise(() => {});
+    const answer = await recall.search(OWNER, { query: PASSWORD });
+    expect(answer).toMatchObject({ incomplete: true, results: [{ key: WIFI.key, possible: true }] });
+    expect(answer.reason).toMatch(/^Still indexing/);
+  });
+});
+
+describe("by meaning", () => {
+  const question = "where do grandparents spend winter";
+  const value = "My parents' parents fly south in November.";
+  const nearBy = (share: number) => {
+    const places = { [value]: between(directionOf(question), directionOf("else"), share) };
+    const source = new WritableSource([{ key: "family", value }, CAR]);
+    return createRecall({ source, now: () => NOW, semantic: drawSpace({ places }).index });
+  };
+
+  test("what is rather near is possible, without a shared word", async () => {
+    const answer = await nearBy(0.6).search(OWNER, { query: question });
+    expect(answer).toMatchObject({ mode: "hybrid", results: [{ key: "family", possible: true }] });
+    expect(answer.results[0]?.score).toBeLessThan(0.35);
+    expect((await nearBy(0.6).search(OWNER, { query: question, quiet: true })).results).toEqual([]);
+  });
+
+  test("what is very near is sure, as before", async () => {
+    const [hit] = (await nearBy(0.3).search(OWNER, { query: question })).results;
+    expect(hit).toMatchObject({ key: "family" });
+    expect(hit).not.toHaveProperty("possible");
+  });
+});
+
+describe("the excerpt of a possible hit", () => {
+  const filler = "Nothing of note happened on that day either. ".repeat(12);
+
+  test("shows where the words stand, in at most 200 characters, with its own lines", async () => {
+    const value = `${filler}\n\nThe wifi upstairs belongs to the neighbours.\n${filler}`;
+    const [hit] = await possibleOf([{ key: "log", value }], "what did the electrician say about the wifi");
+    expect(hit?.snippet).toContain("The wifi upstairs belongs to the neighbours.");
+    expect(hit?.snippet.length).toBeLessThanOrEqual(200);
+    const lines = `## log\n\n${value}`.split("\n");
+    const cited = lines.slice((hit?.startLine ?? 0) - 1, hit?.endLine).join("\n");
+    expect(cited).toContain(hit?.snippet);
+  });
+
+  test("keeps a little of what stands before the word in a text without sentences", async () => {
+    const value = `${"walnut ".repeat(60)}our new wifi router hums ${"walnut ".repeat(20)}`;
+    const [hit] = await possibleOf([{ key: "log", value }], "what did the electrician say about the wifi");
+    expect(hit?.snippet).toContain("our new wifi router hums");
+    expect(hit?.snippet.length).toBeLessThanOrEqual(200);
+  });
+
+  test.each([
+    ["no spaces", "会议室在三楼靠近电梯的那一边".repeat(30), "会议室的密码是什么呢请告诉我"],
+    ["pairs of surrogates", `wifi ${"🚀".repeat(300)}`, "what did the electrician say about the wifi"],
+  ])("cuts between characters: %s", async (_name, value, query) => {
+    for (const { snippet } of await shownOf([{ key: "k", value }], query)) {
+      expect(snippet.length).toBeLessThanOrEqual(200);
+      expect(snippet.isWellFormed()).toBe(true);
+    }
+  });
+});
+
+interface EverydayQuestion {
+  readonly question: string;
+  readonly expect?: string;
+}
+
+const DATA = new URL("../data/", import.meta.url);
+const everyday = readJsonLines<FactSketch>(fileURLToPath(new URL("everyday-facts.jsonl", DATA)));
+const questions = readJsonLines<EverydayQuestion>(fileURLToPath(new URL("everyday-questions.jsonl", DATA)));
+const answerable = questions.filter(({ expect }) => expect !== undefined);
+
+describe("natural questions about everyday facts", () => {
+  test("nearly all are shown the fact, by words alone", async () => {
+    const missed: string[] = [];
+    for (const { question, expect } of answerable) {
+      const keys = (await shownOf(everyday, question)).slice(0, 3).map(({ key }) => key);
+      if (!keys.includes(expect ?? "")) missed.push(question);
+    }
+    expect(missed.length, missed.join("\n")).toBeLessThanOrEqual(0.05 * answerable.length);
+  });
+
+  test.each([1, 3, 8])("also in a memory of %i facts", async (size) => {
+    const missed: string[] = [];
+    for (const { question, expect } of answerable) {
+      const others = everyday.filter(({ key }) => key !== expect).slice(0, size - 1);
+      const facts = [...others, ...everyday.filter(({ key }) => key === expect)];
+      const keys = (await shownOf(facts, question)).map(({ key }) => key);
+      if (!keys.includes(expect ?? "")) missed.push(question);
+    }
+    expect(missed.length, missed.join("\n")).toBeLessThanOrEqual(0.05 * answerable.length);
+  });
+
+  test("what nothing answers is told no sure thing, and little else", async () => {
+    let shown = 0;
+    for (const { question } of questions.filter(({ expect }) => expect === undefined)) {
+      expect(await keysOf(everyday, question)).toEqual([]);
+      shown += (await shownOf(everyday, question)).length;
+    }
+    expect(shown).toBeLessThanOrEqual(12);
+  });
+
+  test("the curve of the benchmark cuts as recall itself does", async () => {
+    const memory = await openBenchMemory();
+    try {
+      await memory.fill("main", everyday);
+      for (const { question } of questions) {
+        const candidates = await memory.candidates("main", question, 10);
+        const shown = await memory.shown("main", question, 10);
+        const cut = shownBy(candidates, DEFAULT_RANKING.possible);
+        expect(cut.map(({ key }) => key)).toEqual(shown.map(({ key }) => key));
+      }
+    } finally {
+      await memory.close();
+    }
+  });
+});
