@@ -49,6 +49,8 @@ export interface SemanticIndexOptions {
 const LOOKED_UP_AT_ONCE = 64;
 /** Passages embedded in one step, and so entries that one write holds. One entry may have more. */
 const PASSAGES_AT_ONCE = 32;
+/** No more than one small request. */
+const SHORT_PASSAGES = 8;
 /** After so many refusals, with others taken meanwhile, an entry is given up. */
 const MOST_REFUSALS = 3;
 
@@ -307,15 +309,19 @@ class BackgroundSemanticIndex implements SemanticIndex {
   #nextBatch({ missing }: NamespaceVectors): readonly Waiting[] {
     const newest = this.#newestIsNext ? [...missing.values()].at(-1) : undefined;
     this.#newestIsNext = false;
-    if (newest !== undefined) return [newest];
+    if (newest !== undefined && textsOf(newest.entry).length <= SHORT_PASSAGES) return [newest];
     const batch: Waiting[] = [];
     let passages = 0;
-    for (const waiting of missing.values()) {
-      passages += textsOf(waiting.entry).length;
-      if (batch.length > 0 && passages > this.#passagesAtOnce) break;
+    for (const waiting of missing.values().take(LOOKED_UP_AT_ONCE)) {
+      const count = textsOf(waiting.entry).length;
+      const isTooMuch = passages + count > this.#passagesAtOnce;
+      // A process that is gone in a moment leaves a long entry for last: it might never get further.
+      if (isTooMuch && this.#options.readOnly === true) continue;
+      if (isTooMuch && batch.length > 0) break;
+      passages += count;
       batch.push(waiting);
     }
-    return batch;
+    return batch.length > 0 ? batch : [...missing.values().take(1)];
   }
 
   /** What was forgotten or replaced while it was embedded is kept nowhere. */

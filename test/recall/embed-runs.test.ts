@@ -40,6 +40,20 @@ describe("an index that only reads", () => {
     expect(again.embedder.calls).toEqual([]);
   });
 
+  test("leaves a long entry for last, also when it is the newest: there may be no time for it", async () => {
+    const store = createInMemoryStore();
+    const before = open({ store, readOnly: true });
+    const long = Array.from({ length: 12 }, (_, at) => `paragraph ${at} `.repeat(40)).join("\n\n");
+    for (const key of ["first", "second"]) await before.put(key, key);
+    await before.put("long", long);
+    const rig = await reader(store);
+    await rig.index.embed(ANA, { mostFailures: 1 });
+    const entries = rig.embedder.calls.flat().filter((text) => !DECOYS.includes(text));
+    expect(entries.slice(0, 2)).toEqual(["first: first", "second: second"]);
+    expect(entries.length).toBeGreaterThan(10);
+    expect(rig.index.coverage(ANA)).toMatchObject({ embedded: 3, total: 3 });
+  });
+
   test("ends at the first failure with the error, and what was taken by then is there for the next process", async () => {
     const rig = await reader();
     rig.embedder.failing = (texts) => (texts.includes("first: first") ? DOWN : undefined);
