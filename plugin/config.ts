@@ -47,8 +47,9 @@ export function parseConfig(raw: unknown): PluginConfig {
 
 /** What cannot be used as it stands turns search by meaning off, and says why; search by words goes on. */
 function readEmbeddings(raw: unknown): EmbeddingsConfig {
-  const { apiKey, provider, url, model, dimensions } = asRecord(raw);
-  const settings = embeddingSettingsOf({ provider, url, model, dimensions }, nameOfEmbeddingSetting);
+  const { apiKey, provider, url, model, dimensions, keepAlive } = asRecord(raw);
+  const given = { provider, url, model, dimensions, keepAlive };
+  const settings = embeddingSettingsOf(given, nameOfEmbeddingSetting);
   return { settings, apiKey: apiKey ?? undefined };
 }
 

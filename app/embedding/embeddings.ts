@@ -96,10 +96,13 @@ function formerFor(service: EmbeddingService, space: string): SidecarEmbedder | 
 }
 
 function embedderFor(
-  { provider, url, apiKey }: EmbeddingService,
+  { provider, url, apiKey, keepAlive }: EmbeddingService,
   settings: EmbedderSettings,
 ): SidecarEmbedder {
-  if (provider === "ollama") return createOllamaEmbedder(createOllamaSidecar({ address: url }), settings);
+  if (provider === "ollama") {
+    const sidecar = createOllamaSidecar({ address: url, ...(keepAlive !== undefined && { keepAlive }) });
+    return createOllamaEmbedder(sidecar, settings);
+  }
   return createOpenAiCompatibleEmbedder({
     address: url,
     ...(apiKey !== undefined && { apiKey }),

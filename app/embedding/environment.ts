@@ -16,6 +16,7 @@ const VARIABLES: Readonly<Record<keyof EmbeddingService, string>> = {
   url: "HELMDECK_EMBEDDINGS_URL",
   model: "HELMDECK_EMBEDDINGS_MODEL",
   dimensions: "HELMDECK_EMBEDDINGS_DIMENSIONS",
+  keepAlive: "HELMDECK_EMBEDDINGS_KEEP_ALIVE",
   apiKey: "HELMDECK_EMBEDDINGS_KEY",
 };
 const KEY_FILE = "HELMDECK_EMBEDDINGS_KEY_FILE";

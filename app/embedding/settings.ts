@@ -15,6 +15,8 @@ export interface EmbeddingService {
   readonly apiKey?: string;
   /** Asks a Matryoshka model for shorter vectors. */
   readonly dimensions?: number;
+  /** How long Ollama is asked to keep the model loaded: `24h`, `-1s` for ever. Absent: as the server is set. */
+  readonly keepAlive?: string;
 }
 
 export const EMBEDDING_PROVIDERS = ["ollama", "openai-compatible"] as const;
@@ -26,6 +28,8 @@ export const NO_EMBEDDINGS: EmbeddingSettings = { provider: "none" };
 const OLLAMA = { url: "http://helmdeck-embeddings:11434", model: "nomic-embed-text" };
 const MOST_CHARS = 2_048;
 const MOST_DIMENSIONS = 8_192;
+/** As Ollama reads it: a number and its unit, or several. */
+const DURATION = /^-?(\d{1,6}(ms|s|m|h))+$/;
 
 /** What is called so where the setting was made, for messages. */
 export type NameOfSetting = (field: keyof EmbeddingService) => string;
@@ -38,7 +42,7 @@ export function embeddingSettingsOf(
   given: Readonly<Partial<Record<keyof EmbeddingService, unknown>>>,
   nameOf: NameOfSetting,
 ): EmbeddingSettings {
-  const { provider = "ollama", dimensions } = given;
+  const { provider = "ollama", dimensions, keepAlive } = given;
   const isAbsent = Object.values(given).every((value) => value === undefined);
   if (isAbsent || provider === "none") return NO_EMBEDDINGS;
   if (!isProvider(provider)) {
@@ -52,7 +56,19 @@ export function embeddingSettingsOf(
   if (dimensions !== undefined && !isCount(dimensions)) {
     return unusable(`${nameOf("dimensions")} must be a whole number from 1 to ${MOST_DIMENSIONS}`);
   }
-  return { ...{ provider, url, model }, ...(dimensions !== undefined && { dimensions }) };
+  const settings = { ...{ provider, url, model }, ...(dimensions !== undefined && { dimensions }) };
+  return keepAlive === undefined ? settings : withKeepAlive(settings, keepAlive, nameOf);
+}
+
+function withKeepAlive(
+  settings: EmbeddingService,
+  keepAlive: unknown,
+  nameOf: NameOfSetting,
+): EmbeddingSettings {
+  if (!isDuration(keepAlive))
+    return unusable(`${nameOf("keepAlive")} must be a time such as 30m or 24h, or -1s for ever`);
+  if (settings.provider === "ollama") return { ...settings, keepAlive };
+  return unusable(`${nameOf("keepAlive")} is for Ollama: other services have no such setting`);
 }
 
 /** The key is given apart, since it may have to be fetched first. */
@@ -77,6 +93,10 @@ function isProvider(given: unknown): given is EmbeddingProvider {
 
 function isText(given: unknown): given is string {
   return typeof given === "string" && given.trim() !== "" && given.length <= MOST_CHARS;
+}
+
+function isDuration(given: unknown): given is string {
+  return typeof given === "string" && DURATION.test(given);
 }
 
 function isCount(given: unknown): given is number {

@@ -286,6 +286,19 @@ describe("a command that searches", () => {
   });
 });
 
+test.each([
+  [{}, undefined],
+  [{ HELMDECK_EMBEDDINGS_KEEP_ALIVE: "1h30m" }, "1h30m"],
+])("with %j Ollama is told to keep its model loaded: %s", async (set, expected) => {
+  const service = await standIn();
+  const env = { HELMDECK_EMBEDDINGS_URL: service.address, ...set };
+  const command = await openTestMemory({ env, embedsEntries: false });
+  await command.storeFact("main", FACT);
+  await command.embed("main", {});
+  const told = service.requests.map(({ body }) => (body as { readonly keep_alive?: string }).keep_alive);
+  expect(new Set(told)).toEqual(new Set([expected]));
+});
+
 describe("embedding on request", () => {
   test("embeds all that is there, says how much, and the second time has nothing to ask", async () => {
     const service = await standIn();

@@ -95,6 +95,18 @@ describe("the configuration", () => {
       { provider: "ollama", dimensions: 0.5 },
       { provider: "unusable", problem: expect.stringMatching(/embeddings\.dimensions /) },
     ],
+    [
+      { url: "http://x", keepAlive: "24h" },
+      { provider: "ollama", url: "http://x", model: "nomic-embed-text", keepAlive: "24h" },
+    ],
+    [
+      { url: "http://x", keepAlive: "for ever" },
+      { provider: "unusable", problem: expect.stringMatching(/embeddings\.keepAlive .*30m or 24h/) },
+    ],
+    [
+      { provider: "openai-compatible", url: "http://x", model: "m", keepAlive: "24h" },
+      { provider: "unusable", problem: expect.stringMatching(/embeddings\.keepAlive .*for Ollama/) },
+    ],
   ])("embeddings %j", (embeddings, settings) => {
     expect(parseConfig({ embeddings }).embeddings.settings).toEqual(settings);
   });

@@ -74,7 +74,9 @@ describe("the manifest", () => {
 
   test("knows the settings and providers of embeddings that the plugin reads", () => {
     const { properties, additionalProperties } = manifest.configSchema.properties.embeddings;
-    expect(Object.keys(properties)).toEqual(["provider", "url", "model", "apiKey", "dimensions"]);
+    expect(Object.keys(properties)).toEqual([
+      ...["provider", "url", "model", "apiKey", "dimensions", "keepAlive"],
+    ]);
     expect(properties.provider.enum).toEqual(["none", ...EMBEDDING_PROVIDERS]);
     expect(additionalProperties).toBe(false);
   });
