@@ -1,5 +1,5 @@
 /**
- * 200 generated openclaw.json files, with comments, JSON5's freedoms, providers and secrets of the operator's own: after an
+ * Generated openclaw.json files, with comments, JSON5's freedoms, providers and secrets of the operator's own: after an
  * installation every key outside memory.search and plugins means what it meant, and after the uninstallation those too.
  *
  * The files are written by OpenClaw's own config writer. What its `plugins install` and `uninstall` write is repeated here from
@@ -19,10 +19,11 @@ import { OpenClaw } from "../../install/openclaw.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run.ts";
 import type { Step } from "../../install/steps.ts";
+import { sized } from "../run/size.ts";
 import { type HostPatch, loadHostWriter } from "./host-writer.ts";
 
-const RUNS = 200;
-/** The host's writer takes a tenth of a second for each of a thousand writes, more on a busy machine. */
+const RUNS = sized(40, 200);
+/** The host's writer takes a tenth of a second for each of up to a thousand writes, more on a busy machine. */
 const TIMEOUT_MS = 600_000;
 const ID = "helmdeck-memory";
 const BASE_URL = "http://127.0.0.1:11434";

@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type MemoryStore, openSqliteStore, parseKey, type SqliteDriver } from "../../../engine/index.ts";
 import { ANA, fact, refTo, text } from "../../contract/rig.ts";
+import { sized } from "../../run/size.ts";
 import { childPath } from "./processes.ts";
 import { DRIVERS, makeTempFolder, openSqliteRig } from "./sqlite-rig.ts";
 
 const KEY_HEX = "5a".repeat(32);
-const LIVES_OF_A_FILE = 20;
-const FILES_OF_A_DRIVER = 5;
+const LIVES_OF_A_FILE = sized(10, 20);
+const FILES_OF_A_DRIVER = sized(2, 5);
 
 /** Everything that any life of a file has acknowledged. */
 interface Acknowledged {
@@ -128,7 +129,7 @@ async function liveAndDie({ driver, path, name, fate, folder, acknowledged }: Li
     [childPath("live-until-killed.ts"), driver.name, path, KEY_HEX, name],
     {
       stdio: ["ignore", "pipe", "pipe"],
-      // Two hundred starts of the same few modules.
+      // Many starts of the same few modules.
       env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compile-cache") },
     },
   );

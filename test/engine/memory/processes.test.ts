@@ -9,6 +9,7 @@ import {
   openSqliteStore,
 } from "../../../engine/index.ts";
 import { ANA, allKeys, fact, refTo, text } from "../../contract/rig.ts";
+import { sized } from "../../run/size.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { DRIVERS, KEY, makeTempFolder } from "./sqlite-rig.ts";
 
@@ -23,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("a cold database", () => {
-  test.each([1, 2, 3])(
+  test.each(Array.from({ length: sized(1, 3) }, (_, i) => i + 1))(
     "opened by eight processes at once is made once, with one key, and loses nothing (round %i)",
     async () => {
       const keyPath = join(folder, "memory.key");
