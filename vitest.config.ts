@@ -1,20 +1,28 @@
 /**
- * Three sets of tests: the unit tests; those that drive the real OpenClaw gateway; those that start a Docker engine.
+ * Four runs, so that what is run often stays short:
+ *
+ * - `npm test`: the checks, the build, the unit tests, one file against the real OpenClaw gateway. Nothing but Node is needed.
+ * - `npm run test:integration`: the other gateway files, a real Docker engine, and what needs programs that are installed
+ *   beside Node (`*.integration.test.ts`). What such a file needs and does not find is left out, with the reason.
+ * - `npm run test:nightly`: the unit tests again in their large sizes (test/run/size.ts), and other people's clients
+ *   (`*.nightly.test.ts`).
+ * - `npm run test:mutants`: test/mutants/README.md.
  *
  * Any two files can run at the same time, so all go into one queue, the long ones first: at its end every processor still has
  * something to do. A file that needs a gateway or an engine to itself starts its own.
- *
- * Time budget: 25 minutes for all of `npm test` on two processors, of the 30 that CI has. Measured on 2026-11-21 in a clean clone,
- * npm's installation, check and build included, with other work beside most of it: 24 min 7 s by the clock, 1,500 s of processor
- * time besides the containers'. The longest file, Docker's with OpenClaw on the host, took 12.5 minutes of it.
  */
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+const TESTS = "test/**/*.test.ts";
+const SMOKE_TESTS = "test/smoke/**/*.test.ts";
 const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
-const LONGEST_FIRST = ["docker", "gateway", "unit"];
+const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
+const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
+const ALL_BUT_UNIT = [SMOKE_TESTS, GATEWAY_TESTS, DOCKER_TESTS, INTEGRATION_TESTS, NIGHTLY_TESTS];
+const LONGEST_FIRST = ["docker", "gateway", "smoke", "nightly", "integration", "unit"];
 /** One for each processor: many tests wait for processes of their own, so leaving one free, as vitest would, wastes it. */
 const WORKERS = Math.max(2, availableParallelism());
 /** A gateway needs ten to thirty seconds to start, an `openclaw` command three to fifteen, on two busy cores. */
@@ -36,6 +44,29 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const GATEWAY_LIMITS = {
+  testTimeout: GATEWAY_TIMEOUT_MS,
+  hookTimeout: GATEWAY_TIMEOUT_MS,
+  maxWorkers: WORKERS,
+  expect: UNTIL,
+  maxConcurrency: 2,
+};
+const DOCKER_LIMITS = {
+  testTimeout: DOCKER_TIMEOUT_MS,
+  hookTimeout: DOCKER_TIMEOUT_MS,
+  maxWorkers: WORKERS,
+  expect: UNTIL,
+};
+const UNIT_LIMITS = {
+  testTimeout: UNIT_TIMEOUT_MS,
+  hookTimeout: UNIT_TIMEOUT_MS,
+  maxWorkers: WORKERS,
+  expect: UNTIL,
+};
+
+/** A gateway that several files share is started before the first of them, and only where one of them runs. */
+const GATEWAY_SETUP = "test/gateway/setup.ts";
+
 export default defineConfig({
   test: {
     globalSetup: "test/run/setup.ts",
@@ -43,40 +74,19 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     teardownTimeout: TEARDOWN_TIMEOUT_MS,
     projects: [
-      {
-        test: {
-          name: "unit",
-          include: ["test/**/*.test.ts"],
-          exclude: [GATEWAY_TESTS, DOCKER_TESTS],
-          testTimeout: UNIT_TIMEOUT_MS,
-          hookTimeout: UNIT_TIMEOUT_MS,
-          maxWorkers: WORKERS,
-          expect: UNTIL,
-        },
-      },
-      {
-        test: {
-          name: "gateway",
-          include: [GATEWAY_TESTS],
-          globalSetup: "test/gateway/setup.ts",
-          testTimeout: GATEWAY_TIMEOUT_MS,
-          hookTimeout: GATEWAY_TIMEOUT_MS,
-          maxWorkers: WORKERS,
-          expect: UNTIL,
-          maxConcurrency: 2,
-        },
-      },
+      { test: { name: "unit", include: [TESTS], exclude: ALL_BUT_UNIT, ...UNIT_LIMITS } },
+      { test: { name: "smoke", include: [SMOKE_TESTS], globalSetup: GATEWAY_SETUP, ...GATEWAY_LIMITS } },
+      { test: { name: "gateway", include: [GATEWAY_TESTS], globalSetup: GATEWAY_SETUP, ...GATEWAY_LIMITS } },
       {
         test: {
           name: "docker",
           include: [DOCKER_TESTS],
           globalSetup: "test/docker/setup.ts",
-          testTimeout: DOCKER_TIMEOUT_MS,
-          hookTimeout: DOCKER_TIMEOUT_MS,
-          maxWorkers: WORKERS,
-          expect: UNTIL,
+          ...DOCKER_LIMITS,
         },
       },
+      { test: { name: "integration", include: [INTEGRATION_TESTS], ...UNIT_LIMITS } },
+      { test: { name: "nightly", include: [NIGHTLY_TESTS], ...UNIT_LIMITS } },
     ],
   },
 });

@@ -1,23 +1,29 @@
-// Runs an npm script after making sure that the locked dependencies and the pinned Node are there.
+// Runs an npm script, or a program, after making sure that the locked dependencies and the pinned Node are there.
 // Works on a fresh clone with any Node from 18 on, so it is plain JavaScript with nothing but built-ins.
 import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const lock = join(root, "package-lock.json");
-// Not npm's own copy of the lock: that one is there before the pinned Node is in place.
+const npmsLock = join(root, "node_modules", ".package-lock.json");
+// Besides npm's own copy of the lock, which is there before the pinned Node is in place.
 const stamp = join(root, "node_modules", ".installed-lock.json");
 const pinnedNode = join(root, "node_modules", "node", "bin", "node");
+// As npm has it for its scripts: there the pinned Node comes before the system's.
+const PATH = [join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
 
 const [script, ...args] = process.argv.slice(2);
-if (script === undefined) {
+const [program, ...programArgs] = args;
+if (script === undefined || (script === "--exec" && program === undefined)) {
   console.error("usage: node scripts/with-deps.mjs <npm script> [args…]");
+  console.error("       node scripts/with-deps.mjs --exec <program> [args…]");
   process.exit(2);
 }
 if (!isInstalled()) await install();
-await run("npm", ["run", "--silent", script, "--", ...args]);
+if (script === "--exec") await run(program, programArgs);
+else await run("npm", ["run", "--silent", script, "--", ...args]);
 
 function isInstalled() {
   return (
@@ -26,10 +32,13 @@ function isInstalled() {
 }
 
 async function install() {
-  console.error("==> Installing the locked dependencies (once; about a minute)");
   // Scripts stay off (.npmrc): OpenClaw's refuses to run on an older system Node, and nothing else needs one …
-  await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+  if (!hasLockedPackages()) {
+    console.error("==> Installing the locked dependencies (once; about a minute)");
+    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+  }
   // … but the pinned Node, whose script puts the right binary for this machine in place.
+  console.error("==> Fetching the pinned Node (once)");
   await run(
     "npm",
     ["rebuild", "node", "--ignore-scripts=false", "--loglevel=error"],
@@ -38,9 +47,24 @@ async function install() {
   copyFileSync(lock, stamp);
 }
 
+/** True after somebody's own `npm ci`: npm's copy of the lock, written last, lists all but what is for other machines. */
+function hasLockedPackages() {
+  if (!existsSync(npmsLock)) return false;
+  const installed = packagesOf(npmsLock);
+  return Object.entries(packagesOf(lock)).every(([path, { version, integrity, optional }]) => {
+    const there = installed[path];
+    if (there === undefined) return path === "" || optional === true;
+    return there.version === version && there.integrity === integrity;
+  });
+}
+
+function packagesOf(file) {
+  return JSON.parse(readFileSync(file, "utf8")).packages;
+}
+
 /** Ends this process the way the command ended, unless it went well. */
 async function run(command, commandArgs, stdio = "inherit") {
-  const child = spawn(command, commandArgs, { cwd: root, stdio });
+  const child = spawn(command, commandArgs, { cwd: root, stdio, env: { ...process.env, PATH } });
   // Ctrl-C reaches the child by itself; stay until it has cleaned up. Other signals are sent to this process alone.
   const wait = () => {};
   const passOn = (signal) => child.kill(signal);

@@ -1,5 +1,4 @@
 /** The compose files: every hardening rule holds on each of them, and each rule is seen to fail on a planted fault. */
-import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -118,31 +117,6 @@ describe("the overlays", () => {
   });
 });
 
-describe.skipIf(!hasCompose())("docker-compose v1.29", () => {
-  it.each([[[BASE]], [[BASE, HOST_PORT]], [[BASE, HOST_PORT, GPU]]])("reads %j", (files) => {
-    const seen = parse(compose(files)) as ComposeFile;
-    const service = seen.services["helmdeck-embeddings"];
-    expect(service?.image).toBe("ollama/ollama:0.24.0");
-    expect(service?.ports).toEqual(files.includes(HOST_PORT) ? ["127.0.0.1:11434:11434/tcp"] : undefined);
-    expect(service?.read_only).toBe(true);
-    expect(service?.mem_limit).toBe("2g");
-  });
-
-  it("takes an image by digest, another model, another port", () => {
-    const digest = `ollama/ollama:0.24.0@sha256:${"0".repeat(64)}`;
-    const seen = parse(
-      compose([BASE, HOST_PORT], {
-        HELMDECK_EMBEDDINGS_IMAGE: digest,
-        EMBEDDING_MODEL: "mxbai-embed-large",
-        HELMDECK_EMBEDDINGS_PORT: "21434",
-      }),
-    ) as ComposeFile;
-    expect(seen.services["helmdeck-embeddings"]?.image).toBe(digest);
-    expect(seen.services["helmdeck-embeddings"]?.ports).toEqual(["127.0.0.1:21434:11434/tcp"]);
-    expect(seen.services["helmdeck-embeddings-init"]?.environment?.EMBEDDING_MODEL).toBe("mxbai-embed-large");
-  });
-});
-
 function broken(service: Service): readonly string[] {
   return Object.entries(RULES)
     .filter(([, holds]) => !holds(service))
@@ -151,18 +125,4 @@ function broken(service: Service): readonly string[] {
 
 function read(file: string): ComposeFile {
   return parse(readFileSync(join(root, file), "utf8"), { merge: true }) as ComposeFile;
-}
-
-function hasCompose(): boolean {
-  return spawnSync("docker-compose", ["version", "--short"]).stdout?.toString().startsWith("1.29") === true;
-}
-
-function compose(files: readonly string[], env: Readonly<Record<string, string>> = {}): string {
-  const named = files.flatMap((file) => ["-f", file]);
-  const { PATH = "", HOME = "" } = process.env;
-  return execFileSync("docker-compose", ["-p", "helmdeck-embeddings", ...named, "config"], {
-    cwd: root,
-    env: { PATH, HOME, ...env },
-    encoding: "utf8",
-  });
 }

@@ -1,0 +1,32 @@
+/** install.sh: clean, and the same under every shell that it may meet. */
+import { spawnSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { whyWithout } from "../run/programs.ts";
+import { SCRIPT, ScriptSandbox } from "./script-sandbox.ts";
+
+const SHELLS = [["dash"], ["bash"], ["busybox", "ash"]];
+
+let sandbox: ScriptSandbox;
+beforeAll(() => {
+  sandbox = new ScriptSandbox();
+});
+afterAll(() => sandbox.remove());
+
+describe("install.sh", () => {
+  it("has nothing for shellcheck to say", (context) => {
+    const without = whyWithout("shellcheck", "--version");
+    context.skip(without !== undefined, without);
+    const args = ["--enable=all", "--exclude=SC2310,SC2312,SC2250", SCRIPT];
+    const { status, stdout } = spawnSync("shellcheck", args, { encoding: "utf8" });
+    expect([status, stdout]).toEqual([0, ""]);
+  });
+
+  it.for(SHELLS)("runs the program under %j, arguments whole", ([shell = "", ...applet], context) => {
+    const without = whyWithout(shell, ...applet, "-c", ":");
+    context.skip(without !== undefined, without);
+    sandbox.clearHome();
+    const { status, stderr } = sandbox.run([shell, ...applet, sandbox.script, "--a b", "*", ""]);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(sandbox.ran()).toBe('["--a b","*",""]\n');
+  });
+});
