@@ -47,7 +47,7 @@ export function makeAuditHook(parts: AuditParts): (event: unknown, context: unkn
         agentId: fieldOf(context, "agentId"),
         agentSessionKey: fieldOf(context, "sessionKey"),
       };
-      const verdict = parts.gate.verdictWithoutSandboxFlag(caller);
+      const verdict = await parts.gate.verdictWithoutSandboxFlag(caller);
       if (!verdict.ok || isSecondReport(seenCalls, event)) return;
       const recorded = parts.access.open().then((memory) => memory.recordPackRun(verdict.subject, row));
       await within(AUDIT_DEADLINE_MS, recorded);

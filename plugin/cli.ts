@@ -30,6 +30,8 @@ export interface CliParts {
   /** Whose memory an agent uses. */
   readonly subjectOf: (agentId: string) => Verdict;
   readonly hostFindings: () => Promise<readonly Finding[]>;
+  /** What status says of the host. */
+  readonly hostWarnings: () => readonly string[];
   readonly terminal: Terminal;
 }
 
@@ -149,7 +151,9 @@ async function status(subject: string, { json }: SharedOptions, parts: CliParts)
     return fail(EXIT_FAILED);
   }
   const shown = await opened.memory.status(subject);
-  out(json ? JSON.stringify(shown) : statusText(shown));
+  const warnings = parts.hostWarnings();
+  const withWarnings = warnings.length === 0 ? shown : { ...shown, warnings };
+  out(json ? JSON.stringify(withWarnings) : statusText(shown, warnings));
   if (shown.state === "failed") fail(EXIT_FAILED);
 }
 

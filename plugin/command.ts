@@ -1,6 +1,6 @@
 /** The chat command /helmdeck: status, search and help, for whoever may see the agent's memory. */
 import type { Memory } from "../app/index.ts";
-import { within } from "./deadline.ts";
+import { startDeadline } from "./deadline.ts";
 import { logLineOf, sentenceOf } from "./failure.ts";
 import type { Logger, SlashCommand, SlashContext } from "./host.ts";
 import { type Admitted, isQuiet, sentenceOfRefusal } from "./identity.ts";
@@ -23,6 +23,8 @@ export interface CommandParts {
   readonly access: MemoryAccess;
   readonly gate: Gatekeeper;
   readonly log: Logger;
+  /** What status says of the host. */
+  readonly warnings?: () => readonly string[];
   readonly deadlineMs?: number;
 }
 
@@ -49,14 +51,16 @@ export function parseChatRequest(args: string | undefined): ChatRequest {
 async function replyTo(context: SlashContext, parts: CommandParts): Promise<string> {
   const request = parseChatRequest(context.args);
   if (request.kind === "help") return HELP;
-  const verdict = parts.gate.verdictWithoutSandboxFlag({
+  const deadline = startDeadline(parts.deadlineMs ?? COMMAND_DEADLINE_MS);
+  const verdict = await parts.gate.verdictWithoutSandboxFlag({
     agentId: context.agentId,
     agentSessionKey: context.sessionKey,
   });
   if (!verdict.ok) return `helmdeck memory: ${sentenceOfRefusal(verdict.reason)}.`;
   try {
-    const replied = parts.access.open().then((memory) => reply(memory, verdict, request));
-    return await within(parts.deadlineMs ?? COMMAND_DEADLINE_MS, replied);
+    return await deadline(
+      parts.access.open().then((memory) => reply(memory, verdict, request, parts.warnings?.())),
+    );
   } catch (error) {
     parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
     return `${sentenceOf(error)}.`;
@@ -67,9 +71,10 @@ async function reply(
   memory: Memory,
   verdict: Admitted,
   request: Exclude<ChatRequest, { kind: "help" }>,
+  warnings: readonly string[] | undefined,
 ): Promise<string> {
   const { subject } = verdict;
-  if (request.kind === "status") return statusText(await memory.status(subject));
+  if (request.kind === "status") return statusText(await memory.status(subject), warnings);
   const { query } = request;
   const quiet = isQuiet(verdict);
   const asked = { query, limit: CHAT_HITS, ...(quiet && { quiet }) };

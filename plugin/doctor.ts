@@ -7,6 +7,9 @@ export const PLUGIN_ID = "helmdeck-memory";
 /** The host that the tests run, and the oldest one that the manifest accepts. */
 export const TESTED_HOST_VERSION = "2026.9.6";
 const OLLAMA = "ollama";
+const RUNS = "sub-agents and scheduled runs";
+const ORIGINS_UNTOLD =
+  "find and store nothing, since this OpenClaw does not tell plugins which session they come from";
 /** An embedding service that does not answer a plain request in this time is down for a person who waits for a search. */
 export const PROBE_DEADLINE_MS = 2_000;
 
@@ -14,6 +17,8 @@ export interface HostFacts {
   readonly config: HostConfig;
   readonly version: string;
   readonly plugin: PluginConfig;
+  /** False on a host that does not tell plugins where a session comes from. */
+  readonly tellsOrigins: boolean;
   /** True when something answers at this address; false when nothing does in time. */
   readonly answers: (url: string) => Promise<boolean>;
 }
@@ -26,9 +31,15 @@ export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]
     allowFinding(facts.config),
     searchFinding(facts.plugin),
     ...sharingFindings(facts.config, facts.plugin),
+    originFinding(facts.tellsOrigins),
     wikiFinding(facts.config),
     await embeddingsFinding(facts),
   ];
+}
+
+/** What status says of the host beside memory's own state: only what keeps memory from somebody. */
+export function hostWarnings(tellsOrigins: boolean): readonly string[] {
+  return tellsOrigins ? [] : [`${RUNS} ${ORIGINS_UNTOLD}`];
 }
 
 /** A plain request to an address: whatever answers, even with an error, is there. */
@@ -126,6 +137,13 @@ function sharingFindings(config: HostConfig, plugin: PluginConfig): readonly Fin
     });
   }
   return findings;
+}
+
+/** What sub-agents find, on a host that does not say whose they are: nothing. */
+function originFinding(tellsOrigins: boolean): Finding {
+  const check = RUNS;
+  if (tellsOrigins) return { level: "ok", check, message: "reach what the session they come from may reach" };
+  return { level: "warning", check, message: ORIGINS_UNTOLD, remedy: "Update OpenClaw." };
 }
 
 function wikiFinding(config: HostConfig): Finding {

@@ -1,10 +1,11 @@
 /**
- * Who is asking: what the host says about a caller becomes a subject, or a refusal.
+ * Who is asking, by what the host says with the call: a subject, or a refusal.
  *
  * The host names the agent, the session and whether the run is sandboxed; the model names nothing. A stranger who writes
  * to an agent in a group, a web hook or a sandboxed run must not read or plant what the agent's owner asked it to keep,
  * and no agent may reach another's memory. So whatever is missing, malformed, contradictory or of an unknown kind is
- * refused, and the contexts that strangers can enter are closed until the operator opens them.
+ * refused, and the contexts that strangers can enter are closed until the operator opens them. Where the session's key
+ * leaves open who stands behind it, lineage.ts goes on from here.
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
 import type { ClosedContext, PluginConfig } from "./config.ts";
@@ -32,6 +33,7 @@ export type Refusal =
   | "no_session"
   | "agent_mismatch"
   | "malformed"
+  | "unknown_origin"
   | ClosedContext;
 
 export type Verdict = Admitted | { readonly ok: false; readonly reason: Refusal };
@@ -40,40 +42,63 @@ export interface Admitted {
   readonly ok: true;
   readonly subject: string;
   readonly agentId: string;
-  /** The context that strangers can enter and the operator opened; absent in the agent's own sessions. */
-  readonly opened?: ClosedContext;
+  /** What would have been refused had the operator not opened it; absent in the agent's own sessions. */
+  readonly opened?: Refusal;
 }
 
-/** The session kinds that matter here: the agent's own, or one that others can enter. */
-type SessionKind = "own" | "groups" | "hooks" | "malformed";
+/**
+ * What shows who stands behind a session: its key alone, as of the main session and direct chats; the key unless the host
+ * has a record that says more, as of named sessions; or only the record, as of sub-agents and cron runs, whose keys look
+ * the same whoever started them.
+ */
+export type Evidence = "key" | "record_if_any" | "record";
+
+/** A session by its key: what shows who stands behind it, or why it gets nothing. */
+export type KeyVerdict =
+  | { readonly ok: true; readonly evidence: Evidence }
+  | { readonly ok: false; readonly reason: Refusal };
+
+/** A caller by what the host says with the call. `session` is the checked key. */
+export type CallerVerdict =
+  | (Admitted & { readonly session: string; readonly evidence: Evidence })
+  | { readonly ok: false; readonly reason: Refusal };
+
+type SessionKind = Evidence | "groups" | "hooks" | "malformed";
 
 const AGENT_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export const SESSION_KEY_MAX_CHARS = 4_096;
-/** Sessions that an agent opens for its own work. */
-const OWN_WORK = new Set(["subagent", "acp", "cron"]);
-/** First words of sessions that only the operator can open: Control UI, command line, threads of the main session. */
+/** First words of sessions that the host opens for a run: nobody writes there directly. */
+const RUNS = new Set(["subagent", "acp", "cron"]);
+/** First words of sessions that the operator opens (Control UI, command line), or the host for a task, which it records. */
 const OPERATOR_SESSIONS = new Set(["main", "dashboard", "explicit", "boot", "sdk"]);
 const DIRECT_PEERS = new Set(["direct", "dm"]);
 const SHARED_PEERS = new Set(["group", "channel", "room", "guild", "space"]);
 
-/** The verdict on a caller, the same for reading and writing and for every surface. */
-export function whoAsks(caller: Caller, rules: IdentityRules): Verdict {
+/** The same for reading and writing and for every surface. Final where the evidence is "key". */
+export function whoAsks(caller: Caller, rules: IdentityRules): CallerVerdict {
   const agentId = readAgentId(caller.agentId);
   if (agentId === undefined) return refuse(isMissing(caller.agentId) ? "no_agent" : "malformed");
   if (rules.knownAgents !== undefined && !rules.knownAgents.has(agentId)) return refuse("unknown_agent");
-  const kind = sessionKind(caller.agentSessionKey, agentId, rules.mainKey);
-  if (kind === "groups" || kind === "hooks") {
-    if (!rules.allow.has(kind)) return refuse(kind);
-  } else if (kind !== "own") return refuse(kind);
+  const { agentSessionKey: session } = caller;
+  if (isMissing(session)) return refuse("no_session");
+  if (typeof session !== "string") return refuse("malformed");
+  const key = judgeKey(session, agentId, rules);
+  if (!key.ok) return key;
   const sandboxed = caller.sandboxed ?? false;
   if (typeof sandboxed !== "boolean") return refuse("malformed");
   if (sandboxed && !rules.allow.has("sandboxed")) return refuse("sandboxed");
-  return openedBy(kind, sandboxed, subjectOf(agentId, rules.subjects));
+  const subject = subjectOf(agentId, rules.subjects);
+  return subject.ok ? { ...subject, session, evidence: key.evidence } : subject;
 }
 
-function openedBy(kind: "own" | "groups" | "hooks", sandboxed: boolean, verdict: Verdict): Verdict {
-  if (!verdict.ok || (kind === "own" && !sandboxed)) return verdict;
-  return { ...verdict, opened: kind === "own" ? "sandboxed" : kind };
+/** One session of this agent by its key: the caller's, or one that it came from. */
+export function judgeKey(session: string, agentId: string, rules: IdentityRules): KeyVerdict {
+  const kind = sessionKind(session, agentId, rules.mainKey);
+  if (kind === "groups" || kind === "hooks") {
+    if (!rules.allow.has(kind)) return refuse(kind);
+    return { ok: true, evidence: "key" };
+  }
+  return kind === "malformed" || kind === "agent_mismatch" ? refuse(kind) : { ok: true, evidence: kind };
 }
 
 /** Whether memory shows only what it is sure of: a stranger must not learn by guessing what else the owner keeps. */
@@ -96,6 +121,7 @@ const REASONS: Readonly<Record<Refusal, string>> = {
   no_session: "OpenClaw did not say which session is asking",
   agent_mismatch: "the session belongs to another agent",
   malformed: "OpenClaw's account of who is asking is malformed",
+  unknown_origin: "memory is closed to this session, since OpenClaw does not say where it comes from",
   groups: "memory is closed to groups, channels and shared sessions (allow: groups opens it)",
   hooks: "memory is closed to hooks (allow: hooks opens it)",
   sandboxed: "memory is closed to sandboxed runs (allow: sandboxed opens it)",
@@ -105,13 +131,8 @@ export function sentenceOfRefusal(reason: Refusal): string {
   return REASONS[reason];
 }
 
-function sessionKind(
-  sessionKey: unknown,
-  agentId: string,
-  mainKey: string,
-): SessionKind | "no_session" | "agent_mismatch" {
-  if (isMissing(sessionKey)) return "no_session";
-  if (typeof sessionKey !== "string" || sessionKey.length > SESSION_KEY_MAX_CHARS) return "malformed";
+function sessionKind(sessionKey: string, agentId: string, mainKey: string): SessionKind | "agent_mismatch" {
+  if (sessionKey.length > SESSION_KEY_MAX_CHARS) return "malformed";
   if (/\p{Cc}/u.test(sessionKey) || sessionKey !== sessionKey.trim()) return "malformed";
   // One session for everybody, groups included (session.scope: global); the host still names the agent.
   if (sessionKey.toLowerCase() === "global") return "groups";
@@ -124,16 +145,21 @@ function sessionKind(
 function kindOfRest(parts: readonly string[], mainKey: string): SessionKind {
   const [first = ""] = parts;
   if (parts.includes("") || first === "agent" || first === "unknown") return "malformed";
-  if (first === "hook" || OWN_WORK.has(first)) return kindOfWork(parts);
-  return isForeign(parts) || !isKnownChat(parts, mainKey) ? "groups" : "own";
+  if (first === "hook") return parts.length > 1 ? "hooks" : "malformed";
+  if (RUNS.has(first)) return kindOfRun(parts);
+  if (isForeign(parts)) return "groups";
+  if (first === mainKey || first === "main" || isDirectShape(parts)) return "key";
+  return isOperatorsShape(parts) ? "record_if_any" : "groups";
 }
 
-/** A run that no person's message started directly: `<what>:<id>…`. */
-function kindOfWork([what, id]: readonly string[]): SessionKind {
-  if (id === undefined) return "malformed";
-  if (what === "hook") return "hooks";
+/** `<what>:<id>…`. What follows is judged too: the host may have put a run's origin there. */
+function kindOfRun([what, ...rest]: readonly string[]): SessionKind {
+  const [id] = rest;
+  if (id === undefined || rest.includes("agent") || rest.includes("unknown")) return "malformed";
+  if (rest.includes("hook")) return "hooks";
   // A conversation bound to an outside program; its key does not say whether it is a direct one.
-  return what === "acp" && id === "binding" ? "groups" : "own";
+  const isBound = what === "acp" && id === "binding";
+  return isBound || rest.includes("global") || isForeign(rest) ? "groups" : "record";
 }
 
 /** A part anywhere in the key says that others are in the room, or that the session is everybody's. */
@@ -145,10 +171,9 @@ function isForeign(parts: readonly string[]): boolean {
  * A session of the operator's, or of one person. Any other shape is some channel's own: as long as nobody knows who can
  * write there, it counts as shared.
  */
-function isKnownChat(parts: readonly string[], mainKey: string): boolean {
+function isOperatorsShape(parts: readonly string[]): boolean {
   const [first = "", second, third] = parts;
-  if (parts.length === 1 || first === mainKey || OPERATOR_SESSIONS.has(first)) return true;
-  return isDirectShape(parts) || (second === "slash" && third !== undefined);
+  return parts.length === 1 || OPERATOR_SESSIONS.has(first) || (second === "slash" && third !== undefined);
 }
 
 /** `direct:<peer>`, `<channel>:direct:<peer>` or `<channel>:<account>:direct:<peer>`. */
@@ -170,6 +195,6 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
-function refuse(reason: Refusal): Verdict {
+function refuse(reason: Refusal): { readonly ok: false; readonly reason: Refusal } {
   return { ok: false, reason };
 }

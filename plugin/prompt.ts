@@ -1,6 +1,6 @@
 /** The lines in the agent's system prompt: what is remembered, when to store, what not to store. */
 import { MY_MEMORY_PATH } from "./boundary.ts";
-import { within } from "./deadline.ts";
+import { startDeadline } from "./deadline.ts";
 import type { PromptParams } from "./host.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
@@ -30,9 +30,10 @@ export function makePromptPreparation(
   return async (params) => {
     try {
       // Asked first in any case: the gate remembers whether this session is sandboxed for the hooks, which are not told.
-      const verdict = parts.gate.verdict(params);
+      const deadline = startDeadline(deadlineMs);
+      const verdict = await deadline(parts.gate.verdict(params));
       if (!verdict.ok || !params.availableTools.has("memory_search")) return [];
-      const categories = await categoriesOf(parts.access, verdict.subject, lastKnown, deadlineMs);
+      const categories = await categoriesOf(parts.access, verdict.subject, lastKnown, deadline);
       return linesFor(params.availableTools, categories);
     } catch {
       return [];
@@ -63,13 +64,10 @@ async function categoriesOf(
   access: MemoryAccess,
   subject: string,
   lastKnown: Map<string, readonly string[]>,
-  deadlineMs: number,
+  deadline: ReturnType<typeof startDeadline>,
 ): Promise<readonly string[]> {
   try {
-    const { categories } = await within(
-      deadlineMs,
-      access.open().then((memory) => memory.myMemory(subject)),
-    );
+    const { categories } = await deadline(access.open().then((memory) => memory.myMemory(subject)));
     const names = categories.map((category) => category.name).filter((name) => CATEGORY.test(name));
     const shown = [...new Set(names)].sort().slice(0, MOST_CATEGORIES);
     remember(lastKnown, subject, shown);

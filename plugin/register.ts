@@ -4,7 +4,7 @@ import { registerHelmdeckCli } from "./cli.ts";
 import { makeSlashCommand } from "./command.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
 import { within } from "./deadline.ts";
-import { answersInTime, hostFindings } from "./doctor.ts";
+import { answersInTime, hostFindings, hostWarnings } from "./doctor.ts";
 import { failureOf } from "./failure.ts";
 import type { GatewayHandler, HostApi, HostConfig } from "./host.ts";
 import { subjectOf } from "./identity.ts";
@@ -12,6 +12,7 @@ import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
 import { makePromptPreparation } from "./prompt.ts";
 import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
 import { makeService } from "./service.ts";
+import { recordReader, tellsOrigins } from "./session-record.ts";
 import type { Lease } from "./shared-memory.ts";
 import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
 import { processTerminal } from "./terminal.ts";
@@ -39,7 +40,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     return access;
   };
   const access = accessFor("gateway");
-  const gate = makeGatekeeper(config, hostConfig);
+  const gate = makeGatekeeper({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
   const parts = { access, gate, log: api.logger };
 
   api.registerMemoryCorpusSupplement(makeSupplement(parts));
@@ -53,10 +54,11 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   }
   api.registerTool((context) => makeStoreTool(parts, context), { name: STORE_TOOL });
   api.registerTool((context) => makeForgetTool(parts, context), { name: FORGET_TOOL });
-  api.registerCommand(makeSlashCommand(parts));
+  const warnings = () => hostWarnings(tellsOrigins(api));
+  api.registerCommand(makeSlashCommand({ ...parts, warnings }));
   const subjects = () => subjectsToWarm(config, hostConfig());
   api.registerService(makeService({ access, log: api.logger, subjects }));
-  api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig), {
+  api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig, warnings), {
     scope: "operator.read",
   });
   registerCli(api, config, hostConfig, accessFor("command"));
@@ -80,8 +82,10 @@ function registerCli(
             config: hostConfig(),
             version: api.runtime.version,
             plugin: config,
+            tellsOrigins: tellsOrigins(api),
             answers: answersInTime,
           }),
+        hostWarnings: () => hostWarnings(tellsOrigins(api)),
         terminal: processTerminal(),
       }),
     {
@@ -102,13 +106,16 @@ function statusMethod(
   access: MemoryAccess,
   config: PluginConfig,
   hostConfig: () => HostConfig,
+  warnings: () => readonly string[],
 ): GatewayHandler {
   return async ({ params, respond }) => {
     const agentId = typeof params.agentId === "string" ? params.agentId : defaultAgent(hostConfig());
     const verdict = subjectOf(agentId, config.subjects);
     try {
-      const status = access.open().then((memory) => memory.status(verdict.ok ? verdict.subject : undefined));
-      respond(true, await within(ANSWER_DEADLINE_MS, status));
+      const asked = access.open().then((memory) => memory.status(verdict.ok ? verdict.subject : undefined));
+      const status = await within(ANSWER_DEADLINE_MS, asked);
+      const said = warnings();
+      respond(true, said.length === 0 ? status : { ...status, warnings: said });
     } catch (error) {
       respond(true, { state: "failed", error: failureOf(error) });
     }

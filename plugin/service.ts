@@ -4,6 +4,7 @@ import { within } from "./deadline.ts";
 import { logLineOf } from "./failure.ts";
 import type { Logger, Service, ServiceContext } from "./host.ts";
 import type { MemoryAccess } from "./memory-access.ts";
+import { lendScheduler } from "./scheduler.ts";
 
 /** The gateway's start waits for this. A hot reload gives a service 5 s, and fails as a whole, plugin and all, when it takes longer. */
 export const START_DEADLINE_MS = 3_000;
@@ -27,6 +28,7 @@ export function makeService(parts: ServiceParts): Service {
   let running: ServiceContext | undefined;
   let recheck: NodeJS.Timeout | undefined;
   let reported: string | undefined;
+  let takeBackScheduler: (() => void) | undefined;
 
   async function look(context: ServiceContext): Promise<void> {
     const failure = await failureOfOpening(parts);
@@ -43,6 +45,7 @@ export function makeService(parts: ServiceParts): Service {
     id: "helmdeck-memory",
     start(context) {
       clearTimeout(recheck);
+      takeBackScheduler = context.getCron && lendScheduler(context.getCron);
       running = context;
       reported = undefined;
       return look(context);
@@ -50,6 +53,7 @@ export function makeService(parts: ServiceParts): Service {
     async stop() {
       running = undefined;
       clearTimeout(recheck);
+      takeBackScheduler?.();
       await parts.access
         .close()
         .catch((error: unknown) => parts.log.warn(`helmdeck memory: ${logLineOf(error)}`));

@@ -14,7 +14,7 @@ import {
 /** Enough of a passage to recognise it by. */
 const PASSAGE_MAX_LINES = 4;
 
-export function statusText(status: MemoryStatus): string {
+export function statusText(status: MemoryStatus, warnings: readonly string[] = []): string {
   const lines = [
     `helmdeck memory: ${status.state}${status.error ? ` (${status.error.code})` : ""}`,
     ...(status.error
@@ -31,7 +31,7 @@ export function statusText(status: MemoryStatus): string {
       `  ${plainLine(subject.name)}: ${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of tool runs`,
     );
   }
-  return lines.join("\n");
+  return [...lines, ...warnings.map((warning) => `  ${warning}`)].join("\n");
 }
 
 function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[] {

@@ -1,7 +1,7 @@
 /** What OpenClaw's memory_search and memory_get ask of us: ranked hits, and documents by path. */
 import type { Memory, RecallAnswer } from "../app/index.ts";
 import { documentForHost, hitsForHost, PATH_PREFIX } from "./boundary.ts";
-import { within } from "./deadline.ts";
+import { startDeadline } from "./deadline.ts";
 import { logLineOf, sentenceOf } from "./failure.ts";
 import type { GetParams, GetResult, Logger, SearchHit, SearchParams, Supplement } from "./host.ts";
 import { isQuiet } from "./identity.ts";
@@ -34,9 +34,10 @@ export function makeSupplement(parts: SupplementParts): Supplement {
     if (reason !== undefined && reason !== lastReason) parts.log.info(`helmdeck memory, in part: ${reason}`);
     lastReason = reason;
   };
-  const ask = async <T>(work: (memory: Memory) => Promise<T>): Promise<T> => {
+  type Deadline = ReturnType<typeof startDeadline>;
+  const ask = async <T>(deadline: Deadline, work: (memory: Memory) => Promise<T>): Promise<T> => {
     try {
-      return await within(deadlineMs, parts.access.open().then(work));
+      return await deadline(parts.access.open().then(work));
     } catch (error) {
       parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
       // No cause: the host may print it, and a cause could say more than this sentence does.
@@ -46,11 +47,12 @@ export function makeSupplement(parts: SupplementParts): Supplement {
   return {
     async search(params: SearchParams): Promise<SearchHit[]> {
       const query = typeof params.query === "string" ? params.query.slice(0, QUERY_MAX_CHARS).trim() : "";
-      const verdict = parts.gate.verdict(params);
+      const deadline = startDeadline(deadlineMs);
+      const verdict = await parts.gate.verdict(params);
       if (query === "" || !verdict.ok) return [];
       const limit = limitOf(params.maxResults);
       const quiet = isQuiet(verdict);
-      const answer = await ask((memory) =>
+      const answer = await ask(deadline, (memory) =>
         memory.search(verdict.subject, { query, limit, ...(quiet && { quiet }) }),
       );
       noteReason(answer?.reason);
@@ -60,14 +62,15 @@ export function makeSupplement(parts: SupplementParts): Supplement {
     async get(params: GetParams): Promise<GetResult | null> {
       const path = params.lookup;
       if (typeof path !== "string" || !path.startsWith(PATH_PREFIX)) return null;
-      const verdict = parts.gate.verdict(params);
+      const deadline = startDeadline(deadlineMs);
+      const verdict = await parts.gate.verdict(params);
       if (!verdict.ok) return null;
       const query = {
         path,
         ...positive("fromLine", params.fromLine),
         ...positive("lineCount", params.lineCount),
       };
-      const slice = await ask((memory) => memory.readDocument(verdict.subject, query));
+      const slice = await ask(deadline, (memory) => memory.readDocument(verdict.subject, query));
       return slice === undefined ? null : (documentForHost(slice) ?? null);
     },
   };

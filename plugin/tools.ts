@@ -8,7 +8,7 @@ import {
   type StoredFact,
 } from "../app/index.ts";
 import { lineOf } from "./boundary.ts";
-import { within } from "./deadline.ts";
+import { startDeadline } from "./deadline.ts";
 import { logLineOf, ToolFailure } from "./failure.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./host.ts";
 import { sentenceOfRefusal } from "./identity.ts";
@@ -110,16 +110,14 @@ async function perform(
   work: (memory: Memory, subject: string) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   try {
-    const verdict = parts.gate.verdict({
+    const deadline = startDeadline(parts.deadlineMs ?? WRITE_DEADLINE_MS);
+    const verdict = await parts.gate.verdict({
       agentId: context.agentId,
       agentSessionKey: context.sessionKey,
       sandboxed: context.sandboxed,
     });
     if (!verdict.ok) throw new HelmdeckError("identity_refused", `${sentenceOfRefusal(verdict.reason)}.`);
-    return await within(
-      parts.deadlineMs ?? WRITE_DEADLINE_MS,
-      parts.access.open().then((memory) => work(memory, verdict.subject)),
-    );
+    return await deadline(parts.access.open().then((memory) => work(memory, verdict.subject)));
   } catch (error) {
     const failure = new ToolFailure(error);
     if (failure.code !== "invalid_input" && failure.code !== "identity_refused") {

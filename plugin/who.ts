@@ -1,32 +1,102 @@
-/** The host's side of identity: the rules that hold right now, and whether a session may be sandboxed. */
+/** The host's side of identity: the rules that hold right now, where a session comes from, whether it may be sandboxed. */
 import type { PluginConfig } from "./config.ts";
-import type { HostApi, HostConfig } from "./host.ts";
-import { type Caller, type IdentityRules, SESSION_KEY_MAX_CHARS, type Verdict, whoAsks } from "./identity.ts";
+import { within } from "./deadline.ts";
+import { logLineOf } from "./failure.ts";
+import type { HostApi, HostConfig, Logger } from "./host.ts";
+import {
+  type Caller,
+  type IdentityRules,
+  type Refusal,
+  SESSION_KEY_MAX_CHARS,
+  subjectOf,
+  type Verdict,
+  whoAsks,
+} from "./identity.ts";
+import { type Lineage, refusalByOrigin } from "./lineage.ts";
+import type { ReadRecord } from "./session-record.ts";
 
 const DEFAULT_AGENT = "main";
+/** A host that does not say in this time where a session comes from counts as one that does not know. */
+export const ORIGIN_DEADLINE_MS = 1_000;
 /** How many sessions' last known sandbox state is kept. */
 const SESSIONS_REMEMBERED = 1_000;
 
-/** Decides who is asking, by the plugin's configuration and the host's as it is at the moment of the call. */
+/** Decides who is asking, by the plugin's configuration and the host's as it is at the moment of the call. Never rejects. */
 export interface Gatekeeper {
   /** For calls in which the host says whether the run is sandboxed. */
-  verdict(caller: Caller): Verdict;
+  verdict(caller: Caller): Promise<Verdict>;
   /** For hooks and commands, where it does not. */
-  verdictWithoutSandboxFlag(caller: Omit<Caller, "sandboxed">): Verdict;
+  verdictWithoutSandboxFlag(caller: Omit<Caller, "sandboxed">): Promise<Verdict>;
 }
 
-export function makeGatekeeper(config: PluginConfig, hostConfig: () => HostConfig): Gatekeeper {
+export interface GatekeeperParts {
+  readonly config: PluginConfig;
+  readonly hostConfig: () => HostConfig;
+  readonly readRecord: ReadRecord;
+  readonly log: Logger;
+  readonly originDeadlineMs?: number;
+}
+
+export function makeGatekeeper(parts: GatekeeperParts): Gatekeeper {
+  const { config, hostConfig } = parts;
   const seen = new Map<unknown, boolean>();
+  const originOf = makeOriginCheck(parts);
+
+  async function refusalOf(
+    caller: Caller,
+    host: HostConfig,
+    rules: IdentityRules,
+  ): Promise<Refusal | undefined> {
+    const asked = whoAsks(caller, rules);
+    if (!asked.ok) return asked.reason;
+    const { agentId, session, evidence } = asked;
+    const isSandboxed = (key: string) =>
+      seen.get(key) === true || maybeSandboxed(host, { agentId, agentSessionKey: key });
+    return originOf((readRecord) =>
+      refusalByOrigin(session, evidence, { agentId, rules, readRecord, isSandboxed }),
+    );
+  }
+
+  async function settle(caller: Caller, host: HostConfig): Promise<Verdict> {
+    const rules = rulesFrom(config, host);
+    const reason = await refusalOf(caller, host, rules);
+    if (reason !== undefined) return { ok: false, reason };
+    const verdict = subjectOf(String(caller.agentId), config.subjects);
+    if (!verdict.ok || rules.allow.size === 0) return verdict;
+    const opened = await refusalOf(caller, host, { ...rules, allow: new Set() });
+    return opened === undefined ? verdict : { ...verdict, opened };
+  }
+
   return {
-    verdict(caller) {
+    async verdict(caller) {
       remember(seen, caller);
-      return whoAsks(caller, rulesFrom(config, hostConfig()));
+      return settle(caller, hostConfig());
     },
-    verdictWithoutSandboxFlag(caller) {
+    async verdictWithoutSandboxFlag(caller) {
       const host = hostConfig();
       const sandboxed = seen.get(caller.agentSessionKey) ?? maybeSandboxed(host, caller);
-      return whoAsks({ ...caller, sandboxed }, rulesFrom(config, host));
+      return settle({ ...caller, sandboxed }, host);
     },
+  };
+}
+
+type Asking = (readRecord: Lineage["readRecord"]) => Promise<Refusal | undefined>;
+
+/** Closed where the host cannot be asked; the log says so once, until it can be asked again. */
+function makeOriginCheck({ readRecord, log, originDeadlineMs = ORIGIN_DEADLINE_MS }: GatekeeperParts) {
+  let lastTrouble: string | undefined;
+  return async (asking: Asking): Promise<Refusal | undefined> => {
+    try {
+      const refusal = await within(originDeadlineMs, asking(readRecord));
+      lastTrouble = undefined;
+      return refusal;
+    } catch (error) {
+      const trouble = logLineOf(error);
+      if (trouble !== lastTrouble)
+        log.warn(`helmdeck memory is closed to a session of unknown origin: ${trouble}`);
+      lastTrouble = trouble;
+      return "unknown_origin";
+    }
   };
 }
 

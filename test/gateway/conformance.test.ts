@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { PLUGIN_DIST } from "../../scripts/build.ts";
 import { OPERATORS_ONLY, PROBES, TREASURE } from "./probes.ts";
-import { sharedOpenClaw } from "./shared.ts";
+import { endOfRun, sharedOpenClaw, spawnSubAgent } from "./shared.ts";
 
 const openclaw = sharedOpenClaw();
 const GROUP = "agent:main:telegram:group:-100555";
@@ -31,6 +31,7 @@ interface Manifest {
 }
 
 let inspected: Inspected;
+let groupsSubAgent: string;
 let manifest: Manifest;
 
 beforeAll(async () => {
@@ -44,6 +45,9 @@ beforeAll(async () => {
   inspected = JSON.parse(stdout);
   manifest = JSON.parse(await readFile(join(PLUGIN_DIST, "openclaw.plugin.json"), "utf8"));
   await openclaw.invokeTool("helmdeck__memory_store", { key: TREASURE.key, value: TREASURE.value });
+  const subAgent = await spawnSubAgent(openclaw, `${GROUP}1`, "Wait for orders.");
+  await endOfRun(openclaw, subAgent.runId);
+  groupsSubAgent = subAgent.sessionKey;
 });
 
 describe("openclaw plugins inspect", () => {
@@ -73,6 +77,13 @@ describe("main's memory", () => {
   it.each(Object.entries(PROBES))("is not reached from a group: %s", async (_surface, reaches) => {
     expect(await reaches(openclaw, GROUP)).toBe(false);
   });
+
+  it.each(Object.entries(PROBES))(
+    "is not reached from a group's sub-agent: %s",
+    async (_surface, reaches) => {
+      expect(await reaches(openclaw, groupsSubAgent)).toBe(false);
+    },
+  );
 
   it.each(Object.entries(OPERATORS_ONLY))("is the operator's: %s", async (_surface, check) => {
     await check(openclaw);

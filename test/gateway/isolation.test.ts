@@ -19,13 +19,14 @@ const CLOSED_SESSIONS = [
   "agent:main:whatsapp:120363@g.us",
   "agent:main:hook:0b1c",
   "agent:main:matrix:room:!x:example.org",
-];
-const OWN_SESSIONS = [
-  "agent:main:main",
-  "agent:main:telegram:direct:42",
+  "agent:main:subagent:telegram:group:1",
+  "agent:main:cron:x:group:1:run:2",
+  // Nobody knows where these come from; those that OpenClaw really starts are in children.test.ts.
   "agent:main:subagent:0b1c",
+  "agent:main:acp:0b1c",
   "agent:main:cron:nightly:run:3",
 ];
+const OWN_SESSIONS = ["agent:main:main", "agent:main:telegram:direct:42", "agent:main:explicit:0b1c"];
 
 beforeAll(async () => {
   for (const agent of ["main", "work"]) {
@@ -105,7 +106,7 @@ describe("the agent's own sessions", () => {
   });
 });
 
-describe("a group, a channel or a hook", () => {
+describe("a group, a channel, a hook or a run of unknown origin", () => {
   it.each(CLOSED_SESSIONS)("%s finds nothing", async (sessionKey) => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "all" }, { sessionKey });
     expect(pathsOf(reply, "helmdeck")).toEqual([]);

@@ -20,6 +20,9 @@ declare module "vitest" {
   }
 }
 
+/** For web hooks, which strangers call. */
+export const HOOK_TOKEN = "a-token-that-web-hooks-share";
+
 export const NOTES = {
   "MEMORY.md": "# Notes\n\nKonflux is the build system at work. Its deployment goes through GitOps.\n",
   "memory/2026-11-02.md": "# Standup\n\nTalked about the harvest of the pear trees with the neighbours.\n",
@@ -47,6 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
         },
         tools: { sandbox: { tools: { allow: ["memory_search", "memory_get", "helmdeck__*"] } } },
         models: { providers: { "stand-in": providerAt(model.baseUrl) } },
+        hooks: { enabled: true, token: HOOK_TOKEN },
         mcp: {
           servers: {
             helmdeck: { command: process.execPath, args: [join(import.meta.dirname, "mcp-server.ts")] },

@@ -20,7 +20,7 @@ export function sharedOpenClaw(): OpenClawClient {
   });
 }
 
-import { type ModelRequest, textOf } from "./stand-in-model.ts";
+import { type ModelRequest, scriptFor, textOf } from "./stand-in-model.ts";
 
 const TURN_WITHIN_MS = 90_000;
 const PATCH_WITHIN_MS = 60_000;
@@ -68,7 +68,12 @@ export async function agentTurn(
     deliver: false,
     idempotencyKey: randomUUID(),
   });
-  const params = { runId: member(accepted, "runId") ?? null, timeoutMs: TURN_WITHIN_MS };
+  return endOfRun(openclaw, String(member(accepted, "runId")));
+}
+
+/** Waits for a run that is under way, such as a sub-agent's; throws like {@link agentTurn}. */
+export async function endOfRun(openclaw: OpenClawClient, runId: string): Promise<Turn> {
+  const params = { runId, timeoutMs: TURN_WITHIN_MS };
   const ended = await openclaw.rpc("agent.wait", params, { timeoutMs: TURN_WITHIN_MS + 10_000 });
   const text = member(member(ended, "terminalReply"), "text");
   if (member(ended, "status") === "ok" && typeof text === "string") return { text };
@@ -76,6 +81,32 @@ export async function agentTurn(
   throw new Error(
     `the turn did not go well: ${JSON.stringify(ended)}\nThe end of the gateway's log:\n${log}`,
   );
+}
+
+/** A sub-agent as OpenClaw's tool names it. */
+export interface SubAgent {
+  readonly sessionKey: string;
+  readonly runId: string;
+}
+
+/** Has the agent start a sub-agent from a session; `how` are more arguments of the tool. */
+export async function spawnSubAgent(
+  openclaw: OpenClawClient,
+  sessionKey: string,
+  task: string,
+  how: JsonObject = {},
+): Promise<SubAgent> {
+  const args = { task, expectsCompletionMessage: false, ...how };
+  const message = scriptFor("Have it done.", [{ tool: "sessions_spawn", args }]);
+  return subAgentIn((await agentTurn(openclaw, { sessionKey, message })).text);
+}
+
+/** The sub-agent in the tool's answer, which reaches the test as JSON in JSON. */
+export function subAgentIn(text: string): SubAgent {
+  const [, sessionKey] = /childSessionKey[\\": ]+(agent:[\w:-]+)/.exec(text) ?? [];
+  const [, runId] = /runId[\\": ]+([\w-]+)/.exec(text) ?? [];
+  if (sessionKey === undefined || runId === undefined) throw new Error(`no sub-agent was started: ${text}`);
+  return { sessionKey, runId };
 }
 
 /** The system prompt of the newest request to the stand-in model whose messages hold the text. */

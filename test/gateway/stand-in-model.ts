@@ -31,9 +31,10 @@ export interface StandInModel {
 export const MODEL_ID = "stand-in";
 const SCRIPT = /<<CALL (.*?)>>/s;
 
-/** The text that makes the model call these tools in this order. */
+/** The text that makes the model call these tools in this order. An argument may be such a text itself, for a sub-agent. */
 export function scriptFor(text: string, calls: readonly ScriptedCall[]): string {
-  return `${text} <<CALL ${JSON.stringify(calls)}>>`;
+  const script = JSON.stringify(calls).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+  return `${text} <<CALL ${script}>>`;
 }
 
 export async function startStandInModel(): Promise<StandInModel> {

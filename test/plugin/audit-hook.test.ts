@@ -139,7 +139,7 @@ describe("the hook", () => {
     const rows: { subject: string; row: PackAudit }[] = [];
     const memory = fakeMemory({ recordPackRun: async (subject, row) => void rows.push({ subject, row }) });
     const log = recordingLogger();
-    const gate = gateFor(config, host);
+    const gate = gateFor(config, { config: host });
     return { rows, log, hook: makeAuditHook({ access: accessTo(memory), gate, log, servers: SERVERS }) };
   }
 

@@ -18,6 +18,7 @@ interface Shell {
 interface Setup {
   readonly answer?: string;
   readonly host?: readonly Finding[];
+  readonly warnings?: readonly string[];
 }
 
 async function typing(args: readonly string[], memory: Memory | Error, setup: Setup = {}): Promise<Shell> {
@@ -33,6 +34,7 @@ async function typing(args: readonly string[], memory: Memory | Error, setup: Se
     defaultAgent: "main",
     subjectOf: (agentId) => subjectOf(agentId, new Map([["work", "shared"]])),
     hostFindings: async () => setup.host ?? [],
+    hostWarnings: () => setup.warnings ?? [],
     terminal: {
       out: (text) => void shell.out.push(text),
       err: (text) => void shell.err.push(text),
@@ -79,6 +81,16 @@ describe("status", () => {
     const { out, exitCode } = await typing(["status", "--json"], memory);
     expect(JSON.parse(out.join())).toEqual(READY);
     expect(exitCode).toBe(0);
+  });
+
+  test("says whom the host keeps from memory", async () => {
+    const memory = fakeMemory({ status: async () => READY });
+    const warnings = ["sub-agents find nothing"];
+    expect((await typing(["status"], memory, { warnings })).out.join()).toContain(
+      "\n  sub-agents find nothing",
+    );
+    const { out } = await typing(["status", "--json"], memory, { warnings });
+    expect(JSON.parse(out.join())).toEqual({ ...READY, warnings });
   });
 
   test("a memory that does not open is shown with its reason, and is a failure", async () => {

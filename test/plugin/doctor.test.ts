@@ -5,11 +5,19 @@ import { answersInTime, hostFindings, TESTED_HOST_VERSION } from "../../plugin/d
 import type { HostConfig } from "../../plugin/host.ts";
 import { configOf } from "./fake-host.ts";
 
-const findings = (config: HostConfig, more: { version?: string; plugin?: unknown; answers?: boolean } = {}) =>
+interface More {
+  readonly version?: string;
+  readonly plugin?: unknown;
+  readonly tellsOrigins?: boolean;
+  readonly answers?: boolean;
+}
+
+const findings = (config: HostConfig, more: More = {}) =>
   hostFindings({
     config,
     version: more.version ?? TESTED_HOST_VERSION,
     plugin: configOf(more.plugin),
+    tellsOrigins: more.tellsOrigins ?? true,
     answers: async () => more.answers ?? true,
   });
 
@@ -31,7 +39,7 @@ test("whatever is not well says what to do", async () => {
       session: { groupScope: "main", scope: "global" },
       memory: { search: { provider: "ollama", remote: { baseUrl: "http://127.0.0.1:9" } } },
     },
-    { version: "2026.8.1", plugin: { searchByDefault: false }, answers: false },
+    { version: "2026.8.1", plugin: { searchByDefault: false }, tellsOrigins: false, answers: false },
   );
   const notWell = all.filter(({ level }) => level !== "ok");
   expect(notWell.map(({ level, check }) => [level, check])).toEqual([
@@ -42,6 +50,7 @@ test("whatever is not well says what to do", async () => {
     ["warning", "direct chats"],
     ["warning", "groups"],
     ["warning", "global session"],
+    ["warning", "sub-agents and scheduled runs"],
     ["warning", "memory-wiki"],
     ["warning", "OpenClaw's own embeddings"],
   ]);

@@ -1,6 +1,7 @@
 /** What the host hands over, as far as a unit test needs it. The real host is driven by test/gateway. */
 import { type PluginConfig, parseConfig } from "../../plugin/config.ts";
 import type { HostConfig, Logger } from "../../plugin/host.ts";
+import type { ReadRecord } from "../../plugin/session-record.ts";
 import { type Gatekeeper, makeGatekeeper } from "../../plugin/who.ts";
 
 export interface RecordingLogger extends Logger {
@@ -13,8 +14,23 @@ export function recordingLogger(): RecordingLogger {
   return { lines, debug: note, info: note, warn: note, error: note };
 }
 
-export function gateFor(config: unknown = {}, host: HostConfig = {}): Gatekeeper {
-  return makeGatekeeper(parseConfig(config), () => host);
+export interface FakeHost {
+  readonly config?: HostConfig;
+  readonly configNow?: () => HostConfig;
+  readonly readRecord?: ReadRecord;
+  readonly log?: Logger;
+  readonly originDeadlineMs?: number;
+}
+
+/** A gate over a host that has, unless a test says otherwise, no record of any session. */
+export function gateFor(config: unknown = {}, host: FakeHost = {}): Gatekeeper {
+  return makeGatekeeper({
+    readRecord: async () => undefined,
+    log: recordingLogger(),
+    ...host,
+    config: parseConfig(config),
+    hostConfig: host.configNow ?? (() => host.config ?? {}),
+  });
 }
 
 export function configOf(raw: unknown = {}): PluginConfig {

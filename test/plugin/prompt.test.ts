@@ -80,6 +80,15 @@ describe("prompt lines", () => {
     expect(lines).toEqual(linesFor(ALL_TOOLS, []));
   });
 
+  test("are absent, within the deadline, where the host does not say in time where a session comes from", async () => {
+    const memory = fakeMemory({ myMemory: async () => holding(["user_facts", 1]) });
+    const gate = gateFor({}, { readRecord: hanging, originDeadlineMs: 60_000 });
+    const prepare = makePromptPreparation({ access: accessTo(memory), gate, deadlineMs: DEADLINE_MS });
+    const subAgent = { ...MAIN, agentSessionKey: "agent:main:subagent:1" };
+    expect(await prepare({ ...subAgent, availableTools: ALL_TOOLS })).toEqual([]);
+    expect(memory.calls).toEqual([]);
+  });
+
   test("keep the last known categories when memory is slow or broken for once", async () => {
     const answers = [
       async () => holding(["user_facts", 1]),

@@ -7,6 +7,13 @@ import { fakeMemory } from "./fake-memory.ts";
 
 const MODES = ["full", "discovery", "tool-discovery", "setup-only", "setup-runtime", "cli-metadata"] as const;
 
+/** What the host has on record: two sub-agents, one of them a group's. */
+const RECORDS: Readonly<Record<string, object>> = {
+  "agent:main:subagent:of-group": { spawnedBy: GROUP_CONTEXT.sessionKey },
+  "agent:main:subagent:of-main": { spawnedBy: MAIN_CONTEXT.sessionKey },
+};
+const getSessionEntry = ({ sessionKey }: { sessionKey: string }) => RECORDS[sessionKey];
+
 /** Records what is registered. Like the host's, its runtime throws where only metadata is wanted. */
 function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[number] = "full") {
   const registered: Record<string, unknown[][]> = {};
@@ -18,6 +25,7 @@ function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[nu
       get: (_, name) => {
         if (registrationMode === "cli-metadata")
           throw new Error("The runtime is not available in this mode.");
+        if (name === "agent") return { session: { getSessionEntry } };
         return name === "config" ? { current: () => ({}) } : undefined;
       },
     },
@@ -131,10 +139,13 @@ describe("every way to memory", () => {
     ]);
   }
 
-  test("is closed to a group, a hook, another agent's session and to nobody", async () => {
+  test("is closed to a group, its sub-agents, a hook, another agent's session and to nobody", async () => {
     const strangers = [
       GROUP_CONTEXT,
       { agentId: "main", sessionKey: "agent:main:hook:1" },
+      { agentId: "main", sessionKey: "agent:main:subagent:of-group" },
+      { agentId: "main", sessionKey: "agent:main:subagent:of-nobody" },
+      { agentId: "main", sessionKey: "agent:main:cron:1:run:2" },
       { agentId: "other", sessionKey: "agent:main:main" },
       {},
     ];
@@ -145,9 +156,12 @@ describe("every way to memory", () => {
     }
   });
 
-  test("is open to the agent itself, and reaches its memory only", async () => {
+  test.each([
+    ["the agent itself", MAIN_CONTEXT],
+    ["its sub-agent", { agentId: "main", sessionKey: "agent:main:subagent:of-main" }],
+  ])("is open to %s, and reaches the agent's memory only", async (_, context) => {
     const memory = fakeMemory();
-    await callEverything(MAIN_CONTEXT, memory);
+    await callEverything(context, memory);
     expect(memory.calls.map(({ method }) => method).sort()).toEqual(
       [
         "forget",

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { HelmdeckError, type Memory, type MemoryStatus } from "../../app/index.ts";
 import type { ServiceContext } from "../../plugin/host.ts";
+import { scheduledJobs } from "../../plugin/scheduler.ts";
 import { makeService, RECHECK_MS } from "../../plugin/service.ts";
 import { recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
@@ -39,6 +40,18 @@ describe("start", () => {
       ["warm", "work"],
     ]);
     expect(log.lines).toEqual([]);
+  });
+
+  test("lends the gateway's scheduler to the copies that agent runs ask, until it stops", async () => {
+    const { service, context } = serviceOver(fakeMemory({ status: async () => READY, warm: async () => {} }));
+    const list = vi.fn(async () => [{ id: "job" }]);
+    // Only the method that is called.
+    const getCron = (() => ({ list })) as unknown as NonNullable<ServiceContext["getCron"]>;
+    await service.start({ ...context, getCron });
+    expect(await scheduledJobs()).toEqual([{ id: "job" }]);
+    expect(list).toHaveBeenCalledWith({ includeDisabled: true });
+    await service.stop?.(context);
+    expect(await scheduledJobs()).toBeUndefined();
   });
 
   test("does not wait for the warming up", async () => {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { HostConfig } from "../../plugin/host.ts";
-import { knownAgents, liveConfig, makeGatekeeper } from "../../plugin/who.ts";
-import { configOf, gateFor, MAIN } from "./fake-host.ts";
+import { isQuiet } from "../../plugin/identity.ts";
+import { knownAgents, liveConfig } from "../../plugin/who.ts";
+import { gateFor, MAIN } from "./fake-host.ts";
 
 const CALLER = { agentId: "main", agentSessionKey: "agent:main:main" };
 
 describe("which agents are known", () => {
-  test("none are listed: nobody can be unknown", () => {
+  test("none are listed: nobody can be unknown", async () => {
     expect(knownAgents({})).toBeUndefined();
     expect(knownAgents({ agents: {} })).toBeUndefined();
-    expect(gateFor().verdict({ agentId: "nosuch", agentSessionKey: "agent:nosuch:main" })).toMatchObject({
-      ok: true,
-    });
+    const caller = { agentId: "nosuch", agentSessionKey: "agent:nosuch:main" };
+    expect(await gateFor().verdict(caller)).toMatchObject({ ok: true });
   });
 
   test("listed by id, and in the older list", () => {
@@ -21,22 +21,22 @@ describe("which agents are known", () => {
     expect(knownAgents(older as never)).toEqual(new Set(["main", "", "work"]));
   });
 
-  test("an agent that is removed loses access at once", () => {
-    let host: HostConfig = { agents: { entries: { main: {}, work: {} } } };
-    const gate = makeGatekeeper(configOf(), () => host);
+  test("an agent that is removed loses access at once", async () => {
+    let config: HostConfig = { agents: { entries: { main: {}, work: {} } } };
+    const gate = gateFor({}, { configNow: () => config });
     const caller = { agentId: "work", agentSessionKey: "agent:work:main" };
-    expect(gate.verdict(caller)).toMatchObject({ ok: true });
-    host = { agents: { entries: { main: {} } } };
-    expect(gate.verdict(caller)).toEqual({ ok: false, reason: "unknown_agent" });
+    expect(await gate.verdict(caller)).toMatchObject({ ok: true });
+    config = { agents: { entries: { main: {} } } };
+    expect(await gate.verdict(caller)).toEqual({ ok: false, reason: "unknown_agent" });
   });
 });
 
 describe("where the host does not say whether a run is sandboxed", () => {
-  const verdictUnder = (host: object, agentSessionKey = "agent:main:main") =>
-    gateFor({}, host).verdictWithoutSandboxFlag({ agentId: "main", agentSessionKey });
+  const verdictUnder = (config: HostConfig, agentSessionKey = "agent:main:main") =>
+    gateFor({}, { config }).verdictWithoutSandboxFlag({ agentId: "main", agentSessionKey });
   const CLOSED = { ok: false, reason: "sandboxed" };
 
-  test.each([
+  test.each<[string, HostConfig]>([
     ["no sandbox", {}],
     ["sandbox off", { agents: { defaults: { sandbox: { mode: "off" } } } }],
     [
@@ -44,38 +44,40 @@ describe("where the host does not say whether a run is sandboxed", () => {
       { agents: { defaults: { sandbox: { mode: "all" } }, entries: { main: { sandbox: { mode: "off" } } } } },
     ],
     ["everything but the main session", { agents: { defaults: { sandbox: { mode: "non-main" } } } }],
-  ])("%s leaves the main session open", (_, host) => {
-    expect(verdictUnder(host)).toMatchObject({ ok: true });
+  ])("%s leaves the main session open", async (_, host) => {
+    expect(await verdictUnder(host)).toMatchObject({ ok: true });
   });
 
-  test("all sessions sandboxed closes all", () => {
-    expect(verdictUnder({ agents: { defaults: { sandbox: { mode: "all" } } } })).toEqual(CLOSED);
+  test("all sessions sandboxed closes all", async () => {
+    expect(await verdictUnder({ agents: { defaults: { sandbox: { mode: "all" } } } })).toEqual(CLOSED);
   });
 
-  test("this agent sandboxed closes it, whatever its name's case", () => {
-    expect(verdictUnder({ agents: { entries: { Main: { sandbox: { mode: "all" } } } } })).toEqual(CLOSED);
+  test("this agent sandboxed closes it, whatever its name's case", async () => {
+    expect(await verdictUnder({ agents: { entries: { Main: { sandbox: { mode: "all" } } } } })).toEqual(
+      CLOSED,
+    );
   });
 
-  test("everything but the main session closes a sub-agent", () => {
-    const host = { agents: { defaults: { sandbox: { mode: "non-main" } } } };
-    expect(verdictUnder(host, "agent:main:subagent:1")).toEqual(CLOSED);
+  test("everything but the main session closes a sub-agent", async () => {
+    const host: HostConfig = { agents: { defaults: { sandbox: { mode: "non-main" } } } };
+    expect(await verdictUnder(host, "agent:main:subagent:1")).toEqual(CLOSED);
   });
 
-  test("what the host last said of the session counts more than the configuration", () => {
-    const gate = gateFor({}, {});
-    gate.verdict({ ...CALLER, sandboxed: true });
-    expect(gate.verdictWithoutSandboxFlag(CALLER)).toEqual(CLOSED);
-    gate.verdict({ ...CALLER, sandboxed: false });
-    expect(gate.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
+  test("what the host last said of the session counts more than the configuration", async () => {
+    const gate = gateFor();
+    await gate.verdict({ ...CALLER, sandboxed: true });
+    expect(await gate.verdictWithoutSandboxFlag(CALLER)).toEqual(CLOSED);
+    await gate.verdict({ ...CALLER, sandboxed: false });
+    expect(await gate.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
   });
 
-  test("what was said of very many sessions is forgotten, not kept for ever", () => {
-    const gate = gateFor({}, {});
-    gate.verdict({ ...CALLER, sandboxed: true });
+  test("what was said of very many sessions is forgotten, not kept for ever", async () => {
+    const gate = gateFor();
+    await gate.verdict({ ...CALLER, sandboxed: true });
     for (let index = 0; index < 1_000; index += 1) {
-      gate.verdict({ ...MAIN, agentSessionKey: `agent:main:subagent:${index}` });
+      await gate.verdict({ ...MAIN, agentSessionKey: `agent:main:subagent:${index}` });
     }
-    expect(gate.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
+    expect(await gate.verdictWithoutSandboxFlag(CALLER)).toMatchObject({ ok: true });
   });
 });
 
@@ -94,4 +96,30 @@ test("the host's configuration is read anew, and that of registration time where
     },
   );
   expect(liveConfig({ config: older, runtime: trap } as never)()).toBe(older);
+});
+
+describe("contexts that the operator opened", () => {
+  const gate = gateFor({ allow: ["groups", "hooks", "sandboxed"] });
+  const from = (agentSessionKey: string, sandboxed = false) =>
+    gate.verdict({ agentId: "main", agentSessionKey, sandboxed });
+
+  test.each([
+    ["a group", "agent:main:telegram:group:-100", false, "groups"],
+    ["a hook", "agent:main:hook:0b9f7f3e", false, "hooks"],
+    ["a sandboxed run", "agent:main:main", true, "sandboxed"],
+    ["a sandboxed run in a group", "agent:main:slack:channel:C1", true, "groups"],
+  ])("%s is told as such, and quiet", async (_, sessionKey, sandboxed, opened) => {
+    const verdict = await from(sessionKey, sandboxed);
+    expect(verdict).toMatchObject({ ok: true, opened });
+    expect(verdict.ok && isQuiet(verdict)).toBe(true);
+  });
+
+  test.each(["agent:main:main", "agent:main:telegram:direct:12"])(
+    "%s is the agent's own, and hears what is possible, whatever is open",
+    async (sessionKey) => {
+      const verdict = await from(sessionKey);
+      expect(verdict).toEqual({ ok: true, subject: "main", agentId: "main" });
+      expect(verdict.ok && isQuiet(verdict)).toBe(false);
+    },
+  );
 });

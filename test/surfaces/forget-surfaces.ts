@@ -213,6 +213,7 @@ function underOpenClaw(memory: Memory, flags: readonly string[]): Forget {
       defaultAgent: "main",
       subjectOf: (agentId) => subjectOf(agentId, new Map()),
       hostFindings: async () => [],
+      hostWarnings: () => [],
       terminal: {
         out: (text) => void said.push(text),
         err: (text) => void said.push(text),
