@@ -87,7 +87,7 @@ export interface OpenClawReady {
     | undefined;
 }
 
-/** `silent`: something is at its address that does not answer in time. */
+/** `silent`: it does not answer in time, and cannot be taken for stopped either. */
 export type GatewayFacts = "running" | "stopped" | "remote" | "silent" | GatewayLock;
 
 /** It runs, and does not let this shell in. */

@@ -39,13 +39,14 @@ export function objectOf(entries: Iterable<readonly [string, Json]>): JsonObject
   return object;
 }
 
-/** Whatever a program prints around it: the first line that begins a JSON value, to the end. */
+/** Whatever a program prints before it: the first line from which on all is one JSON value. `[memory] …` only looks like one. */
 export function jsonIn(stdout: string): Json | undefined {
-  const start = stdout.search(/^[[{"]|^(?:true|false|null|-?\d)/m);
-  if (start === -1) return undefined;
-  try {
-    return JSON.parse(stdout.slice(start)) as Json; // what JSON.parse gives is Json
-  } catch {
-    return undefined;
+  for (const { index } of stdout.matchAll(/^[[{"]|^(?:true|false|null|-?\d)/gm)) {
+    try {
+      return JSON.parse(stdout.slice(index)) as Json; // what JSON.parse gives is Json
+    } catch {
+      // A line that the program prints about something else.
+    }
   }
+  return undefined;
 }

@@ -22,7 +22,8 @@ export interface Surroundings {
 const IN_CONTAINER = [["openclaw"], ["node", "dist/index.js"], ["node", "openclaw.mjs"]] as const;
 /** A plugin's installation runs npm. */
 const INSTALL_TIMEOUT_MS = 600_000;
-const CALL_TIMEOUT_MS = 60_000;
+/** On a busy machine a command takes half a minute to start. */
+const CALL_TIMEOUT_MS = 180_000;
 
 export class OpenClaw {
   readonly target: Target;

@@ -48,6 +48,7 @@ Examples:
   $ install.sh --no-embeddings            search by keywords, no Docker needed
   $ install.sh --embeddings-url http://127.0.0.1:11434
   $ install.sh --uninstall                put everything back; your memory stays
+  $ install.sh --repair                   OpenClaw finds no new notes since version 0.1 was taken back
 
 What is put where: docs/howto/openclaw-memory.md`;
 

@@ -13,7 +13,8 @@ const DETAIL = /^(?:×|-|\*) +/;
 const MAX_LENGTH = 500;
 
 /** OpenClaw redacts secrets in what it prints. */
-export function reasonOf({ stdout, stderr, exitCode }: Ran): string {
+export function reasonOf({ stdout, stderr, exitCode, hasTimedOut }: Ran): string {
+  if (hasTimedOut === true) return "it took too long and was ended";
   const said = messageIn(stdout) ?? lineIn(stderr) ?? lineIn(stdout);
   return said ?? `it ended with ${exitCode ?? "no code"} and said nothing`;
 }

@@ -11,6 +11,8 @@ export interface Ran {
   readonly exitCode: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
+  /** It was ended because it took too long. */
+  readonly hasTimedOut?: boolean;
 }
 
 export interface RunOptions {
@@ -31,7 +33,7 @@ const OUTPUT_MAX_BYTES = 32_000_000;
 /** `env` is the whole environment of what is run, but for what a call adds. */
 export function makeRun(env: Readonly<Record<string, string | undefined>>): Run {
   return async (file, args, { input = "", env: added, timeoutMs = TIMEOUT_MS, cwd } = {}) => {
-    const { exitCode, stdout, stderr } = await execa(file, [...args], {
+    const { exitCode, stdout, stderr, timedOut } = await execa(file, [...args], {
       env: { ...env, ...added },
       extendEnv: false,
       input,
@@ -41,6 +43,6 @@ export function makeRun(env: Readonly<Record<string, string | undefined>>): Run 
       stripFinalNewline: false,
       ...(cwd === undefined ? {} : { cwd }),
     });
-    return { exitCode, stdout: String(stdout), stderr: String(stderr) };
+    return { exitCode, stdout: String(stdout), stderr: String(stderr), hasTimedOut: timedOut };
   };
 }

@@ -9,8 +9,8 @@ import { at, type Json } from "../json.ts";
 import type { OpenClaw } from "../openclaw.ts";
 
 const CALL = ["gateway", "call", "health", "--timeout", "20000", "--json"];
-/** Waits so long where nothing answers. */
-const HEALTH = ["health", "--timeout", "10000", "--json"];
+/** OpenClaw's own patience with a gateway that starts or has much to do. Without credentials it answers at once. */
+const HEALTH = ["health", "--timeout", "60000", "--json"];
 
 /** `config` is the configuration as it is written. */
 export async function lookAtGateway(
@@ -22,10 +22,11 @@ export async function lookAtGateway(
   const answer = await openclaw.ask(CALL);
   if (at(answer, "ok") === true) return "running";
   if (isRefusal(answer)) return { variable, problem: refusal(answer) };
-  if (answer === undefined || nothingListens(answer)) return "stopped";
+  if (nothingListens(answer)) return "stopped";
   // Without credentials the call does not even try; health looks whether anything is there.
   const health = await openclaw.ask(HEALTH);
-  if (at(health, "ok") === true) return "running";
+  const isLocked = errorType(answer) === "gateway_credentials_required";
+  if (at(health, "ok") === true) return isLocked ? { variable, problem: "missing" } : "running";
   if (isRefusal(health)) return { variable, problem: refusal(health) };
   if (at(health, "gateway", "reachable") === true) return { variable, problem: "missing" };
   const isUnseen = errorType(health) === "gateway_credentials_required" || nothingListens(health);

@@ -17,8 +17,8 @@ export function gatewayClosed({ gateway, target }: OpenClawReady): Missing | und
   if (typeof gateway === "object") return lockMissing(gateway, target);
   if (gateway !== "silent") return undefined;
   return missing(
-    `Something is at the address of OpenClaw's gateway${inPlace(target)}, and does not answer as one.`,
-    "See: openclaw gateway status --deep. A gateway that is only just starting: run this again in a minute.",
+    `OpenClaw's gateway${inPlace(target)} may run, and does not answer.`,
+    "See: openclaw gateway status --deep. One that is only just starting, or has much to do: run this again in a minute.",
   );
 }
 

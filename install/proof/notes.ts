@@ -1,6 +1,6 @@
 /** OpenClaw's own notes: the gateway embeds with the provider that was set, and its index is whole. */
 import { HelmdeckError } from "../../app/index.ts";
-import { at, type Json } from "../json.ts";
+import { at, type Json, jsonIn } from "../json.ts";
 import type { OpenClaw } from "../openclaw.ts";
 import type { World } from "../world.ts";
 import { notProved } from "./not-proved.ts";
@@ -43,7 +43,9 @@ function searchState(details: Json | undefined): string {
 /** OpenClaw's own check of its index; throws when an embedding did not come back or the index is of another provider. */
 export async function embeddedNotes(openclaw: OpenClaw): Promise<string> {
   const report = await openclaw.must("check its index", ["memory", "status", "--deep", "--json"]);
-  const agents = JSON.parse(report.slice(Math.max(0, report.search(/^\[/m)))) as readonly Json[]; // its documented shape
+  const agents = jsonIn(report);
+  if (!Array.isArray(agents))
+    throw notProved("OpenClaw does not say how its index is: openclaw memory status --deep");
   for (const agent of agents) {
     const error = at(agent, "embeddingProbe", "error");
     if (at(agent, "embeddingProbe", "ok") !== true)

@@ -54,9 +54,15 @@ describe("the gateway", () => {
   it.each<[string, Json | undefined, Json | undefined, GatewayFacts]>([
     ["answers", { ok: true }, undefined, "running"],
     ["is not there", NOTHING, undefined, "stopped"],
-    ["says nothing that can be read", undefined, undefined, "stopped"],
+    ["says nothing that can be read", undefined, undefined, "silent"],
     ["is not there, and this shell has no token", NO_CREDENTIALS, NO_CREDENTIALS, "stopped"],
     ["runs, and this shell has no token", NO_CREDENTIALS, REACHABLE, { variable: TOKEN, problem: "missing" }],
+    [
+      "lets a paired device look and no more",
+      NO_CREDENTIALS,
+      { ok: true },
+      { variable: TOKEN, problem: "missing" },
+    ],
     ["refuses the token", MISMATCH, undefined, { variable: TOKEN, problem: "refused" }],
     ["refuses everybody", RATE_LIMITED, undefined, { variable: TOKEN, problem: "locked_out" }],
     ["lets nobody try", NO_CREDENTIALS, RATE_LIMITED, { variable: TOKEN, problem: "locked_out" }],

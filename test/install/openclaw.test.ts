@@ -80,6 +80,7 @@ describe("jsonIn", () => {
   it.each([
     ['{"a":1}', { a: 1 }],
     ['a warning\n{"a":\n1}\n', { a: 1 }],
+    ['[state-migrations] Auto-migrated legacy state:\n- Migrated a\n[\n  {"a": 1}\n]\n', [{ a: 1 }]],
     ["[]\n", []],
     ["none", undefined],
     ['{"cut', undefined],
