@@ -13,7 +13,8 @@ import {
 import type { Kit } from "./kit.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
 
-const PAGE_KEYS = 1_000;
+/** Compared in one turn of the event loop. */
+const PAGE_KEYS = 250;
 /** Near keys are looked for among so many of the newest facts. */
 const MOST_KEYS = 10_000;
 

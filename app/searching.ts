@@ -1,5 +1,5 @@
 /** Checking what is searched for: surfaces hand over a model's arguments unchecked. */
-import { HelmdeckError, type Namespace } from "../engine/index.ts";
+import { HelmdeckError, type Namespace, withoutCitation } from "../engine/index.ts";
 import type { RecallQuery } from "../recall/index.ts";
 import type { Kit } from "./kit.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
@@ -27,7 +27,10 @@ export function unmatchedText({ facts, auditRows }: StoredCounts): string {
   return `${counted.join(" and ")}, none matched.`;
 }
 
-/** The query, cut to a length that means something; `invalid_input` when it is none. */
+/**
+ * The query, cut to a length that means something; `invalid_input` when it is none. The lines of a citation are no words of
+ * its document, so they are left out.
+ */
 export function requireQuery(given: RecallQuery): RecallQuery {
   const query: unknown = given?.query;
   if (typeof query !== "string") throw refuse("query", "must be text: the words to look for");
@@ -35,7 +38,7 @@ export function requireQuery(given: RecallQuery): RecallQuery {
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= LIMIT.least && limit <= LIMIT.most)) {
     throw refuse("limit", `must be a whole number from ${LIMIT.least} to ${LIMIT.most}`);
   }
-  return { ...given, query: query.slice(0, QUERY_CHARACTERS).toWellFormed() };
+  return { ...given, query: withoutCitation(query.slice(0, QUERY_CHARACTERS).toWellFormed()) };
 }
 
 function refuse(field: string, rule: string): HelmdeckError {

@@ -152,7 +152,7 @@ export {
   RECENT_KEYS,
   summariseMemory,
 } from "./projections/my-memory.ts";
-export { type EntryName, entriesNamedBy } from "./projections/naming.ts";
+export { type EntryName, entriesNamedBy, withoutCitation } from "./projections/naming.ts";
 export {
   type CorpusPlace,
   citedPath,

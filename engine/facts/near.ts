@@ -79,35 +79,40 @@ function nearnessOfForms(form: string, wanted: string): number {
 
 /** One slip in a short name, two in a longer one. */
 function isMisspelling(one: string, other: string): boolean {
-  const length = Math.min(one.length, other.length);
-  const slips = length < 3 ? 0 : length < 8 ? 1 : 2;
-  if (Math.abs(one.length - other.length) > slips || Math.max(one.length, other.length) > MOST_COMPARED)
-    return false;
-  return slipsBetween(one, other) <= slips;
+  const [shorter, longer] = [Math.min(one.length, other.length), Math.max(one.length, other.length)];
+  const slips = shorter < 3 ? 0 : shorter < 8 ? 1 : 2;
+  if (longer - shorter > slips || longer > MOST_COMPARED) return false;
+  return areWithin(slips, one, other);
 }
 
-/** Letters left out, put in, exchanged for others, or for their neighbour (optimal string alignment). */
-function slipsBetween(one: string, other: string): number {
+/**
+ * Whether so many slips turn one into the other: a letter left out, put in, exchanged for another or for its neighbour
+ * (optimal string alignment). Looks only at as much of each row as so few slips can reach, and no further than they last.
+ */
+function areWithin(slips: number, one: string, other: string): boolean {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column += 1) {
+    const current: number[] = Array(other.length + 1).fill(Number.POSITIVE_INFINITY);
+    current[0] = row;
+    let least = row;
+    for (let column = Math.max(1, row - slips); column <= Math.min(other.length, row + slips); column += 1) {
       const isSame = one[row - 1] === other[column - 1];
       const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      current.push(
-        Math.min(
-          at(last, column) + 1,
-          at(current, column - 1) + 1,
-          at(last, column - 1) + (isSame ? 0 : 1),
-          isSwapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
-        ),
+      const cost = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
+      current[column] = cost;
+      least = Math.min(least, cost);
     }
+    if (least > slips) return false;
     beforeLast = last;
     last = current;
   }
-  return at(last, other.length);
+  return at(last, other.length) <= slips;
 }
 
 function at(row: readonly number[], column: number): number {

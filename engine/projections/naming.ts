@@ -1,5 +1,5 @@
 /**
- * What a text may name: an entry by its path, or by its key, its docid, or either of the two citations of it.
+ * What a text may name: an entry by its path, its key, its docid, or a citation of one of these.
  *
  * Answers show an entry under all of these, and any of them comes back from a person or a model. A path is read as nothing
  * else. Any other text is ambiguous: `deploy/preference` is the key of a fact, and the docid of the fact `preference` in the
@@ -20,6 +20,14 @@ export function entriesNamedBy(text: string): readonly EntryName[] {
   if (document !== undefined) return [document];
   const docids = new Set([text, withoutLines(text)]);
   return [...keyNamed(text), ...[...docids].flatMap(placeNamed), ...runNamed(text)];
+}
+
+/** The path or docid of a citation, without its lines; any other text as it is. */
+export function withoutCitation(text: string): string {
+  const path = citedPath(text.trim());
+  if (parsePath(path) !== undefined) return path;
+  const docid = withoutLines(text.trim());
+  return parseDocid(docid) === undefined ? text : docid;
 }
 
 function keyNamed(text: string): readonly EntryName[] {

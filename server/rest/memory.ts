@@ -62,12 +62,14 @@ const factRoute = createRoute({
   path: "/api/v1/memory/facts/{key}",
   tags,
   operationId: "getFact",
-  summary: "Get one fact by its exact key; where none has that, by its path, docid or citation.",
+  summary: "Get one fact by its exact key.",
   request: {
     params: z.object({
-      key: z
-        .string()
-        .openapi({ description: "Percent-encoded, slashes as %2F.", example: "deploy/preference" }),
+      key: z.string().openapi({
+        description:
+          "Percent-encoded, slashes as %2F. Where no fact has this key: a path, docid or citation.",
+        example: "deploy/preference",
+      }),
     }),
   },
   responses: { 200: json("The fact.", schemas.fact), ...failures(404) },

@@ -34,6 +34,17 @@ describe("asking as people ask", () => {
   });
 
   test.each([
+    "office/parking",
+    "user_facts/office/parking",
+    "helmdeck/user_facts/office/parking.md",
+    "helmdeck/user_facts/office/parking.md#L1-L5",
+    "helmdeck/user_facts/office/parking.md:3-3",
+    "user_facts/office/parking#L3",
+  ])("%s, as an earlier answer named it", async (query) => {
+    expect((await keysFound(query))[0]).toBe("office/parking");
+  });
+
+  test.each([
     "do you remember what I told you?",
     "remind me what I said about Terraform",
     "tell me something you know",

@@ -30,6 +30,8 @@ export interface Hit {
   readonly path: string;
   readonly score: number;
   readonly snippet: string;
+  readonly id?: string;
+  readonly citation?: string;
 }
 
 /** The hits of a memory_search reply, as the caller sees them. */

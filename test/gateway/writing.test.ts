@@ -33,6 +33,32 @@ describe("the tools", () => {
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
   });
 
+  it("forget by the key, the id and the citation that a search shows, and say when nothing is so called", async () => {
+    const key = "garden/beans";
+    const query = "where do the beans climb";
+    const store = () =>
+      openclaw.invokeTool("helmdeck__memory_store", { key, value: "The beans climb up the fence." });
+    const forget = (scope: string) => openclaw.invokeTool("helmdeck__memory_forget", { scope });
+
+    await store();
+    const [hit] = hitsOf(await openclaw.invokeTool("memory_search", { query })).filter(
+      (h) => h.corpus === "helmdeck",
+    );
+    expect(hit?.citation).toMatch(/^helmdeck\/user_facts\/garden\/beans\.md#L/);
+    const read = await openclaw.invokeTool("memory_get", { path: hit?.citation ?? "" });
+    expect(read.details).toMatchObject({ status: "ok", text: expect.stringContaining("up the fence") });
+    for (const scope of [hit?.citation ?? "", hit?.id ?? "", key]) {
+      expect((await forget(scope)).details).toMatchObject({ deleted: 1, erased: "complete" });
+      await store();
+    }
+    expect((await forget("Garden/Beans")).details).toMatchObject({
+      deleted: 0,
+      erased: "nothing",
+      near: [key],
+    });
+    expect((await forget(key)).details).toMatchObject({ deleted: 1 });
+  });
+
   it.each([
     [{}, "key is missing"],
     [{ key: "k" }, "value is missing"],

@@ -146,6 +146,17 @@ describe("forget", () => {
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(404);
   });
 
+  it("gets by what a search shows what it forgets by it", async () => {
+    const { docid, path } = { docid: "user_facts/k", path: "helmdeck/user_facts/k.md" };
+    for (const shown of [docid, path, `${path}#L1-L5`, `${docid}#L3`]) {
+      const got = await alice.get(`/api/v1/memory/facts/${encodeURIComponent(shown)}`);
+      expect([got.status, got.body.key]).toEqual([200, "k"]);
+      expect((await bob.get(`/api/v1/memory/facts/${encodeURIComponent(shown)}`)).status).toBe(404);
+    }
+    expect((await alice.post("/api/v1/memory/forget", { scope: docid })).body.deleted).toBe(1);
+    expect((await alice.get(`/api/v1/memory/facts/${encodeURIComponent(docid)}`)).status).toBe(404);
+  });
+
   it("leaves other callers alone", async () => {
     expect((await bob.post("/api/v1/memory/forget", { scope: "everything" })).body.deleted).toBe(0);
     expect((await alice.get("/api/v1/memory/facts/k")).status).toBe(200);
