@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   "store_locked",
   "store_full",
   "store_readonly",
+  "store_replaced",
   "store_unavailable",
   "entry_unreadable",
   "not_found",

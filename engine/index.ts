@@ -86,6 +86,7 @@ export { nodeSqliteDriver } from "./memory/sqlite/node-sqlite-driver.ts";
 export {
   openSqliteReader,
   openSqliteStore,
+  openSqliteStoreToRead,
   type SqliteReaderOptions,
   type SqliteStoreOptions,
 } from "./memory/sqlite/open.ts";

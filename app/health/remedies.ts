@@ -10,10 +10,13 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   key_unreadable: "Correct the key file's owner and mode: chmod 600.",
   store_not_ours: "Check the path of the database; the file there was not touched.",
   store_newer: "Upgrade this program: a newer version wrote the database.",
-  store_corrupt: "Restore the database from a backup, and keep the damaged file until then.",
+  store_corrupt:
+    "Stop every process that uses the database, move it aside with its -wal and -shm, and put a backup in its place.",
   store_locked: "See which process has the database open, and try again.",
   store_full: "Free some space on the disk.",
   store_readonly: "Make the database and its folder writable for this account.",
+  store_replaced:
+    "Nothing, where a backup was put in its place: memory opens it anew. Put it back if it was moved by mistake.",
   store_unavailable: "Check that the folder of the database is there and can be read.",
   entry_unreadable: "Store that fact again, or restore a backup; other entries are unaffected.",
   not_found: "List what is there: keys are exact.",

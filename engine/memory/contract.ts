@@ -145,7 +145,10 @@ export interface StoreReport {
   readonly backend: string;
   readonly schemaVersion: number;
   readonly entries: number;
+  /** Hidden, and not deleted yet. */
   readonly expired: number;
+  /** How far the system's clock is behind what it cannot be behind; 0 when it may be right. */
+  readonly clockBehindMs: number;
   readonly unreadable: number;
   readonly integrity: "ok" | "damaged";
   /** Back-end settings worth showing, such as journal mode and synchronous. */
@@ -162,6 +165,11 @@ export interface StoreCapabilities {
 /** The half that reads. Expired entries are absent from every answer. */
 export interface MemoryReader {
   readonly capabilities: StoreCapabilities;
+  /**
+   * The time by which this store judges what has expired, and from which lives are counted: the system's clock, unless that is
+   * certainly wrong.
+   */
+  now(): UnixMs;
   /** Throws `entry_unreadable` when the row is there but does not open. */
   get(ref: EntryRef): Promise<Entry | undefined>;
   list(query: ListQuery): Promise<EntryPage>;
@@ -246,6 +254,9 @@ export interface MemoryStore extends MemoryReader, VectorStore {
   putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]>;
   delete(ref: EntryRef): Promise<Erasure>;
   deleteWhere(filter: EntryFilter): Promise<Erasure>;
-  /** Deletes what has expired, in every namespace. */
+  /**
+   * Deletes what has been expired for 24 hours of the time that was observed while processes ran, in every namespace: a wrong
+   * clock hides, and deletes nothing.
+   */
   deleteExpired(): Promise<Erasure>;
 }

@@ -49,6 +49,24 @@ export interface History {
   readonly prunes: number;
 }
 
+/**
+ * How often this opening had every reader begin anew, and at which number last: when a wrong clock was set right, what it hid
+ * is there again without having been written, and so is what another database holds.
+ */
+export interface Beginning {
+  readonly times: number;
+  readonly before: number;
+}
+
+/** History as readers are shown it: whoever read before the last beginning has missed what only starting over shows. */
+export function historySince(history: History, { times, before }: Beginning): History {
+  return {
+    ...history,
+    prunes: history.prunes + times,
+    prunedThrough: Math.max(history.prunedThrough, before),
+  };
+}
+
 /** Cursors hold the sequence number in their low 40 bits and the round of pruning, modulo 2^13, above it. */
 const SEQ_SPAN = 2 ** 40;
 const ROUND_SPAN = 2 ** 13;

@@ -1,5 +1,6 @@
 /** A memory store that lives in the process and dies with it: for tests, and for a server that was given no key. */
 import { HelmdeckError } from "../errors.ts";
+import { Beginnings } from "./beginnings.ts";
 import type {
   CategoryCount,
   Changes,
@@ -29,6 +30,7 @@ import {
   encodeChangeCursor,
   encodeListCursor,
   type History,
+  historySince,
   KEEP_REMOVALS,
   type ListPlace,
   pruneTarget,
@@ -37,6 +39,7 @@ import {
 import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
 import { fingerprintOf, makeEntryId } from "./identity.ts";
 import { type Namespace, sessionPrefixOf } from "./namespace.ts";
+import { StoreClock } from "./store-clock.ts";
 import {
   checkNewReferences,
   checkNewVectors,
@@ -53,7 +56,7 @@ export interface InMemoryStoreOptions {
 }
 
 export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
-  return new InMemoryStore(options.now ?? Date.now, options.keepRemovals ?? KEEP_REMOVALS);
+  return new InMemoryStore(new StoreClock(options.now ?? Date.now), options.keepRemovals ?? KEEP_REMOVALS);
 }
 
 /** An entry as kept; its value is this store's own copy, never handed out. */
@@ -73,7 +76,8 @@ interface Removal {
 
 class InMemoryStore implements MemoryStore {
   readonly capabilities: StoreCapabilities = { persistent: false, shared: false };
-  readonly #now: () => UnixMs;
+  readonly #clock: StoreClock;
+  readonly #beginnings = new Beginnings();
   readonly #keepRemovals: number;
   readonly #held = new Map<string, Held>();
   /** By space, the last that was put at the end. */
@@ -82,9 +86,13 @@ class InMemoryStore implements MemoryStore {
   #history: History = { lastSeq: 0, prunedThrough: 0, prunes: 0 };
   #closed = false;
 
-  constructor(now: () => UnixMs, keepRemovals: number) {
-    this.#now = now;
+  constructor(clock: StoreClock, keepRemovals: number) {
+    this.#clock = clock;
     this.#keepRemovals = keepRemovals;
+  }
+
+  now(): UnixMs {
+    return this.#clock.now();
   }
 
   async get(ref: EntryRef): Promise<Entry | undefined> {
@@ -111,12 +119,13 @@ class InMemoryStore implements MemoryStore {
   async changes(query: ChangesQuery): Promise<Changes> {
     this.#requireOpen();
     const limit = changesLimitOf(query);
-    const since = resumeFrom(this.#history, query.since);
+    const history = this.#historyAt(this.now());
+    const since = resumeFrom(history, query.since);
     if (since === undefined) return { kind: "start_over" };
     const pending = [...this.#held.values(), ...this.#removals]
       .filter((change) => namespaceOfChange(change) === query.namespace && change.seq > since)
       .sort((a, b) => a.seq - b.seq);
-    return this.#changesOf(pending.slice(0, limit), pending.length > limit);
+    return this.#changesOf(history, pending.slice(0, limit), pending.length > limit);
   }
 
   async revision(namespace: Namespace): Promise<number> {
@@ -154,6 +163,7 @@ class InMemoryStore implements MemoryStore {
       entries: this.#held.size - expired,
       expired,
       unreadable: 0,
+      clockBehindMs: this.#clock.behindMs,
       integrity: "ok",
       settings: {},
     };
@@ -169,13 +179,15 @@ class InMemoryStore implements MemoryStore {
   async put(entry: NewEntry): Promise<PutResult> {
     this.#requireOpen();
     checkNewEntry(entry);
-    return this.#write(entry, this.#now());
+    this.#observe();
+    return this.#write(entry, this.now());
   }
 
   async putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
     this.#requireOpen();
     for (const entry of entries) checkNewEntry(entry);
-    const now = this.#now();
+    this.#observe();
+    const now = this.now();
     return entries.map((entry) => this.#write(entry, now));
   }
 
@@ -192,7 +204,10 @@ class InMemoryStore implements MemoryStore {
 
   async deleteExpired(): Promise<Erasure> {
     this.#requireOpen();
-    const expired = [...this.#held.values()].filter((held) => this.#isGone(held));
+    this.#observe();
+    const until = this.#clock.deletableUntil;
+    if (until === undefined) return { deleted: 0, erased: "complete" };
+    const expired = [...this.#held.values()].filter((held) => isExpired(held.meta.expiresAt, until));
     this.#remove(expired);
     return { deleted: expired.length, erased: "complete" };
   }
@@ -256,7 +271,25 @@ class InMemoryStore implements MemoryStore {
   }
 
   #isGone(held: Held): boolean {
-    return isExpired(held.meta.expiresAt, this.#now());
+    return this.#clock.isExpired(held.meta.expiresAt);
+  }
+
+  /** Looks at the clock, and gives what was written while it was certainly wrong its true times once it is right. */
+  #observe(): void {
+    const correction = this.#clock.observe()?.correction;
+    if (correction === undefined) return;
+    const { from, to, byMs } = correction;
+    for (const [slot, held] of this.#held) {
+      const { meta } = held;
+      if (meta.updatedAt < from || meta.updatedAt > to) continue;
+      const right = {
+        ...meta,
+        createdAt: meta.createdAt < from ? meta.createdAt : meta.createdAt + byMs,
+        updatedAt: meta.updatedAt + byMs,
+        ...(meta.expiresAt !== undefined && { expiresAt: meta.expiresAt + byMs }),
+      };
+      this.#held.set(slot, { ...held, meta: right, seq: this.#nextSeq() });
+    }
   }
 
   #page(query: ListQuery): { readonly entries: readonly Held[]; readonly nextCursor?: string } {
@@ -283,10 +316,18 @@ class InMemoryStore implements MemoryStore {
     return this.#matching({ namespace }).filter((held) => wanted.has(held.meta.id) && !this.#isGone(held));
   }
 
-  #changesOf(page: readonly (Held | Removal)[], more: boolean): Changes {
+  #historyAt(now: UnixMs): History {
+    const hides = (after: UnixMs, until: UnixMs): boolean =>
+      [...this.#held.values()].some(
+        ({ meta: { expiresAt } }) => !isExpired(expiresAt, after) && isExpired(expiresAt, until),
+      );
+    return historySince(this.#history, this.#beginnings.at(now, this.#history.lastSeq, hides));
+  }
+
+  #changesOf(history: History, page: readonly (Held | Removal)[], more: boolean): Changes {
     const held = page.filter((change): change is Held => "meta" in change);
     const removals = page.filter((change): change is Removal => "id" in change);
-    const last = more ? (page.at(-1)?.seq ?? 0) : this.#history.lastSeq;
+    const last = more ? (page.at(-1)?.seq ?? 0) : history.lastSeq;
     return {
       kind: "changes",
       upserts: held.filter((change) => !this.#isGone(change)).map(entryOf),
@@ -295,7 +336,7 @@ class InMemoryStore implements MemoryStore {
         ...removals.map((removal) => removal.id),
       ],
       unreadable: [],
-      cursor: encodeChangeCursor(this.#history, last),
+      cursor: encodeChangeCursor(history, last),
       more,
     };
   }

@@ -1,7 +1,20 @@
 /** Contract: the change feed, from which an index can always be brought up to date, or is told to start over. */
 import { describe, expect, test } from "vitest";
 import type { Changes, MemoryReader } from "../../engine/index.ts";
-import { ANA, BEN, fact, HOUR_MS, type OpenRig, refTo, START, type StoreRig, text, withRig } from "./rig.ts";
+import {
+  ANA,
+  BEN,
+  fact,
+  HOUR_MS,
+  KEPT_EXPIRED_MS,
+  letPass,
+  type OpenRig,
+  refTo,
+  START,
+  type StoreRig,
+  text,
+  withRig,
+} from "./rig.ts";
 
 type Answer = Extract<Changes, { readonly kind: "changes" }>;
 
@@ -67,8 +80,7 @@ export function describeFeed(open: OpenRig): void {
         const { cursor } = await changesSince(store, 0);
         await store.delete(refTo("a"));
         await store.deleteWhere({ namespace: ANA, prefix: "b" });
-        clock.now += HOUR_MS;
-        await store.deleteExpired();
+        await letPass(store, clock, HOUR_MS + KEPT_EXPIRED_MS);
         const changes = await changesSince(store, cursor);
         expect(changes.removed).toEqual(results.slice(0, 3).map((result) => result.entry.id));
         expect(changes.upserts).toEqual([]);
@@ -275,10 +287,7 @@ function describeRevision(open: OpenRig): void {
           () => store.putMany([fact("b", "2", soon), fact("c", "3", { origin: "audit" })]),
           () => store.delete(refTo("a")),
           () => store.deleteWhere({ namespace: ANA, origins: ["audit"] }),
-          () => {
-            clock.now += 1;
-            return store.deleteExpired();
-          },
+          () => letPass(store, clock, KEPT_EXPIRED_MS + HOUR_MS),
         ];
         let revision = await store.revision(ANA);
         for (const step of steps) {

@@ -30,6 +30,6 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeReferenceVectors(subject.open);
     describeLifecycle(subject.open, subject.capabilities);
     if (subject.canDamage) describeDamage(subject.open);
-    describeModel(subject.open, subject.modelRuns);
+    describeModel(subject.open, subject.modelRuns, { isPersistent: subject.capabilities.persistent });
   });
 }

@@ -10,13 +10,14 @@ import {
   ORIGINS,
   type PutResult,
 } from "../../engine/index.ts";
-import { bytes, type OpenRig, START, type StoreRig, text } from "./rig.ts";
+import { bytes, HOUR_MS, KEPT_EXPIRED_MS, letPass, type OpenRig, START, type StoreRig, text } from "./rig.ts";
 
 /** One thing done to a store. Few names, near each other, so that runs meet themselves again. */
 type Step =
   | { readonly do: "put"; readonly entries: readonly NewEntry[] }
   | { readonly do: "delete"; readonly filter: EntryFilter; readonly exact: boolean }
   | { readonly do: "sweep" }
+  | { readonly do: "day" }
   | { readonly do: "wait"; readonly ms: number };
 
 /** What the model keeps of an entry. */
@@ -70,18 +71,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.nat(12) }) },
 );
 
-export function describeModel(open: OpenRig, numRuns: number): void {
+const steps = fc.array(step, { maxLength: 25 });
+/** With one long wait, for a store that looks at the clock 289 times without touching a disk. */
+const stepsOfDays = fc
+  .tuple(steps, fc.nat(25))
+  .map(([taken, at]): readonly Step[] => taken.toSpliced(at, 0, { do: "day" }));
+
+export function describeModel(open: OpenRig, numRuns: number, { isPersistent = false } = {}): void {
   describe("any sequence of steps", () => {
     test("gives what plain code gives, in listing, counting, getting and feeding", async () => {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(step, { maxLength: 25 }),
+          isPersistent ? steps : fc.oneof(steps, stepsOfDays),
           fc.array(filter, { minLength: 1, maxLength: 4 }),
           fc.integer({ min: 1, max: 7 }),
-          async (steps, filters, pageSize) => {
+          async (taken, filters, pageSize) => {
             const rig = await open({ keepRemovals: 4 });
             try {
-              await compare(rig, steps, filters, pageSize);
+              await compare(rig, taken, filters, pageSize);
             } finally {
               await rig.dispose();
             }
@@ -122,7 +129,11 @@ async function take({ store, clock }: StoreRig, model: Model, taken: Step): Prom
       clock.now += taken.ms;
       return;
     case "sweep":
-      expect((await store.deleteExpired()).deleted).toBe(model.sweep(clock.now));
+      expect((await store.deleteExpired()).deleted).toBe(model.sweep());
+      return;
+    case "day":
+      await letPass(store, clock, KEPT_EXPIRED_MS + HOUR_MS);
+      model.passDay(clock.now);
       return;
     case "put": {
       const results = await store.putMany(taken.entries);
@@ -142,6 +153,8 @@ async function take({ store, clock }: StoreRig, model: Model, taken: Step): Prom
 /** The plain lines: a list, searched from end to end. */
 class Model {
   #kept: Kept[] = [];
+  /** The other waits are too short to be noted. */
+  #deletableUntil = 0;
 
   put(entry: NewEntry, result: PutResult | undefined, now: number): void {
     if (result === undefined) throw new Error("one result for each entry");
@@ -167,9 +180,14 @@ class Model {
     return length;
   }
 
-  sweep(now: number): number {
+  passDay(now: number): void {
+    this.#deletableUntil = now - KEPT_EXPIRED_MS;
+    this.sweep();
+  }
+
+  sweep(): number {
     const { length } = this.#kept;
-    this.#kept = this.#kept.filter((kept) => isAlive(kept, now));
+    this.#kept = this.#kept.filter((kept) => isAlive(kept, this.#deletableUntil));
     return length - this.#kept.length;
   }
 }

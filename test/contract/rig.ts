@@ -32,6 +32,24 @@ export const START: UnixMs = 1_795_132_800_000;
 
 export const HOUR_MS = 3_600_000;
 
+export const DAY_MS = 24 * HOUR_MS;
+
+/** For how long an entry has been expired when the sweep takes it. */
+export const KEPT_EXPIRED_MS = DAY_MS;
+
+/** Time that a process sees pass: it looks every five minutes, as a sweeper does. */
+export async function letPass(
+  store: Pick<MemoryStore, "deleteExpired">,
+  clock: Clock,
+  milliseconds: number,
+): Promise<void> {
+  const until = clock.now + milliseconds;
+  while (clock.now < until) {
+    clock.now = Math.min(until, clock.now + 5 * 60_000);
+    await store.deleteExpired();
+  }
+}
+
 export const ANA: Namespace = namespaceOf("ana");
 export const BEN: Namespace = namespaceOf("ben");
 

@@ -1,11 +1,14 @@
 /** SQLite by better-sqlite3, for the command line, servers and tests: it brings its own SQLite. */
 import { HelmdeckError } from "../../errors.ts";
 import type { SqliteConnection, SqliteDriver, SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
+import { nodeSqliteDriver } from "./node-sqlite-driver.ts";
 
 export const betterSqliteDriver: SqliteDriver = {
   name: "better-sqlite3",
   open: async (path, mode): Promise<SqliteConnection> => {
     refuseBlanksAtEnd(path);
+    // This library opens nothing but plain paths. It holds no lock on a file that it could not open.
+    if (mode === "immutable" || mode === "unlocked") return nodeSqliteDriver.open(path, mode);
     const { default: Database } = await import("better-sqlite3");
     const database = new Database(path, { readonly: mode === "read", fileMustExist: true });
     return {

@@ -20,6 +20,12 @@ export interface SqliteConnection {
   close(): void;
 }
 
+/**
+ * `read` may make the log and its index where there are none, and takes SQLite's locks. Where neither can be made, `immutable`
+ * reads the database alone and `unlocked` the database with its log: nobody may write meanwhile.
+ */
+export type OpenMode = "read" | "write" | "immutable" | "unlocked";
+
 export interface SqliteDriver {
   /** As in `doctor`, such as "node:sqlite". */
   readonly name: string;
@@ -29,5 +35,7 @@ export interface SqliteDriver {
    * One process must keep to one driver for one file: two copies of SQLite do not know of each other's locks, and closing
    * the file in one drops the locks of the other. Different processes may use different drivers.
    */
-  open(path: string, mode: "read" | "write"): Promise<SqliteConnection>;
+  open(path: string, mode: OpenMode): Promise<SqliteConnection>;
+  /** Opens the database alone, `immutable`, by the very library that may have it open in this process. Not all can. */
+  openBeside?(path: string): Promise<SqliteConnection>;
 }

@@ -1,24 +1,28 @@
 /** The change feed over the sequence numbers of rows and removals, and the pruning of old removals. */
+
+import type { Beginnings } from "../beginnings.ts";
 import type { Changes, ChangesQuery, EntryId, UnixMs } from "../contract.ts";
-import { encodeChangeCursor, type History, pruneTarget, resumeFrom } from "../cursors.ts";
+import { encodeChangeCursor, historySince, pruneTarget, resumeFrom } from "../cursors.ts";
 import { changesLimitOf, isExpired } from "../entry-rules.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { namespaceCondition } from "./conditions.ts";
 import type { SqliteRow } from "./driver.ts";
 import { ALL_COLUMNS, openRows } from "./rows.ts";
-import { damaged } from "./schema.ts";
 import type { SqliteSession } from "./session.ts";
+import { readHistory } from "./store-row.ts";
 
 /** What happened since a cursor; to be called in a read transaction. */
 export function readChanges(
   session: SqliteSession,
   sealer: Sealer,
   query: ChangesQuery,
-  now: UnixMs,
+  { now, beginnings }: { readonly now: UnixMs; readonly beginnings: Beginnings },
 ): Changes {
   const limit = changesLimitOf(query);
-  const history = readHistory(session);
+  const kept = readHistory(session);
+  const begun = beginnings.at(now, kept.lastSeq, (after, until) => expiresBetween(session, after, until));
+  const history = historySince(kept, begun);
   const since = resumeFrom(history, query.since);
   if (since === undefined) return { kind: "start_over" };
   const owner = namespaceCondition(query.namespace);
@@ -31,17 +35,6 @@ export function readChanges(
   const last = page.at(-1);
   const cursor = encodeChangeCursor(history, more && last !== undefined ? seqOf(last) : history.lastSeq);
   return { kind: "changes", ...openChanges(page, sealer, now), cursor, more };
-}
-
-/** The store's memory of its own history; to be called in a transaction. */
-export function readHistory(session: SqliteSession): History {
-  const row = session.statement("SELECT last_seq, pruned_through, prunes FROM store").get();
-  if (row === undefined) throw damaged(session.path);
-  return {
-    lastSeq: Number(row.last_seq),
-    prunedThrough: Number(row.pruned_through),
-    prunes: Number(row.prunes),
-  };
 }
 
 /** The namespace's last number. What was pruned had numbers too, so forgetting it must not make the answer smaller. */
@@ -85,6 +78,11 @@ function openChanges(
   );
   const removed = page.filter(isGone).map((row) => `${row.id}` as EntryId); // ids are only ever written by us
   return { upserts: entries, removed, unreadable };
+}
+
+function expiresBetween(session: SqliteSession, after: UnixMs, until: UnixMs): boolean {
+  const sql = "SELECT 1 AS found FROM entries WHERE expires_at > ? AND expires_at <= ? LIMIT 1";
+  return session.statement(sql).get(after, until) !== undefined;
 }
 
 function seqOf(row: SqliteRow): number {

@@ -2,6 +2,7 @@
 import type { StoreReport, UnixMs } from "../contract.ts";
 import { isExpired } from "../entry-rules.ts";
 import type { Sealer } from "../sealing.ts";
+import type { StoreClock } from "../store-clock.ts";
 import type { SqliteRow } from "./driver.ts";
 import { ALL_COLUMNS, openRow } from "./rows.ts";
 import type { SqliteSession } from "./session.ts";
@@ -14,14 +15,15 @@ type Counts = Pick<StoreReport, "entries" | "expired" | "unreadable">;
 export function inspectStore(
   session: SqliteSession,
   sealer: Sealer,
-  now: UnixMs,
+  clock: StoreClock,
   driverName: string,
 ): StoreReport {
-  const { counts, whole } = countRows(session, sealer, now);
+  const { counts, whole } = countRows(session, sealer, clock.now());
   return {
     backend: `sqlite (${driverName})`,
     schemaVersion: Number(session.pragma("user_version")),
     ...counts,
+    clockBehindMs: clock.behindMs,
     integrity: whole && checkIntegrity(session) ? "ok" : "damaged",
     settings: {
       sqlite: `${session.connection.prepare("SELECT sqlite_version() AS version").get()?.version}`,

@@ -1,12 +1,22 @@
 /** SQLite by Node's own `node:sqlite`, for a plugin inside OpenClaw's gateway: nothing to install. */
 import type { SQLOutputValue } from "node:sqlite";
-import type { SqliteConnection, SqliteDriver, SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
+import { pathToFileURL } from "node:url";
+import type {
+  OpenMode,
+  SqliteConnection,
+  SqliteDriver,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
+} from "./driver.ts";
 
 export const nodeSqliteDriver: SqliteDriver = {
   name: "node:sqlite",
   open: async (path, mode): Promise<SqliteConnection> => {
     const { DatabaseSync } = await import("node:sqlite");
-    const database = new DatabaseSync(path, { readOnly: mode === "read" });
+    const database = new DatabaseSync(locationOf(path, mode), { readOnly: mode !== "write" });
+    // Without locks a log can only be read with its index in this process's memory.
+    if (mode === "unlocked") database.exec("PRAGMA locking_mode = EXCLUSIVE");
     return {
       exec: (sql) => {
         database.exec(sql);
@@ -34,7 +44,15 @@ export const nodeSqliteDriver: SqliteDriver = {
       },
     };
   },
+  openBeside: (path) => nodeSqliteDriver.open(path, "immutable"),
 };
+
+function locationOf(path: string, mode: OpenMode): string | URL {
+  if (mode === "read" || mode === "write") return path;
+  const url = pathToFileURL(path);
+  url.search = mode === "immutable" ? "immutable=1" : "vfs=unix-none";
+  return url;
+}
 
 function asRow(row: Record<string, SQLOutputValue>): SqliteRow {
   const plain: Record<string, SqliteValue> = {};

@@ -1,5 +1,6 @@
 /** The reading half of the SQLite store; by itself it is what a read-only opener gets. */
 import { HelmdeckError } from "../../errors.ts";
+import type { Beginnings } from "../beginnings.ts";
 import type {
   CategoryCount,
   Changes,
@@ -22,6 +23,7 @@ import { encodeListCursor } from "../cursors.ts";
 import { listLimitOf } from "../entry-rules.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import type { StoreClock } from "../store-clock.ts";
 import { checkSpace } from "../vector-rules.ts";
 import {
   filterCondition,
@@ -33,6 +35,7 @@ import {
 import type { SqliteRow } from "./driver.ts";
 import { explainSqliteError } from "./errors.ts";
 import { readChanges, readRevision } from "./feed.ts";
+import type { StoreGuard } from "./guard.ts";
 import { inspectStore } from "./inspect.ts";
 import { readReferences } from "./references.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./rows.ts";
@@ -41,7 +44,9 @@ import type { SqliteSession } from "./session.ts";
 export interface SqliteReaderParts {
   readonly session: SqliteSession;
   readonly sealer: Sealer;
-  readonly now: () => UnixMs;
+  readonly clock: StoreClock;
+  readonly guard: StoreGuard;
+  readonly beginnings: Beginnings;
   readonly driverName: string;
 }
 
@@ -50,15 +55,27 @@ export class SqliteReader implements MemoryReader {
   readonly capabilities: StoreCapabilities = { persistent: true, shared: true };
   protected readonly session: SqliteSession;
   protected readonly sealer: Sealer;
-  protected readonly now: () => UnixMs;
+  protected readonly clock: StoreClock;
+  protected readonly guard: StoreGuard;
+  readonly #beginnings: Beginnings;
   readonly #driverName: string;
   #closed = false;
 
-  constructor({ session, sealer, now, driverName }: SqliteReaderParts) {
+  constructor({ session, sealer, clock, guard, beginnings, driverName }: SqliteReaderParts) {
     this.session = session;
     this.sealer = sealer;
-    this.now = now;
+    this.clock = clock;
+    this.guard = guard;
+    this.#beginnings = beginnings;
     this.#driverName = driverName;
+  }
+
+  now(): UnixMs {
+    return this.clock.now();
+  }
+
+  protected get isClosed(): boolean {
+    return this.#closed;
   }
 
   get(ref: EntryRef): Promise<Entry | undefined> {
@@ -99,9 +116,10 @@ export class SqliteReader implements MemoryReader {
   }
 
   changes(query: ChangesQuery): Promise<Changes> {
-    return this.perform(() =>
-      this.session.read(() => readChanges(this.session, this.sealer, query, this.now())),
-    );
+    return this.perform(() => {
+      const at = { now: this.now(), beginnings: this.#beginnings };
+      return this.session.read(() => readChanges(this.session, this.sealer, query, at));
+    });
   }
 
   revision(namespace: Namespace): Promise<number> {
@@ -147,25 +165,40 @@ export class SqliteReader implements MemoryReader {
   }
 
   inspect(): Promise<StoreReport> {
-    return this.perform(() => inspectStore(this.session, this.sealer, this.now(), this.#driverName));
+    return this.perform(() => inspectStore(this.session, this.sealer, this.clock, this.#driverName));
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.session.connection.close();
+    await this.guard.close();
   }
 
-  /** Runs one call, unless closed, and explains what SQLite says when it fails. */
+  /** Runs one call, unless closed or the file was exchanged, and explains what SQLite says when it fails. */
   protected async perform<T>(work: () => T): Promise<T> {
-    if (this.#closed) {
-      throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
-    }
     try {
+      this.#requireOpen();
+      if (!this.guard.isInPlace()) await this.#explainWrite();
       return work();
     } catch (error) {
       throw explainSqliteError(error, this.session.path);
     }
+  }
+
+  /** As {@link perform}, for what writes: nothing is acknowledged unless the file is still in place after it. */
+  protected async change<T>(work: () => T): Promise<T> {
+    const result = await this.perform(work);
+    return this.perform(() => result);
+  }
+
+  async #explainWrite(): Promise<void> {
+    await this.guard.verify();
+    this.#requireOpen();
+  }
+
+  #requireOpen(): void {
+    if (!this.#closed) return;
+    throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
   }
 
   #requireReadable(row: SqliteRow, ref: EntryRef): Entry {

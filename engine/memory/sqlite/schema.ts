@@ -75,6 +75,14 @@ const MIGRATIONS: readonly string[] = [
   -- Random, and this store's own: what is sealed beside it cannot be carried to another store of the same key.
   ALTER TABLE store ADD COLUMN id BLOB;
   UPDATE store SET id = randomblob(16);
+  -- How often a backup was put in this store's place, and when the log was last folded into the database.
+  ALTER TABLE store ADD COLUMN generation INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE store ADD COLUMN folded_at INTEGER NOT NULL DEFAULT 0;
+  -- What the clock has shown, as one line of text: a wrong clock must not delete anything.
+  CREATE TABLE time_seen (
+    one  INTEGER PRIMARY KEY CHECK (one = 1),
+    seen TEXT NOT NULL
+  ) STRICT;
 
   -- What a model made of the program's own reference texts: the last few models' only. Sealed beside the store's id.
   CREATE TABLE reference_vectors (

@@ -1,4 +1,6 @@
 /** The SQLite store: the reader, and the writes, each one transaction. */
+
+import { HelmdeckError } from "../../errors.ts";
 import type {
   EntryFilter,
   EntryId,
@@ -23,66 +25,104 @@ import {
   liveCondition,
   refCondition,
 } from "./conditions.ts";
+import { setTimesRight } from "./corrections.ts";
 import type { SqliteRow } from "./driver.ts";
-import { emptyLog } from "./erasure.ts";
-import { pruneRemovals, readHistory, saveLastSeq } from "./feed.ts";
+import { pruneRemovals, saveLastSeq } from "./feed.ts";
+import { announceFold, fold } from "./fold.ts";
 import { SqliteReader, type SqliteReaderParts } from "./reader.ts";
 import { writeReferences } from "./references.ts";
 import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./rows.ts";
+import { readStoreRow, type StoreRow, saveTimeSeen, timeSeenIn } from "./store-row.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./vectors.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
   readonly busyTimeoutMs: number;
   readonly keepRemovals: number;
+  /** The file or its folder cannot be written: every write is refused. */
+  readonly isReadOnly: boolean;
 }
 
-/** Gives out sequence numbers within one write transaction. */
-type NextSeq = () => number;
+/** One write transaction. */
+interface Writing {
+  /** The store's own row as it began. */
+  readonly row: StoreRow;
+  /** Gives out sequence numbers. */
+  readonly nextSeq: () => number;
+  /** For many at once: from this one on. */
+  readonly takeSeqs: (count: number) => number;
+}
 
 /** How long vectors wait for another writer: they can be written later, and the calling thread has better things to do. */
 const VECTOR_PATIENCE_MS = 50;
+/** Before any entry expires. */
+const NEVER: UnixMs = -1;
+/** SQLite's own measure, a thousand pages: a longer log makes reading slow. */
+const LONG_LOG_BYTES = 1_000 * 4_120;
 
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #busyTimeoutMs: number;
   readonly #keepRemovals: number;
+  readonly #isReadOnly: boolean;
   #erasurePending = false;
+  /** As it was last read or written. */
+  #timeSeen: string | undefined;
+  /** A log that readers keep from being folded in is tried again when it has grown. */
+  #foldFromBytes = LONG_LOG_BYTES;
 
   constructor(parts: SqliteStoreParts) {
     super(parts);
     this.#busyTimeoutMs = parts.busyTimeoutMs;
     this.#keepRemovals = parts.keepRemovals;
+    this.#isReadOnly = parts.isReadOnly;
   }
 
   put(entry: NewEntry): Promise<PutResult> {
-    return this.perform(() => {
+    return this.change(() => {
       checkNewEntry(entry);
-      return this.#write((nextSeq) => this.#putOne(entry, this.now(), nextSeq));
+      return this.#write(({ nextSeq }) => this.#putOne(entry, this.now(), nextSeq));
     });
   }
 
   putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
-    return this.perform(() => {
+    return this.change(() => {
       for (const entry of entries) checkNewEntry(entry);
       if (entries.length === 0) return [];
-      const now = this.now();
-      return this.#write((nextSeq) => entries.map((entry) => this.#putOne(entry, now, nextSeq)));
+      return this.#write(({ nextSeq }) => {
+        const now = this.now();
+        return entries.map((entry) => this.#putOne(entry, now, nextSeq));
+      });
     });
   }
 
   delete(ref: EntryRef): Promise<Erasure> {
-    return this.perform(() => this.#erase(this.#remove(refCondition(ref))));
+    return this.change(() => this.#erase(() => refCondition(ref)).erasure);
   }
 
   deleteWhere(filter: EntryFilter): Promise<Erasure> {
-    return this.perform(() => this.#erase(this.#remove(filterCondition(filter))));
+    return this.change(() => this.#erase(() => filterCondition(filter)).erasure);
   }
 
   deleteExpired(): Promise<Erasure> {
-    return this.perform(() => {
-      const { rows } = this.#remove(expiredCondition(this.now()));
-      this.#erasurePending = true; // also for what a killed process left in the log
-      return this.#erase({ rows, live: rows });
+    return this.change(() => {
+      this.#erasurePending ||= this.guard.logBytes > 0; // also for what a killed process left in the log
+      const { erasure, rows } = this.#erase(() => expiredCondition(this.clock.deletableUntil ?? NEVER));
+      return { ...erasure, deleted: rows };
     });
+  }
+
+  /** Writes down what was seen of time, unless somebody else is writing: at open and at close. */
+  keepTime(): void {
+    if (this.#isReadOnly || !this.clock.isWorthKeeping()) return;
+    try {
+      this.session.patiently(0, this.#busyTimeoutMs, () => this.#write(() => undefined));
+    } catch {
+      // The next write does it.
+    }
+  }
+
+  override async close(): Promise<void> {
+    if (!this.isClosed && this.guard.isHealthy) this.keepTime();
+    await super.close();
   }
 
   vectorSpaces(): Promise<readonly string[]> {
@@ -101,7 +141,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     space: string,
     batch: readonly EntryVectors[],
   ): Promise<readonly EntryId[]> {
-    return this.perform(() => {
+    return this.change(() => {
       checkNewVectors(space, batch);
       if (batch.length === 0) return [];
       const made = { namespace, space, batch };
@@ -110,33 +150,66 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   deleteOtherVectors(query: VectorsQuery): Promise<void> {
-    return this.perform(() => {
+    return this.change(() => {
       checkVectorsQuery(query);
       this.#writeIfFree(() => removeOtherVectors(this.session, query));
     });
   }
 
   putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
-    return this.perform(() => {
+    return this.change(() => {
       checkNewReferences(space, made);
       this.#writeIfFree(() => writeReferences(this.session, this.sealer, space, made));
     });
   }
 
   #writeIfFree<T>(work: () => T): T {
-    return this.session.patiently(VECTOR_PATIENCE_MS, this.#busyTimeoutMs, () => this.session.write(work));
+    return this.session.patiently(VECTOR_PATIENCE_MS, this.#busyTimeoutMs, () => this.#write(work));
   }
 
-  #write<T>(work: (nextSeq: NextSeq) => T): T {
-    return this.session.write(() => {
-      let { lastSeq } = readHistory(this.session);
-      const result = work(() => ++lastSeq);
-      saveLastSeq(this.session, lastSeq);
-      return result;
+  /** All of `work` or none of it, in the store that was opened. */
+  #write<T>(work: (writing: Writing) => T): T {
+    if (this.#isReadOnly) throw readOnly(this.session.path);
+    let lastSeq = 0;
+    const result = this.session.write(() => {
+      const row = readStoreRow(this.session);
+      this.guard.requireSame(row);
+      const first = row.history.lastSeq;
+      lastSeq = first;
+      const takeSeqs = (count: number): number => {
+        lastSeq += count;
+        return lastSeq - count + 1;
+      };
+      const writing: Writing = { row, takeSeqs, nextSeq: () => takeSeqs(1) };
+      this.#observe(writing);
+      const answer = work(writing);
+      if (lastSeq !== first) saveLastSeq(this.session, lastSeq);
+      return answer;
     });
+    this.guard.noteLastSeq(lastSeq);
+    if (this.guard.logBytes >= this.#foldFromBytes) this.#foldLongLog();
+    return result;
   }
 
-  #putOne(entry: NewEntry, now: UnixMs, nextSeq: NextSeq): PutResult {
+  #observe({ row, nextSeq }: Writing): void {
+    const kept = row.timeSeen === this.#timeSeen ? undefined : timeSeenIn(row);
+    if (kept !== undefined) this.clock.adopt(kept);
+    this.#timeSeen = row.timeSeen;
+    const observation = this.clock.observe();
+    if (observation === undefined && row.timeSeen !== undefined) return;
+    this.#timeSeen = saveTimeSeen(this.session, this.clock.seen);
+    if (observation?.correction) setTimesRight(this.session, this.sealer, observation.correction, nextSeq);
+  }
+
+  #foldLongLog(): void {
+    const time = this.session.write(() => announceFold(this.session, readStoreRow(this.session).foldedAt));
+    const folded = fold(this.session, { time, busyTimeoutMs: this.#busyTimeoutMs, patienceMs: 0 });
+    this.guard.acceptFold();
+    const grown = folded === "complete" ? 0 : this.guard.logBytes;
+    this.#foldFromBytes = grown + LONG_LOG_BYTES;
+  }
+
+  #putOne(entry: NewEntry, now: UnixMs, nextSeq: () => number): PutResult {
     const ref = refCondition(entry);
     const row = this.session
       .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${ref.sql}`)
@@ -182,39 +255,52 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     pruneRemovals(this.session, seq, this.#keepRemovals);
   }
 
-  /** Deletes without decrypting anything. `live` are those of the rows that had not expired yet. */
-  #remove(where: Condition): { readonly rows: number; readonly live: number } {
-    const live = liveCondition(this.now());
-    return this.session.write(() => {
-      const counted = this.session
-        .statement(
-          `SELECT count(*) AS n, count(*) FILTER (WHERE ${live.sql}) AS live FROM entries WHERE ${where.sql}`,
-        )
-        .get(...live.values, ...where.values);
-      const rows = Number(counted?.n);
-      if (rows > 0) this.#removeRows(where, rows);
-      return { rows, live: Number(counted?.live) };
+  /**
+   * Deletes without decrypting anything, and folds the log, so that nothing of it is left. `deleted` are those of the rows that
+   * had not expired yet.
+   */
+  #erase(where: () => Condition): { readonly erasure: Erasure; readonly rows: number } {
+    const { rows, live, foldTime } = this.#write((writing) => {
+      const condition = where();
+      const counts = this.#count(condition);
+      if (counts.rows > 0) this.#removeRows(condition, writing.takeSeqs(counts.rows), counts.rows);
+      const mustFold = counts.rows > 0 || this.#erasurePending;
+      return { ...counts, foldTime: mustFold ? announceFold(this.session, writing.row.foldedAt) : undefined };
     });
+    if (foldTime === undefined) return { rows, erasure: { deleted: live, erased: "complete" } };
+    const erased = fold(this.session, { time: foldTime, busyTimeoutMs: this.#busyTimeoutMs });
+    this.guard.acceptFold();
+    this.#erasurePending = erased === "pending";
+    return { rows, erasure: { deleted: live, erased } };
   }
 
-  #removeRows(where: Condition, rows: number): void {
-    const { lastSeq } = readHistory(this.session);
+  #count({ sql, values }: Condition): { readonly rows: number; readonly live: number } {
+    const live = liveCondition(this.now());
+    const counted = this.session
+      .statement(
+        `SELECT count(*) AS n, count(*) FILTER (WHERE ${live.sql}) AS live FROM entries WHERE ${sql}`,
+      )
+      .get(...live.values, ...values);
+    return { rows: Number(counted?.n), live: Number(counted?.live) };
+  }
+
+  #removeRows(where: Condition, firstSeq: number, rows: number): void {
     this.session
       .statement(
         "INSERT INTO removals (seq, namespace, id) " +
           `SELECT ? + row_number() OVER (ORDER BY seq), namespace, id FROM entries WHERE ${where.sql}`,
       )
-      .run(lastSeq, ...where.values);
+      .run(firstSeq - 1, ...where.values);
     this.session.statement(`DELETE FROM entries WHERE ${where.sql}`).run(...where.values);
-    saveLastSeq(this.session, lastSeq + rows);
-    pruneRemovals(this.session, lastSeq + rows, this.#keepRemovals);
+    pruneRemovals(this.session, firstSeq + rows - 1, this.#keepRemovals);
   }
+}
 
-  #erase({ rows, live }: { readonly rows: number; readonly live: number }): Erasure {
-    if (rows > 0) this.#erasurePending = true;
-    if (!this.#erasurePending) return { deleted: live, erased: "complete" };
-    const erased = emptyLog(this.session, this.#busyTimeoutMs);
-    this.#erasurePending = erased === "pending";
-    return { deleted: live, erased };
-  }
+function readOnly(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_readonly",
+    `The memory database ${path} is open to read only, since it or its folder cannot be written. Nothing was written; ` +
+      "make both writable for this account.",
+    { details: { path } },
+  );
 }

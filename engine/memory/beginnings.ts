@@ -1,0 +1,23 @@
+/** When every reader of a change feed must begin anew: after a wrong clock was set right. */
+import type { UnixMs } from "./contract.ts";
+import type { Beginning } from "./cursors.ts";
+
+export class Beginnings {
+  #begun: Beginning;
+  /** The latest time by which a reader was told what has expired. */
+  #latest: UnixMs = Number.NEGATIVE_INFINITY;
+
+  /** @param times how often readers of this store were already made to begin anew, in this process */
+  constructor(times = 0, lastSeq = 0) {
+    this.#begun = { times, before: times === 0 ? 0 : lastSeq + 1 };
+  }
+
+  /** To be asked for each answer. `hides`: whether anything expires after the first of two times, up to the second. */
+  at(now: UnixMs, lastSeq: number, hides: (after: UnixMs, until: UnixMs) => boolean): Beginning {
+    if (now < this.#latest && hides(now, this.#latest)) {
+      this.#begun = { times: this.#begun.times + 1, before: lastSeq + 1 };
+    }
+    this.#latest = now;
+    return this.#begun;
+  }
+}
