@@ -52,7 +52,6 @@ export interface Composition {
   readonly store: MemoryStore;
   readonly whereabouts: Whereabouts & { readonly keyPath: string };
   readonly key: KeyFacts;
-  readonly now: () => UnixMs;
   /** From 0 up to but not 1. */
   readonly random?: () => number;
   /** 0: never. */
@@ -66,7 +65,8 @@ export interface Composition {
 
 /** Owns the store from here on: `close` closes it. */
 export function composeMemory(parts: Composition): OpenMemory {
-  const { store, now, whereabouts, timer, embedsEntries = true } = parts;
+  const { store, whereabouts, timer, embedsEntries = true } = parts;
+  const now = (): UnixMs => store.now();
   const embeddings = openEmbeddings({ ...parts, settings: parts.embeddings ?? NO_EMBEDDINGS, embedsEntries });
   const semantic = embeddings.active?.index;
   const kit: Kit = {

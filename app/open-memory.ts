@@ -1,7 +1,14 @@
 /** Opening memory in this process: key, store, index, in that order, and nothing left open when one of them fails. */
 import {
+  findKey,
+  type HelmdeckError,
+  isHelmdeckError,
   loadOrMakeKey,
+  type MasterKey,
+  type MemoryStore,
   openSqliteStore,
+  openSqliteStoreToRead,
+  requireOwnDatabase,
   type SqliteDriver,
   type Timer,
   type UnixMs,
@@ -13,6 +20,7 @@ import { examineFailure, examineNothing } from "./health/doctor.ts";
 import { fileFacts } from "./health/files.ts";
 import type { DoctorReport } from "./memory.ts";
 import type { MemoryPlace } from "./place.ts";
+import { ReopeningStore } from "./reopening-store.ts";
 
 export interface OpenMemoryOptions extends MemoryPlace {
   /** 64 hexadecimal digits; wins over the environment and the key file. */
@@ -20,7 +28,10 @@ export interface OpenMemoryOptions extends MemoryPlace {
   /** Looked at for HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE, and for HELMDECK_EMBEDDINGS_…. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly driver: SqliteDriver;
+  /** The system's clock, in Unix milliseconds. */
   readonly now?: () => UnixMs;
+  /** `read`: a database that cannot be written is opened all the same, and refuses writes. Default `write`. */
+  readonly access?: "read" | "write";
   /** How often what has expired is deleted; 0: never. Default ten minutes. */
   readonly sweepEveryMs?: number;
   readonly timer?: Timer;
@@ -32,18 +43,19 @@ export interface OpenMemoryOptions extends MemoryPlace {
   readonly embedsEntries?: boolean;
 }
 
-export const SWEEP_EVERY_MS = 10 * 60 * 1_000;
+/** Also how often a process that is not used looks at the clock: at least every five minutes, or time is lost count of. */
+export const SWEEP_EVERY_MS = 4 * 60 * 1_000;
 
 /** Throws the HelmdeckError of whatever stands in the way: any `key_…` or `store_…` code. */
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
-  const { databasePath, keyPath, driver, now = Date.now } = options;
+  const { databasePath, keyPath, driver } = options;
+  await requireOwnDatabase(databasePath, driver); // no key is looked for, or made, for somebody else's
   const { key, ...keyFacts } = await loadOrMakeKey(options);
-  const store = await openSqliteStore({ path: databasePath, key, driver, now });
+  const store = await openStore(options, key);
   return composeMemory({
     store,
     whereabouts: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
     key: keyFacts,
-    now,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     embedsEntries: options.embedsEntries ?? true,
@@ -52,12 +64,32 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
   });
 }
 
+async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<MemoryStore> {
+  const { databasePath: path, driver, now = Date.now, access } = options;
+  const parts = { path, driver, now };
+  try {
+    const opened = await openSqliteStore({ ...parts, key });
+    const open = async (beginnings: number): Promise<MemoryStore> => {
+      const found = await findKey(options); // a backup may have brought its own
+      return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
+    };
+    return new ReopeningStore(opened, { path, open });
+  } catch (error) {
+    if (access !== "read" || !isReadOnly(error)) throw error;
+    return openSqliteStoreToRead({ ...parts, key });
+  }
+}
+
+function isReadOnly(error: unknown): error is HelmdeckError {
+  return isHelmdeckError(error) && error.code === "store_readonly";
+}
+
 /** Doctor's report, also when memory does not open. Never throws, and makes nothing where there is nothing yet. */
 export async function examineMemory(options: OpenMemoryOptions): Promise<DoctorReport> {
   if ((await fileFacts(options.databasePath)).kind === "absent") return examineNothing(options);
   let memory: OpenMemory;
   try {
-    memory = await openMemory({ ...options, sweepEveryMs: 0, embedsEntries: false });
+    memory = await openMemory({ ...options, access: "read", sweepEveryMs: 0, embedsEntries: false });
   } catch (error) {
     return examineFailure(options, error);
   }

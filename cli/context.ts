@@ -25,12 +25,22 @@ export interface CommandContext {
   readonly options: SharedOptions;
 }
 
-/** Opens memory where the options and the environment say it is, and closes it whatever happens. */
-export async function withMemory<Answer>(
+/**
+ * Opens memory where the options and the environment say it is, and closes it whatever happens. For commands that read: also
+ * where nothing can be written.
+ */
+export function withMemory<Answer>(
   context: CommandContext,
   use: (memory: OpenMemory) => Promise<Answer>,
 ): Promise<Answer> {
-  const memory = await openMemory(memoryOptions(context));
+  return withOpen({ ...memoryOptions(context), access: "read" }, use);
+}
+
+async function withOpen<Answer>(
+  options: OpenMemoryOptions,
+  use: (memory: OpenMemory) => Promise<Answer>,
+): Promise<Answer> {
+  const memory = await openMemory(options);
   try {
     return await use(memory);
   } finally {
@@ -47,7 +57,7 @@ export function withMemoryToWrite<Answer>(
   use: (memory: OpenMemory) => Promise<Answer>,
   afterwards: (memory: OpenMemory, answer: Answer) => Promise<void> = async () => {},
 ): Promise<Answer> {
-  return withMemory(context, async (memory) => {
+  return withOpen(memoryOptions(context), async (memory) => {
     const answer = await use(memory);
     await memory.sweep().catch(() => {}); // What was asked for is done; the next writer sweeps.
     await afterwards(memory, answer);

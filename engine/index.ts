@@ -87,6 +87,7 @@ export {
   openSqliteReader,
   openSqliteStore,
   openSqliteStoreToRead,
+  requireOwnDatabase,
   type SqliteReaderOptions,
   type SqliteStoreOptions,
 } from "./memory/sqlite/open.ts";

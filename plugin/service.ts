@@ -9,7 +9,7 @@ import { lendScheduler } from "./scheduler.ts";
 /** The gateway's start waits for this. A hot reload gives a service 5 s, and fails as a whole, plugin and all, when it takes longer. */
 export const START_DEADLINE_MS = 3_000;
 
-/** How soon a memory that did not open is looked at again, so that the gateway's health shows when it has recovered. */
+/** How soon memory is looked at again, so that the gateway's health shows when it fails and when it has recovered. */
 export const RECHECK_MS = 30_000;
 
 export interface ServiceParts {
@@ -29,16 +29,22 @@ export function makeService(parts: ServiceParts): Service {
   let recheck: NodeJS.Timeout | undefined;
   let reported: string | undefined;
   let takeBackScheduler: (() => void) | undefined;
+  let isWarm = false;
 
   async function look(context: ServiceContext): Promise<void> {
-    const failure = await failureOfOpening(parts);
+    const failure = await failureOfOpening(parts, isWarm);
     if (running !== context) return; // stopped, or started anew, while it was opening
-    if (failure === undefined) return context.serviceHealth?.clearFailure();
-    if (failure !== reported) parts.log.error(`helmdeck memory is off: ${failure}`);
-    reported = failure;
-    // The line, not the error itself: its cause may hold more than belongs into a health report.
-    context.serviceHealth?.reportFailure(new Error(failure));
+    isWarm = failure === undefined;
+    report(context, failure);
     recheck = setTimeout(() => void look(context), RECHECK_MS).unref();
+  }
+
+  function report({ serviceHealth }: ServiceContext, failure: string | undefined): void {
+    if (failure !== undefined && failure !== reported) parts.log.error(`helmdeck memory is off: ${failure}`);
+    reported = failure;
+    if (failure === undefined) serviceHealth?.clearFailure();
+    // The line, not the error itself: its cause may hold more than belongs into a health report.
+    else serviceHealth?.reportFailure(new Error(failure));
   }
 
   return {
@@ -48,6 +54,7 @@ export function makeService(parts: ServiceParts): Service {
       takeBackScheduler = context.getCron && lendScheduler(context.getCron);
       running = context;
       reported = undefined;
+      isWarm = false;
       return look(context);
     },
     async stop() {
@@ -61,10 +68,11 @@ export function makeService(parts: ServiceParts): Service {
   };
 }
 
-/** Opens memory and warms it up; one line about why it did not work. */
-async function failureOfOpening(parts: ServiceParts): Promise<string | undefined> {
+/** Opens memory and warms it up, unless it is warm; one line about why it did not work. */
+async function failureOfOpening(parts: ServiceParts, isWarm: boolean): Promise<string | undefined> {
   try {
-    warmInBackground(await openWorking(parts), parts);
+    const memory = await openWorking(parts);
+    if (!isWarm) warmInBackground(memory, parts);
     return undefined;
   } catch (error) {
     return logLineOf(error);

@@ -53,7 +53,6 @@ async function ephemeral(options: DeckMemoryOptions): Promise<DeckMemory> {
     store: createInMemoryStore({ now }),
     whereabouts: { databasePath: NOWHERE, keyPath, keySource: "none", driver: "in-memory" },
     key: { source: "none", made: false },
-    now,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     ...(timer && { timer }),

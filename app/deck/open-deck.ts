@@ -50,8 +50,9 @@ export async function openDeck(options: OpenDeckOptions): Promise<Deck> {
 }
 
 async function openOver(deckMemory: DeckMemory, options: OpenDeckOptions): Promise<Deck> {
-  const { env, now = Date.now, keyPath, pipelinesFolder } = options;
+  const { env, keyPath, pipelinesFolder } = options;
   const { memory, state } = deckMemory;
+  const now = clockOf(deckMemory, options);
   const folder = options.workFolder ?? join(dirname(keyPath), "helmdeck-memory-work");
   const work = await openWorkFolder({ folder, env, now });
   const packs = openPacks(deckMemory, work, options);
@@ -82,17 +83,23 @@ async function openOver(deckMemory: DeckMemory, options: OpenDeckOptions): Promi
 }
 
 /** Without a store the packs run as if memory had never been thought of. */
-function openPacks({ memory, open }: DeckMemory, work: WorkFolder, options: OpenDeckOptions): PackEngine {
-  const { env, now = Date.now, onTrouble } = options;
+function openPacks(deckMemory: DeckMemory, work: WorkFolder, options: OpenDeckOptions): PackEngine {
+  const { memory, open } = deckMemory;
+  const { env, onTrouble } = options;
   return createPackEngine({
     packs: shippedPacks({ memory, ...packSettings(env), ...options.packSettings }),
     ...(open && { store: open.store, recordRun: open.recordPackRun }),
     ...work,
-    now,
+    now: clockOf(deckMemory, options),
     onAuditFailure: (error, { pack }) => onTrouble?.({ what: "audit", error, pack }),
     onCacheFailure: (error, pack) => onTrouble?.({ what: "cache", error, pack }),
     ...graceOf(options),
   });
+}
+
+/** Lives are counted from the time by which the store ends them. */
+function clockOf({ open }: DeckMemory, { now = Date.now }: OpenDeckOptions): () => number {
+  return open === undefined ? now : open.now;
 }
 
 function graceOf({ closeGraceMs }: OpenDeckOptions): { readonly closeGraceMs?: number } {

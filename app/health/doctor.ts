@@ -135,8 +135,14 @@ function keyFindings(key: KeyFacts, { databasePath, keyPath }: PlaceFacts): read
   return findings;
 }
 
-function storeFindings({ integrity, unreadable, expired, schemaVersion }: StoreReport): readonly Finding[] {
+const HIDDEN_UNTIL_SWEPT =
+  "hidden, and deleted once that has been so for 24 hours in which memory was in use, so that a wrong clock deletes nothing";
+
+function storeFindings(report: StoreReport): readonly Finding[] {
+  const { integrity, unreadable, expired, schemaVersion } = report;
   return [
+    ...clockFindings(report),
+    ...accessFindings(report),
     integrity === "ok"
       ? { level: "ok", check: "integrity", message: `The database is sound (schema ${schemaVersion}).` }
       : {
@@ -156,7 +162,34 @@ function storeFindings({ integrity, unreadable, expired, schemaVersion }: StoreR
     {
       level: "ok",
       check: "expiry",
-      message: expired === 0 ? "Nothing has expired." : `${rows(expired)} expired and will be swept.`,
+      message: expired === 0 ? "Nothing has expired." : `${rows(expired)} expired: ${HIDDEN_UNTIL_SWEPT}.`,
+    },
+  ];
+}
+
+function clockFindings({ clockBehindMs }: StoreReport): readonly Finding[] {
+  if (clockBehindMs === 0) return [];
+  const hours = Math.max(1, Math.round(clockBehindMs / 3_600_000));
+  const behind = hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+  return [
+    {
+      level: "warning",
+      check: "clock",
+      message: `This machine's clock is at least ${behind} behind: memory goes by the time that it has seen.`,
+      remedy: "Set the clock, or let it be set (NTP); what was stored meanwhile gets its true times then.",
+    },
+  ];
+}
+
+function accessFindings({ isWritable }: StoreReport): readonly Finding[] {
+  if (isWritable) return [];
+  return [
+    {
+      level: "warning",
+      check: "database",
+      message:
+        "The database or its folder cannot be written: memory can be read, and nothing can be stored or forgotten.",
+      remedy: remedyFor("store_readonly"),
     },
   ];
 }

@@ -145,6 +145,8 @@ export interface StoreReport {
   readonly backend: string;
   readonly schemaVersion: number;
   readonly entries: number;
+  /** False where the file or its folder cannot be written. */
+  readonly isWritable: boolean;
   /** Hidden, and not deleted yet. */
   readonly expired: number;
   /** How far the system's clock is behind what it cannot be behind; 0 when it may be right. */

@@ -163,6 +163,7 @@ class InMemoryStore implements MemoryStore {
       entries: this.#held.size - expired,
       expired,
       unreadable: 0,
+      isWritable: true,
       clockBehindMs: this.#clock.behindMs,
       integrity: "ok",
       settings: {},

@@ -1,6 +1,7 @@
 /** The contract suite: every promise of `MemoryStore`, run against any store that brings a rig. */
 import { describe } from "vitest";
 import type { StoreCapabilities } from "../../engine/index.ts";
+import { describeClock } from "./clock.ts";
 import { describeDeleting } from "./deleting.ts";
 import { describeFeed } from "./feed.ts";
 import { describeDamage, describeLifecycle } from "./lifecycle.ts";
@@ -26,6 +27,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeListing(subject.open);
     describeDeleting(subject.open);
     describeFeed(subject.open);
+    describeClock(subject.open, { isPersistent: subject.capabilities.persistent });
     describeVectors(subject.open);
     describeReferenceVectors(subject.open);
     describeLifecycle(subject.open, subject.capabilities);

@@ -131,6 +131,23 @@ describe("recovery", () => {
     await vi.advanceTimersByTimeAsync(RECHECK_MS);
     expect(health.at(-1)).toBe("clear");
     expect(log.lines).toEqual(["helmdeck memory is off: key_missing: No key."]);
+    await service.stop?.(context);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("a memory that fails while the gateway runs is noticed, and warmed up again when it is back", async () => {
+    const replaced: MemoryStatus = {
+      ...failed,
+      error: { code: "store_replaced", message: "It is gone." },
+    };
+    const memory = answering(READY, READY, replaced, READY);
+    const { service, context, health, log } = serviceOver(memory);
+    await service.start(context);
+    for (let looks = 0; looks < 3; looks += 1) await vi.advanceTimersByTimeAsync(RECHECK_MS);
+    expect(health).toEqual(["clear", "clear", "Error: store_replaced: It is gone.", "clear"]);
+    expect(log.lines).toEqual(["helmdeck memory is off: store_replaced: It is gone."]);
+    expect(memory.calls.filter(({ method }) => method === "warm")).toHaveLength(2);
+    await service.stop?.(context);
     expect(vi.getTimerCount()).toBe(0);
   });
 

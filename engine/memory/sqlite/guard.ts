@@ -54,7 +54,7 @@ export class StoreGuard {
    * something that must be explained by {@link verify} first.
    */
   isInPlace(): boolean {
-    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#failure !== undefined && !this.#isHealable()) throw this.#failure;
     const place = this.#parts.watch.place();
     if (place.kind === "other") throw this.#end(place);
     if (this.#parts.isStill === true && this.#hasMoved(place)) throw this.#fail(changed(this.#path));
@@ -110,6 +110,11 @@ export class StoreGuard {
     }
     session.connection.close();
     other?.close();
+  }
+
+  /** The overwritten file was exchanged for another: who opens that one finds it without the log of this one. */
+  #isHealable(): boolean {
+    return this.#failure?.code === "store_corrupt" && !this.#parts.watch.isDatabaseSame();
   }
 
   get #path(): string {
@@ -188,8 +193,8 @@ export class StoreGuard {
   }
 
   #fail(failure: HelmdeckError): HelmdeckError {
-    this.#failure ??= failure;
-    return this.#failure;
+    this.#failure = failure;
+    return failure;
   }
 }
 

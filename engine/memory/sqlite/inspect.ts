@@ -11,18 +11,25 @@ const ROWS_AT_ONCE = 500;
 
 type Counts = Pick<StoreReport, "entries" | "expired" | "unreadable">;
 
+/** What the store itself knows. */
+export interface Inspected {
+  readonly clock: StoreClock;
+  readonly isWritable: boolean;
+  readonly driverName: string;
+}
+
 /** Reads the whole file. A damaged one gives the counts of what could still be read. */
 export function inspectStore(
   session: SqliteSession,
   sealer: Sealer,
-  clock: StoreClock,
-  driverName: string,
+  { clock, isWritable, driverName }: Inspected,
 ): StoreReport {
   const { counts, whole } = countRows(session, sealer, clock.now());
   return {
     backend: `sqlite (${driverName})`,
     schemaVersion: Number(session.pragma("user_version")),
     ...counts,
+    isWritable,
     clockBehindMs: clock.behindMs,
     integrity: whole && checkIntegrity(session) ? "ok" : "damaged",
     settings: {

@@ -1,6 +1,6 @@
 /** Opening the database: place, identity, key, settings and schema, in the order in which nothing can be harmed. */
 import { timingSafeEqual } from "node:crypto";
-import { access, constants } from "node:fs/promises";
+import { access, constants, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
@@ -86,6 +86,12 @@ export async function openSqliteStoreToRead(options: SqliteStoreOptions): Promis
  */
 export async function openSqliteReader(options: SqliteReaderOptions): Promise<MemoryReader> {
   return openToRead(options, (parts) => new SqliteReader(parts));
+}
+
+/** Throws `store_not_ours` when somebody else's database is at the path. Changes nothing, and asks for no key. */
+export async function requireOwnDatabase(path: string, driver: SqliteDriver): Promise<void> {
+  const file = await realpath(path).catch(() => undefined);
+  if (file !== undefined && stat(file)?.isFile() === true) await requireOurs(file, driver);
 }
 
 async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteReaderParts) => T): Promise<T> {

@@ -19,6 +19,7 @@ export async function placeDatabase(path: string): Promise<string> {
   const wanted = resolve(path);
   return explained(wanted, async () => {
     if (!(await isThere(wanted))) {
+      await refuseOrphanedLog(wanted);
       await makePrivateFolder(dirname(wanted));
       await placeOnce(wanted, new Uint8Array(0));
     }
@@ -84,6 +85,18 @@ async function refuseEmptied(file: string): Promise<void> {
     "store_corrupt",
     `The memory database ${file} has been emptied, but its log ${file}-wal holds data. ` +
       "Keep both files, and restore a backup.",
+    { details: { path: file } },
+  );
+}
+
+/** A log without its database: what is made in its place would take the log for its own, and the other could not come back. */
+async function refuseOrphanedLog(file: string): Promise<void> {
+  const log = await stat(`${file}-wal`).catch((error: unknown) => absent(file, error));
+  if (log === undefined || log.size === 0) return;
+  throw new HelmdeckError(
+    "store_corrupt",
+    `The memory database ${file} is gone, but its log ${file}-wal is still there and holds data. Put the database back ` +
+      "beside it; to begin anew, stop every process that uses it and move the log away, too.",
     { details: { path: file } },
   );
 }

@@ -74,6 +74,10 @@ export class SqliteReader implements MemoryReader {
     return this.clock.now();
   }
 
+  protected get isWritable(): boolean {
+    return false;
+  }
+
   protected get isClosed(): boolean {
     return this.#closed;
   }
@@ -165,7 +169,10 @@ export class SqliteReader implements MemoryReader {
   }
 
   inspect(): Promise<StoreReport> {
-    return this.perform(() => inspectStore(this.session, this.sealer, this.clock, this.#driverName));
+    return this.perform(() => {
+      const { clock, isWritable } = this;
+      return inspectStore(this.session, this.sealer, { clock, isWritable, driverName: this.#driverName });
+    });
   }
 
   async close(): Promise<void> {

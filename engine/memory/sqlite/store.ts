@@ -110,6 +110,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
+  protected override get isWritable(): boolean {
+    return !this.#isReadOnly;
+  }
+
   /** Writes down what was seen of time, unless somebody else is writing: at open and at close. */
   keepTime(): void {
     if (this.#isReadOnly || !this.clock.isWorthKeeping()) return;

@@ -1,0 +1,198 @@
+/**
+ * The store of a process that lives long: opened again when its database was moved, deleted, or put back from a backup.
+ *
+ * The call that finds out fails with `store_replaced`, and for a moment so does everything else, so that a readiness check sees
+ * it. Then the next call opens what is at the path. A database that was moved away is waited for, never made anew: what is
+ * written into a new one would be lost when the old one comes back. Readers of the change feed begin anew.
+ */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import {
+  asHelmdeckError,
+  type Changes,
+  type ChangesQuery,
+  type Entry,
+  type EntryFilter,
+  type EntryRef,
+  type EntryVectors,
+  type Erasure,
+  type HelmdeckError,
+  isHelmdeckError,
+  type ListQuery,
+  type MemoryStore,
+  type Namespace,
+  type NewEntry,
+  type PutResult,
+  type ReferenceVectors,
+  type StoreCapabilities,
+  type UnixMs,
+  type VectorsQuery,
+} from "../engine/index.ts";
+
+export interface ReopeningOptions {
+  readonly path: string;
+  /** Opens what is at the path now. `beginnings`: how often that has been done. */
+  readonly open: (beginnings: number) => Promise<MemoryStore>;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** Until then every caller is told what went wrong. */
+export const REOPEN_AFTER_MS = 2_000;
+
+export class ReopeningStore implements MemoryStore {
+  readonly #options: ReopeningOptions;
+  readonly #clock: () => number;
+  #store: MemoryStore;
+  #beginnings = 0;
+  #failure: { readonly error: HelmdeckError; readonly cause: HelmdeckError; readonly at: number } | undefined;
+  #opening: Promise<MemoryStore> | undefined;
+  #isClosed = false;
+
+  constructor(store: MemoryStore, options: ReopeningOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#clock = options.clock ?? (() => performance.now());
+  }
+
+  get capabilities(): StoreCapabilities {
+    return this.#store.capabilities;
+  }
+
+  now(): UnixMs {
+    return this.#store.now();
+  }
+
+  get(ref: EntryRef): Promise<Entry | undefined> {
+    return this.#ask((store) => store.get(ref));
+  }
+
+  list(query: ListQuery) {
+    return this.#ask((store) => store.list(query));
+  }
+
+  listMeta(query: ListQuery) {
+    return this.#ask((store) => store.listMeta(query));
+  }
+
+  countWhere(filter: EntryFilter): Promise<number> {
+    return this.#ask((store) => store.countWhere(filter));
+  }
+
+  changes(query: ChangesQuery): Promise<Changes> {
+    return this.#ask((store) => store.changes(query));
+  }
+
+  revision(namespace: Namespace): Promise<number> {
+    return this.#ask((store) => store.revision(namespace));
+  }
+
+  namespaces() {
+    return this.#ask((store) => store.namespaces());
+  }
+
+  categories(namespace: Namespace) {
+    return this.#ask((store) => store.categories(namespace));
+  }
+
+  referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
+    return this.#ask((store) => store.referenceVectors(space));
+  }
+
+  inspect() {
+    return this.#ask((store) => store.inspect());
+  }
+
+  put(entry: NewEntry): Promise<PutResult> {
+    return this.#ask((store) => store.put(entry));
+  }
+
+  putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
+    return this.#ask((store) => store.putMany(entries));
+  }
+
+  delete(ref: EntryRef): Promise<Erasure> {
+    return this.#ask((store) => store.delete(ref));
+  }
+
+  deleteWhere(filter: EntryFilter): Promise<Erasure> {
+    return this.#ask((store) => store.deleteWhere(filter));
+  }
+
+  deleteExpired(): Promise<Erasure> {
+    return this.#ask((store) => store.deleteExpired());
+  }
+
+  vectorSpaces(): Promise<readonly string[]> {
+    return this.#ask((store) => store.vectorSpaces());
+  }
+
+  vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
+    return this.#ask((store) => store.vectors(query));
+  }
+
+  putVectors(namespace: Namespace, space: string, batch: readonly EntryVectors[]) {
+    return this.#ask((store) => store.putVectors(namespace, space, batch));
+  }
+
+  deleteOtherVectors(query: VectorsQuery): Promise<void> {
+    return this.#ask((store) => store.deleteOtherVectors(query));
+  }
+
+  putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
+    return this.#ask((store) => store.putReferenceVectors(space, made));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#opening?.catch(() => undefined);
+    await this.#store.close();
+  }
+
+  async #ask<Answer>(work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
+    const store = this.#failure === undefined || this.#isClosed ? this.#store : await this.#reopened();
+    try {
+      return await work(store);
+    } catch (error) {
+      if (isReplaced(error) && store === this.#store) this.#fail(error, error);
+      throw error;
+    }
+  }
+
+  #reopened(): Promise<MemoryStore> {
+    this.#opening ??= this.#reopen().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #reopen(): Promise<MemoryStore> {
+    const { error, cause, at } = this.#failure ?? {};
+    if (error === undefined || cause === undefined) return this.#store;
+    if (this.#clock() - (at ?? 0) < REOPEN_AFTER_MS || !this.#mayOpen(cause)) throw error;
+    try {
+      await this.#store.close();
+      this.#store = await this.#options.open(this.#beginnings + 1);
+      this.#beginnings += 1;
+      this.#failure = undefined;
+      return this.#store;
+    } catch (failed) {
+      this.#fail(asHelmdeckError(failed), cause);
+      throw failed;
+    }
+  }
+
+  /** Only a database that was deleted from a folder that is still there is made anew. */
+  #mayOpen({ details }: HelmdeckError): boolean {
+    const { path } = this.#options;
+    return existsSync(path) || (details.now === "deleted" && existsSync(dirname(path)));
+  }
+
+  #fail(error: HelmdeckError, cause: HelmdeckError): void {
+    this.#failure = { error, cause, at: this.#clock() };
+  }
+}
+
+function isReplaced(error: unknown): error is HelmdeckError {
+  return isHelmdeckError(error) && error.code === "store_replaced";
+}

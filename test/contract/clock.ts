@@ -1,0 +1,202 @@
+/** Contract: a clock that is wrong for a while hides and shows, and loses nothing. */
+import { describe, expect, test } from "vitest";
+import type { MemoryReader, MemoryStore } from "../../engine/index.ts";
+import { follow } from "./feed.ts";
+import {
+  ANA,
+  allKeys,
+  type Clock,
+  DAY_MS,
+  fact,
+  HOUR_MS,
+  KEPT_EXPIRED_MS,
+  letPass,
+  type OpenRig,
+  refTo,
+  START,
+  type StoreRig,
+  withRig,
+} from "./rig.ts";
+
+const WRONG_BY_MS = 800 * DAY_MS;
+/** Later than any clock of a test is right. */
+const LATER = START + 90 * DAY_MS;
+
+async function keysOf(store: MemoryReader): Promise<readonly string[]> {
+  return [...(await allKeys(store))].sort();
+}
+
+/** Everything that a process does by itself, at a time when the clock shows something else. */
+async function live(store: MemoryStore, clock: Clock, now: number): Promise<void> {
+  clock.now = now;
+  for (let second = 0; second < 14; second += 1) {
+    clock.now += 1_000;
+    await store.deleteExpired();
+  }
+}
+
+export function describeClock(open: OpenRig, { isPersistent }: { readonly isPersistent: boolean }): void {
+  /** The store as another process has it: opened anew, where that can be. */
+  const anew = async (rig: StoreRig): Promise<MemoryStore> => {
+    if (rig.openAgain === undefined) return rig.store;
+    await rig.store.close();
+    return rig.openAgain();
+  };
+
+  describe("a clock that is far ahead for a moment", () => {
+    for (const across of isPersistent ? [false, true] : [false]) {
+      test(
+        `hides what would have expired, and shows it again${across ? ", across processes" : ""}`,
+        withRig(open, async (rig) => {
+          let { store } = rig;
+          await store.putMany([
+            fact("a", "1", { expiresAt: LATER }),
+            fact("b", "2", { expiresAt: LATER }),
+            fact("c", "3"),
+          ]);
+          await live(store, rig.clock, START + WRONG_BY_MS);
+          if (across) store = await anew({ ...rig, store });
+          await live(store, rig.clock, START + WRONG_BY_MS);
+          expect(await keysOf(store)).toEqual(["c"]);
+          expect(await store.inspect()).toMatchObject({ entries: 1, expired: 2 });
+          rig.clock.now = START + 60_000;
+          if (across) store = await anew({ ...rig, store });
+          expect(await keysOf(store)).toEqual(["a", "b", "c"]);
+          expect(store.now()).toBe(rig.clock.now);
+          await live(store, rig.clock, rig.clock.now);
+          expect(await store.inspect()).toMatchObject({ entries: 3, expired: 0, clockBehindMs: 0 });
+        }),
+      );
+    }
+
+    test(
+      "deletes nothing however often it comes back",
+      withRig(open, async ({ store, clock }) => {
+        await store.put(fact("a", "1", { expiresAt: LATER }));
+        for (let times = 1; times <= 300; times += 1) {
+          clock.now = START + WRONG_BY_MS + times * 60_000;
+          await store.deleteExpired();
+          clock.now = START + times * 60_000;
+          await store.deleteExpired();
+        }
+        expect(await keysOf(store)).toEqual(["a"]);
+      }),
+    );
+
+    test(
+      "leaves its mark on nobody who follows the feed",
+      withRig(open, async ({ store, clock }) => {
+        await store.putMany([fact("a", "1", { expiresAt: LATER }), fact("b", "2")]);
+        const before = await store.changes({ namespace: ANA, since: 0 });
+        if (before.kind !== "changes") throw new Error("told to start over from 0");
+        clock.now = START + WRONG_BY_MS;
+        const wrong = await store.changes({ namespace: ANA, since: 0 });
+        expect(wrong).toMatchObject({
+          kind: "changes",
+          upserts: [{ key: "b" }],
+          removed: [expect.any(String)],
+        });
+        clock.now = START + 1_000;
+        if (wrong.kind !== "changes") throw new Error("told to start over from 0");
+        expect(await store.changes({ namespace: ANA, since: wrong.cursor })).toEqual({ kind: "start_over" });
+        const seen = await follow(store, 0, 1);
+        expect([...seen.values()].map(({ key }) => key).sort()).toEqual(["a", "b"]);
+        const after = await store.changes({ namespace: ANA, since: 0 });
+        if (after.kind !== "changes") throw new Error("told to start over from 0");
+        clock.now -= 500;
+        expect(await store.changes({ namespace: ANA, since: after.cursor })).toMatchObject({
+          kind: "changes",
+          upserts: [],
+        });
+      }),
+    );
+
+    test(
+      "lets a put take the place of what it hides, as ever",
+      withRig(open, async ({ store, clock }) => {
+        await store.put(fact("a", "old", { expiresAt: LATER }));
+        clock.now = START + WRONG_BY_MS;
+        await store.put(fact("a", "new"));
+        clock.now = START + 1_000;
+        expect(Buffer.from((await store.get(refTo("a")))?.value ?? []).toString()).toBe("new");
+      }),
+    );
+  });
+
+  describe("time in which nobody looked", () => {
+    test(
+      "counts five minutes: what expired meanwhile is hidden at once, and deleted a day of use later",
+      withRig(open, async ({ store, clock }) => {
+        await store.put(fact("a", "1", { expiresAt: START + HOUR_MS }));
+        clock.now = START + 30 * DAY_MS;
+        expect(await store.deleteExpired()).toMatchObject({ deleted: 0 });
+        expect(await keysOf(store)).toEqual([]);
+        await letPass(store, clock, KEPT_EXPIRED_MS - 5 * 60_000);
+        expect(await store.inspect()).toMatchObject({ expired: 1 });
+        await letPass(store, clock, 10 * 60_000);
+        expect(await store.inspect()).toMatchObject({ expired: 0 });
+      }),
+    );
+  });
+
+  describe("a clock that begins in 1970", () => {
+    test(
+      "counts lives from no time before the program was made, and corrects them when it is set",
+      withRig(open, async (rig) => {
+        const { clock } = rig;
+        clock.now = 5_000;
+        let store = await anew(rig);
+        const made = store.now();
+        expect(made).toBeGreaterThan(Date.UTC(2026, 0, 1));
+        await store.put(fact("brief", "1", { expiresAt: made + HOUR_MS }));
+        await store.put(fact("kept", "1"));
+        clock.now += 10 * 60_000;
+        expect(store.now() - made).toBeGreaterThanOrEqual(10 * 60_000);
+        expect(await keysOf(store)).toEqual(["brief", "kept"]);
+        expect(await store.inspect()).toMatchObject({ clockBehindMs: store.now() - clock.now });
+        clock.now = LATER;
+        store = await anew({ ...rig, store });
+        await store.deleteExpired(); // the first look at the clock that is right
+        const brief = await store.get(refTo("brief"));
+        expect(brief?.expiresAt).toBeGreaterThan(LATER);
+        expect(brief?.expiresAt).toBeLessThanOrEqual(LATER + HOUR_MS);
+        expect(brief?.updatedAt).toBeGreaterThan(LATER - HOUR_MS);
+        clock.now = LATER + HOUR_MS;
+        expect(await keysOf(store)).toEqual(["kept"]);
+      }),
+    );
+
+    test(
+      "is taken for the last time that was seen: what had expired stays hidden",
+      withRig(open, async (rig) => {
+        await rig.store.putMany([
+          fact("over", "1", { expiresAt: START + HOUR_MS }),
+          fact("living", "1", { expiresAt: LATER }),
+        ]);
+        await letPass(rig.store, rig.clock, 2 * HOUR_MS);
+        const seen = rig.clock.now;
+        rig.clock.now = 1_000;
+        const store = await anew(rig);
+        expect(store.now()).toBeGreaterThanOrEqual(seen);
+        expect(await keysOf(store)).toEqual(["living"]);
+        await live(store, rig.clock, 1_000);
+        expect(store.now()).toBeLessThan(seen + HOUR_MS);
+        rig.clock.now = seen + 60_000;
+        expect(store.now()).toBe(rig.clock.now);
+        expect(await store.inspect()).toMatchObject({ entries: 1, expired: 1 });
+      }),
+    );
+
+    test(
+      "and stays there still ends lives, in its own time",
+      withRig(open, async (rig) => {
+        rig.clock.now = 0;
+        const store = await anew(rig);
+        await store.put(fact("a", "1", { expiresAt: store.now() + HOUR_MS }));
+        await letPass(store, rig.clock, HOUR_MS);
+        expect(await keysOf(store)).toEqual([]);
+        expect(await store.inspect()).toMatchObject({ expired: 1 });
+      }),
+    );
+  });
+}

@@ -1,0 +1,412 @@
+/** A database that is moved, deleted, restored or overwritten while it is open: nothing is acknowledged that nobody will find. */
+import { execFile } from "node:child_process";
+import { renameSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import {
+  type MemoryReader,
+  type MemoryStore,
+  openSqliteReader,
+  openSqliteStore,
+  type SqliteDriver,
+} from "../../../engine/index.ts";
+import { ANA, allKeys, fact, refTo } from "../../contract/rig.ts";
+import { childPath, spawnChild } from "./processes.ts";
+import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+const run = promisify(execFile);
+/** Not by this process: closing a copied file would drop SQLite's locks on it. */
+const copyFile = (from: string, to: string) => run("cp", [from, to]);
+
+const CALLS: Readonly<Record<string, (store: MemoryStore) => Promise<unknown>>> = {
+  put: (store) => store.put(fact("late", "x")),
+  putMany: (store) => store.putMany([fact("late", "x")]),
+  delete: (store) => store.delete(refTo("first")),
+  deleteWhere: (store) => store.deleteWhere({ namespace: ANA }),
+  deleteExpired: (store) => store.deleteExpired(),
+  putVectors: (store) => store.deleteOtherVectors({ namespace: ANA, space: "s", ids: [] }),
+  get: (store) => store.get(refTo("first")),
+  list: (store) => store.list({ namespace: ANA }),
+  countWhere: (store) => store.countWhere({ namespace: ANA }),
+  changes: (store) => store.changes({ namespace: ANA, since: 0 }),
+  revision: (store) => store.revision(ANA),
+  namespaces: (store) => store.namespaces(),
+  inspect: (store) => store.inspect(),
+};
+
+describe.each(DRIVERS)("with $name,", (driver) => {
+  const using = (work: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
+    const rig = await openSqliteRig(driver);
+    try {
+      await rig.store.put(fact("first", "1"));
+      await work(rig);
+    } finally {
+      await rig.dispose();
+    }
+  };
+
+  /** A backup of what is there now, as a person makes one: while nothing has the database open. */
+  async function backUp(rig: SqliteRig): Promise<string> {
+    await rig.store.close();
+    const backup = `${rig.path}.backup`;
+    await copyFile(rig.path, backup);
+    return backup;
+  }
+
+  async function refused(store: MemoryReader, code: string, now?: string): Promise<void> {
+    for (const [name, call] of Object.entries(CALLS)) {
+      if (!(name in store)) continue;
+      const details = now === undefined ? {} : { details: { now } };
+      await expect(call(store as MemoryStore), name).rejects.toMatchObject({ code, ...details });
+    }
+  }
+
+  async function keysAt(path: string, rig: SqliteRig): Promise<readonly string[]> {
+    const reader = await openSqliteReader({ ...rig.options, path });
+    const keys = [...(await allKeys(reader))].sort();
+    expect((await reader.inspect()).integrity).toBe("ok");
+    await reader.close();
+    return keys;
+  }
+
+  describe("a database that is moved away", () => {
+    test(
+      "takes all that was acknowledged along, and refuses everything else",
+      using(async (rig) => {
+        const elsewhere = join(rig.folder, "elsewhere.sqlite");
+        await rename(rig.path, elsewhere);
+        await refused(rig.store, "store_replaced", "moved");
+        expect(await keysAt(elsewhere, rig)).toEqual(["first"]);
+        await rig.store.close();
+        await rename(elsewhere, rig.path);
+        const again = await rig.openAgain();
+        expect(await allKeys(again)).toEqual(["first"]);
+        await again.put(fact("second", "2"));
+      }),
+    );
+
+    test(
+      "with its folder is whole there",
+      using(async (rig) => {
+        const moved = `${rig.folder}-moved`;
+        await rename(rig.folder, moved);
+        await refused(rig.store, "store_replaced", "moved");
+        await rig.store.close();
+        expect(await keysAt(join(moved, "memory.sqlite"), rig)).toEqual(["first"]);
+        await rename(moved, rig.folder);
+      }),
+    );
+
+    test(
+      "and put back is not used by who had it open: who opens it anew has everything",
+      using(async (rig) => {
+        await rename(rig.path, `${rig.path}.away`);
+        await refused(rig.store, "store_replaced");
+        await rename(`${rig.path}.away`, rig.path);
+        await refused(rig.store, "store_replaced");
+        expect(await allKeys(await rig.openAgain())).toEqual(["first"]);
+      }),
+    );
+
+    test(
+      "by its link refuses everything, and stays where it is",
+      using(async (rig) => {
+        const link = join(rig.folder, "link.sqlite");
+        await symlink(rig.path, link);
+        const store = await openSqliteStore({ ...rig.options, path: link });
+        await store.put(fact("second", "2"));
+        const other = join(rig.folder, "other.sqlite");
+        await (await openSqliteStore({ ...rig.options, path: other })).close();
+        await unlink(link);
+        await symlink(other, link);
+        await refused(store, "store_replaced", "other");
+        await store.close();
+        expect([...(await allKeys(rig.store))].sort()).toEqual(["first", "second"]);
+        expect(await keysAt(other, rig)).toEqual([]);
+      }),
+    );
+  });
+
+  describe("a database that is deleted", () => {
+    const endings: Readonly<Record<string, readonly string[]>> = {
+      "with its log": ["", "-wal", "-shm"],
+      "without its log": [""],
+    };
+    for (const [how, parts] of Object.entries(endings)) {
+      test(
+        `${how} refuses everything, and a new one can be made in its place`,
+        using(async (rig) => {
+          for (const part of parts) await rm(`${rig.path}${part}`);
+          await refused(rig.store, "store_replaced", "deleted");
+          await rig.store.close();
+          const again = await rig.openAgain();
+          expect(await allKeys(again)).toEqual([]);
+          await again.put(fact("second", "2"));
+          await again.close();
+          expect(await keysAt(rig.path, rig)).toEqual(["second"]);
+        }),
+      );
+    }
+  });
+
+  describe("a log that is taken away", () => {
+    for (const parts of [["-wal"], ["-shm"], ["-wal", "-shm"]]) {
+      test(
+        `(${parts.join(" and ")}) ends the store, and what was acknowledged is brought into the database`,
+        using(async (rig) => {
+          for (const part of parts) await rm(`${rig.path}${part}`);
+          await refused(rig.store, "store_replaced", "log");
+          await rig.store.close();
+          expect(await keysAt(rig.path, rig)).toEqual(["first"]);
+        }),
+      );
+    }
+
+    test(
+      "and begun anew by another process loses nothing of either that can be kept",
+      using(async (rig) => {
+        await rig.store.deleteWhere({ namespace: ANA, key: "none" });
+        for (const part of ["-wal", "-shm"]) await rm(`${rig.path}${part}`);
+        const child = spawnChild(childPath("open-and-put.ts"), [driver.name, rig.path]);
+        const { code } = await child.result();
+        await refused(rig.store, "store_replaced", "log");
+        await rig.store.close();
+        const keys = await keysAt(rig.path, rig); // sound, above all
+        if (code === undefined) expect(keys).toHaveLength(1);
+      }),
+    );
+  });
+
+  describe("a backup that is put in its place", () => {
+    const ways: Readonly<Record<string, (backup: string, path: string) => Promise<unknown>>> = {
+      "by renaming": (backup, path) => rename(backup, path),
+      "by deleting and copying": async (backup, path) => {
+        await rm(path);
+        await copyFile(backup, path);
+      },
+    };
+    for (const [way, restore] of Object.entries(ways)) {
+      test(
+        `${way} is what the next opening finds, sound, and without a word of the log that lay there`,
+        using(async (rig) => {
+          const backup = await backUp(rig);
+          const store = await rig.openAgain();
+          await store.putMany(Array.from({ length: 50 }, (_, i) => fact(`after/${i}`, "x".repeat(300))));
+          await restore(backup, rig.path);
+          await refused(store, "store_replaced", "other");
+          await store.close();
+          const again = await rig.openAgain();
+          expect(await allKeys(again)).toEqual(["first"]);
+          await again.put(fact("second", "2"));
+          await again.close();
+          expect(await keysAt(rig.path, rig)).toEqual(["first", "second"]);
+        }),
+      );
+    }
+
+    test(
+      "is noticed when it was put there between the check and the end of a write",
+      using(async (rig) => {
+        await rig.store.close();
+        const away = `${rig.path}.away`;
+        let isArmed = false;
+        const moving: SqliteDriver = {
+          name: driver.name,
+          open: async (path, mode) => {
+            const connection = await driver.open(path, mode);
+            return {
+              exec: (sql) => connection.exec(sql),
+              get inTransaction() {
+                return connection.inTransaction;
+              },
+              close: () => connection.close(),
+              prepare: (sql) => {
+                const statement = connection.prepare(sql);
+                if (sql !== "COMMIT") return statement;
+                return {
+                  ...{ get: statement.get, all: statement.all },
+                  run: () => {
+                    if (isArmed) renameSync(rig.path, away);
+                    isArmed = false;
+                    statement.run();
+                  },
+                };
+              },
+            };
+          },
+        };
+        const store = await openSqliteStore({ ...rig.options, driver: moving });
+        isArmed = true;
+        await expect(store.put(fact("second", "2"))).rejects.toMatchObject({ code: "store_replaced" });
+        await store.close();
+      }),
+    );
+
+    test(
+      "with the same store's id and another generation is another history",
+      using(async (rig) => {
+        await rig.tamper("UPDATE store SET generation = generation + 1");
+        await expect(rig.store.put(fact("late", "x"))).rejects.toMatchObject({ code: "store_replaced" });
+        await refused(rig.store, "store_replaced", "other");
+        await (await rig.openAgain()).put(fact("second", "2"));
+      }),
+    );
+  });
+
+  describe("a backup that is copied over the open file", () => {
+    /** Fifty facts in a backup, and as many more that were folded into the database after it. */
+    async function overwritten(rig: SqliteRig, hasLog: boolean): Promise<MemoryStore> {
+      await rig.store.putMany(Array.from({ length: 50 }, (_, i) => fact(`before/${i}`, "x".repeat(300))));
+      const backup = await backUp(rig);
+      const store = await rig.openAgain();
+      await store.putMany(Array.from({ length: 50 }, (_, i) => fact(`after/${i}`, "x".repeat(300))));
+      await store.delete(refTo("first")); // folds
+      if (hasLog) await store.put(fact("in the log", "x"));
+      await copyFile(backup, rig.path);
+      return store;
+    }
+
+    test(
+      "is store_corrupt at once and for good, and for whoever opens it beside the log",
+      using(async (rig) => {
+        const store = await overwritten(rig, true);
+        await refused(store, "store_corrupt");
+        await expect(rig.openAgain()).rejects.toMatchObject({ code: "store_corrupt" });
+        await store.close();
+        await expect(rig.openAgain()).rejects.toMatchObject({ code: "store_corrupt" });
+        // What docs/errors.md says.
+        for (const part of ["-wal", "-shm"]) await rm(`${rig.path}${part}`);
+        expect(await allKeys(await rig.openAgain(), { limit: 1_000 })).toHaveLength(51);
+      }),
+    );
+
+    test(
+      "when the log is empty is store_corrupt too; the backup is not spoilt",
+      using(async (rig) => {
+        const store = await overwritten(rig, false);
+        await refused(store, "store_corrupt");
+        await store.close();
+        expect(await keysAt(rig.path, rig)).toHaveLength(51);
+      }),
+    );
+
+    test(
+      "and then exchanged for a good file is another file, which the next opening finds",
+      using(async (rig) => {
+        const store = await overwritten(rig, true);
+        await refused(store, "store_corrupt");
+        await copyFile(`${rig.path}.backup`, `${rig.path}.good`);
+        await rename(`${rig.path}.good`, rig.path);
+        await refused(store, "store_replaced", "other");
+      }),
+    );
+  });
+
+  /** The log of a process that was killed, in a folder of its own. */
+  async function leftLog(rig: SqliteRig): Promise<string> {
+    const folder = join(rig.folder, "left");
+    await mkdir(folder);
+    await copyFile(`${rig.path}-wal`, join(folder, "memory.sqlite-wal"));
+    return join(folder, "memory.sqlite");
+  }
+
+  test(
+    "a log that a killed process left is not folded into a restored database: store_corrupt, and no byte changes",
+    using(async (rig) => {
+      await rig.store.putMany(Array.from({ length: 50 }, (_, i) => fact(`before/${i}`, "x".repeat(300))));
+      const backup = await backUp(rig);
+      const store = await rig.openAgain();
+      await store.putMany(Array.from({ length: 50 }, (_, i) => fact(`after/${i}`, "x".repeat(300))));
+      await store.delete(refTo("first"));
+      await store.put(fact("in the log", "x"));
+      const path = await leftLog(rig);
+      await copyFile(backup, path);
+      const before = await bytesOf(dirname(path));
+      await expect(openSqliteStore({ ...rig.options, path })).rejects.toMatchObject({
+        code: "store_corrupt",
+      });
+      const { [`${path}-shm`]: _, ...after } = await bytesOf(dirname(path));
+      expect(after).toEqual(before);
+    }),
+  );
+
+  describe("what is nobody's fault", () => {
+    test(
+      "goes on: a file that was touched",
+      using(async (rig) => {
+        await utimes(rig.path, 1, 1);
+        await rig.store.put(fact("second", "2"));
+        expect([...(await allKeys(rig.store))].sort()).toEqual(["first", "second"]);
+      }),
+    );
+
+    test(
+      "goes on: another program that folded the log",
+      using(async (rig) => {
+        const other = await driver.open(rig.path, "write");
+        other.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+        other.close();
+        await rig.store.put(fact("second", "2"));
+        expect([...(await allKeys(rig.store))].sort()).toEqual(["first", "second"]);
+      }),
+    );
+
+    test(
+      "goes on: processes that write, delete and sweep at the same time",
+      using(async (rig) => {
+        const other = await rig.openAgain();
+        for (let i = 0; i < 20; i++) {
+          await Promise.all([rig.store.put(fact(`a/${i}`, "x")), other.put(fact(`b/${i}`, "x"))]);
+          await Promise.all([other.delete(refTo(`a/${i - 1}`)), rig.store.deleteExpired()]);
+        }
+        expect(await allKeys(rig.store)).toHaveLength(22);
+      }),
+    );
+
+    test(
+      "goes on: a backup that is put in place while nobody has the database open",
+      using(async (rig) => {
+        const backup = await backUp(rig);
+        await (await rig.openAgain()).close();
+        await copyFile(backup, rig.path);
+        const again = await rig.openAgain();
+        await again.put(fact("second", "2"));
+        expect([...(await allKeys(again))].sort()).toEqual(["first", "second"]);
+      }),
+    );
+
+    test(
+      "goes on: a log that grew long was folded in on the way",
+      using(async (rig) => {
+        for (let i = 0; i < 12; i++)
+          await rig.store.put(fact(`big/${i}`, "", { value: Buffer.alloc(500_000, i) }));
+        expect((await stat(rig.path)).size).toBeGreaterThan(3_000_000);
+        expect((await stat(`${rig.path}-wal`)).size).toBeLessThan(6_000_000);
+        expect(await rig.store.inspect()).toMatchObject({ integrity: "ok", entries: 13 });
+      }),
+    );
+  });
+
+  test(
+    "a database that is gone, while its log still holds data, is not made anew",
+    using(async (rig) => {
+      const path = await leftLog(rig);
+      const opening = openSqliteStore({ ...rig.options, path });
+      await expect(opening).rejects.toMatchObject({ code: "store_corrupt" });
+      expect(await readdir(dirname(path))).toEqual(["memory.sqlite-wal"]);
+      await copyFile(rig.path, path);
+      expect(await keysAt(path, rig)).toEqual(["first"]);
+    }),
+  );
+});
+
+async function bytesOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const files = await readdir(folder);
+  const contents = files.map(async (name): Promise<[string, string]> => {
+    const file = join(folder, name);
+    return [file, (await readFile(file)).toString("base64")];
+  });
+  return Object.fromEntries(await Promise.all(contents));
+}
