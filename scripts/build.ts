@@ -39,6 +39,9 @@ const COMMON: BuildOptions = {
   logLevel: "warning",
 };
 
+/** Midnight UTC of today: no clock that shows an earlier time is right. See engine/build-date.ts. */
+const BUILT_AT = { __HELMDECK_BUILT_AT__: `${new Date().setUTCHours(0, 0, 0, 0)}` };
+
 /** What package.json's `bin` names, and the program behind each. */
 const COMMANDS: Readonly<Record<string, string>> = {
   "helmdeck-memory": "./cli.mjs",
@@ -80,7 +83,7 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<v
     entryPoints: { index: "plugin/index.ts", worker: "plugin/worker.ts" },
     outdir: join(outFolder, "dist"),
     external: ["openclaw/plugin-sdk/*", "better-sqlite3"],
-    define: { __HELMDECK_BUILD__: JSON.stringify(buildId) },
+    define: { __HELMDECK_BUILD__: JSON.stringify(buildId), ...BUILT_AT },
   });
   requireNoDependencies(metafile);
   await requireSmall(join(outFolder, "dist", "index.js"));
@@ -105,7 +108,7 @@ export async function buildCommandLine(outFolder: string): Promise<void> {
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     external: ["better-sqlite3"],
-    define: { __HELMDECK_PIPELINES__: JSON.stringify(shippedPipelineFiles()) },
+    define: { __HELMDECK_PIPELINES__: JSON.stringify(shippedPipelineFiles()), ...BUILT_AT },
     // Bundled CommonJS libraries ask for Node's own modules by require.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

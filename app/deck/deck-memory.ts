@@ -5,7 +5,7 @@
  * which would split a person's memory in two, nor stop the packs, which do not need it. So only a place with neither key
  * nor data is served without one, and everything else that goes wrong is said at every call.
  */
-import { asHelmdeckError, createInMemoryStore, findKey } from "../../engine/index.ts";
+import { asHelmdeckError, createInMemoryStore, findKey, requireOwnDatabase } from "../../engine/index.ts";
 import { composeMemory, type OpenMemory } from "../compose.ts";
 import { embeddingSettingsOfEnv } from "../embedding/environment.ts";
 import type { DoctorReport, Memory } from "../memory.ts";
@@ -34,6 +34,7 @@ const NOWHERE = "in this process only";
 export async function openDeckMemory(options: DeckMemoryOptions): Promise<DeckMemory> {
   const { databasePath, withoutKey, driver } = options;
   try {
+    await requireOwnDatabase(databasePath, driver);
     if (withoutKey === "ephemeral" && (await findKey(options)) === undefined) return await ephemeral(options);
     const open = await openMemory(options);
     const { keySource } = await open.status();

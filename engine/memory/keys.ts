@@ -89,7 +89,8 @@ function refuseNewKey(keyPath: string, databasePath: string): never {
     "key_missing",
     `There is a memory database at ${databasePath}, but its key file ${keyPath} is gone. ` +
       "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY. A new key is never made over existing data: " +
-      "if the key is lost for good, move the database away to begin anew.",
+      "if the key is lost for good, stop every process that uses the database, and then move it away with its -wal and " +
+      "-shm to begin anew.",
     { details: { keyPath, databasePath } },
   );
 }

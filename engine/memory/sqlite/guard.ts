@@ -27,9 +27,9 @@ export interface GuardParts {
   readonly isNew?: boolean;
 }
 
-/** Another process that folds is done in far less. */
-const SETTLING_TRIES = 40;
-const SETTLING_MS = 5;
+/** Another process that folds is done by then, as a rule; where it is not, the look at the whole file finds it sound. */
+const SETTLING_TRIES = 5;
+const SETTLING_MS = 4;
 const RESCUE_PATIENCE_MS = 100;
 
 export class StoreGuard {

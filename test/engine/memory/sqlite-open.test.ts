@@ -25,7 +25,7 @@ import {
   type SqliteDriver,
   type SqliteStoreOptions,
 } from "../../../engine/index.ts";
-import { allKeys, fact, refTo, text } from "../../contract/rig.ts";
+import { allKeys, fact, refTo, START, text } from "../../contract/rig.ts";
 import { handToUnprivileged, whyNotUnprivileged } from "../../run/unprivileged.ts";
 import { childPath, spawnChild, spawnUnprivileged } from "./processes.ts";
 import { DRIVERS, KEY, makeTempFolder, OTHER_KEY } from "./sqlite-rig.ts";
@@ -420,10 +420,10 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
 
     test("does not sweep: what has expired stays until a writer comes", async () => {
-      const store = await openSqliteStore(optionsFor({ now: () => 0 }));
-      await store.put(fact("editor", "vim", { expiresAt: 1 }));
+      const store = await openSqliteStore(optionsFor({ now: () => START }));
+      await store.put(fact("editor", "vim", { expiresAt: START + 1 }));
       await store.close();
-      const reader = await openSqliteReader(optionsFor({ now: () => 1 }));
+      const reader = await openSqliteReader(optionsFor({ now: () => START + 1 }));
       expect(await reader.get(refTo("editor"))).toBeUndefined();
       expect(await reader.inspect()).toMatchObject({ entries: 0, expired: 1 });
       await reader.close();

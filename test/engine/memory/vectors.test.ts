@@ -10,7 +10,18 @@ import {
   openSqliteStore,
   type SqliteDriver,
 } from "../../../engine/index.ts";
-import { ANA, allKeys, BEN, fact, HOUR_MS, refTo, START, text } from "../../contract/rig.ts";
+import {
+  ANA,
+  allKeys,
+  BEN,
+  fact,
+  HOUR_MS,
+  KEPT_EXPIRED_MS,
+  letPass,
+  refTo,
+  START,
+  text,
+} from "../../contract/rig.ts";
 import { madeOf, references } from "../../contract/vectors.ts";
 import { childPath, spawnChild } from "./processes.ts";
 import { formsOf, type Needle, scanFiles } from "./scanning.ts";
@@ -196,12 +207,16 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
     test(
       "is neither read nor written in a store that was robbed of its id",
-      using(async ({ store, tamper }) => {
+      using(async ({ store, tamper, openAgain }) => {
         await store.putReferenceVectors(SPACE, made);
         await tamper("UPDATE store SET id = NULL");
         expect(await store.referenceVectors(SPACE)).toBeUndefined();
-        await store.putReferenceVectors(OTHER_SPACE, made);
-        expect(await store.referenceVectors(OTHER_SPACE)).toBeUndefined();
+        await expect(store.putReferenceVectors(OTHER_SPACE, made)).rejects.toMatchObject({
+          code: "store_replaced",
+        });
+        const again = await openAgain();
+        await again.putReferenceVectors(OTHER_SPACE, made);
+        expect(await again.referenceVectors(OTHER_SPACE)).toBeUndefined();
       }),
     );
   });
@@ -231,10 +246,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     const endings: Readonly<Record<string, (rig: SqliteRig) => Promise<unknown>>> = {
       "a delete": ({ store }) => store.delete(refTo("dies")),
       "a filter": ({ store }) => store.deleteWhere({ namespace: ANA, key: "dies" }),
-      "a sweep": ({ store, clock }) => {
-        clock.now += HOUR_MS;
-        return store.deleteExpired();
-      },
+      "a sweep": ({ store, clock }) => letPass(store, clock, HOUR_MS + KEPT_EXPIRED_MS),
       "a new value and a sweep": async ({ store }) => {
         await store.put(fact("dies", "2"));
         await store.deleteExpired();
