@@ -21,7 +21,6 @@ function memoryInProcess(now: () => number = () => NOW): OpenMemory {
     store: createInMemoryStore({ now }),
     whereabouts: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
     key: { source: "none", made: false },
-    now,
     sweepEveryMs: 0,
   });
   onTestFinished(() => memory.close());
