@@ -35,6 +35,8 @@ export interface OpenMemoryOptions extends MemoryPlace {
   /** How often what has expired is deleted; 0: never. Default ten minutes. */
   readonly sweepEveryMs?: number;
   readonly timer?: Timer;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
   /** From 0 up to but not 1. */
   readonly random?: () => number;
   /** Default: what HELMDECK_EMBEDDINGS_… say in the environment, and none where they say nothing. */
@@ -73,7 +75,7 @@ async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<Me
       const found = await findKey(options); // a backup may have brought its own
       return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
     };
-    return new ReopeningStore(opened, { path, open });
+    return new ReopeningStore(opened, { path, open, ...(options.clock && { clock: options.clock }) });
   } catch (error) {
     if (access !== "read" || !isReadOnly(error)) throw error;
     return openSqliteStoreToRead({ ...parts, key });

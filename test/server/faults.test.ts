@@ -175,6 +175,31 @@ describe("fault 14: memory that does not open", () => {
   );
 });
 
+describe("a database that is deleted under the server", () => {
+  it("is told by every memory route and /readyz, nothing is acknowledged, and the server heals by itself", async () => {
+    let clockMs = 0;
+    const { served, anyone } = await open({ monotonicMs: () => clockMs });
+    await anyone.post(STORE, { key: "first", value: "v" });
+    expect((await anyone.get("/readyz")).status).toBe(200);
+    for (const part of ["", "-wal", "-shm"]) await rm(join(served.folder, "memory", `memory.sqlite${part}`));
+    for (const ask of [
+      () => anyone.post(STORE, { key: "late", value: "v" }),
+      () => anyone.post(FORGET, { scope: "key:first" }),
+      () => anyone.get("/api/v1/memory/facts"),
+      () => anyone.get("/api/v1/memory/corpus?query=first"),
+      () => anyone.get("/readyz"),
+    ]) {
+      const { status, body } = await ask();
+      expect([status, body.error]).toEqual([503, "store_replaced"]);
+    }
+    expect((await anyone.get("/healthz")).status).toBe(200);
+    clockMs += 2_000;
+    expect((await anyone.get("/readyz")).status).toBe(200);
+    expect((await anyone.post(STORE, { key: "second", value: "v" })).status).toBe(200);
+    expect((await anyone.get("/api/v1/memory/facts")).body.facts).toMatchObject([{ key: "second" }]);
+  });
+});
+
 async function metricOf(served: ServedDeck, name: string): Promise<string | undefined> {
   const { text } = await served.answerTo("/metrics");
   return new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1];

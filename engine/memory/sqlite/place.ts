@@ -78,9 +78,7 @@ function absent(path: string, error: unknown): undefined {
  * folded in. The log is looked at first: a database that is just being made has its first page before it has a log.
  */
 async function refuseEmptied(file: string): Promise<void> {
-  const log = await stat(`${file}-wal`).catch((error: unknown) => absent(file, error));
-  if (log === undefined || log.size === 0) return;
-  if ((await stat(file)).size > 0) return;
+  if (!(await hasLog(file)) || (await stat(file)).size > 0) return;
   throw new HelmdeckError(
     "store_corrupt",
     `The memory database ${file} has been emptied, but its log ${file}-wal holds data. ` +
@@ -91,14 +89,18 @@ async function refuseEmptied(file: string): Promise<void> {
 
 /** A log without its database: what is made in its place would take the log for its own, and the other could not come back. */
 async function refuseOrphanedLog(file: string): Promise<void> {
-  const log = await stat(`${file}-wal`).catch((error: unknown) => absent(file, error));
-  if (log === undefined || log.size === 0) return;
+  if (!(await hasLog(file))) return;
   throw new HelmdeckError(
     "store_corrupt",
     `The memory database ${file} is gone, but its log ${file}-wal is still there and holds data. Put the database back ` +
       "beside it; to begin anew, stop every process that uses it and move the log away, too.",
     { details: { path: file } },
   );
+}
+
+async function hasLog(file: string): Promise<boolean> {
+  const log = await stat(`${file}-wal`).catch((error: unknown) => absent(file, error));
+  return log !== undefined && log.size > 0;
 }
 
 async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
