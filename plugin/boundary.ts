@@ -18,10 +18,10 @@ export const CONTENT_MAX_CHARS = 12_000;
 const PATH_MAX_CHARS = 2_048;
 const LINE_MAX_CHARS = 200;
 const SCORE_DIGITS = 10_000;
-/** Below every note that the host's own search returns, so that a possible hit never stands before one. */
-const POSSIBLE_MOST_SCORE = 0.09;
+/** Notes of the host's own come first, and those found by words, or old ones, score as little as a few hundredths. */
+const POSSIBLE_MOST_SCORE = 0.01;
 /** Memory scores possible hits below 0.35. */
-const POSSIBLE_SCALE = 0.25;
+const POSSIBLE_SCALE = 0.02;
 const POSSIBLE_MAX_CHARS = 200;
 const POSSIBLE_TEXT = "Only possibly related: ";
 const POSSIBLE_LABEL = "helmdeck: nothing answers this surely; only possibly related";

@@ -27,7 +27,7 @@ export interface Ranking {
   readonly possible: PossibleRule;
 }
 
-/** Which candidates are shown, as possible hits, where the cut-off leaves nothing. Chosen in decision 28. */
+/** Which candidates are shown, as possible hits, where the cut-off leaves nothing. Chosen in decision 31. */
 export interface PossibleRule {
   /** At most so many. */
   readonly most: number;

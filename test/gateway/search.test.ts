@@ -48,6 +48,19 @@ describe("memory_search", () => {
     expect(pathsOf(reply, "memory")).toContain("memory/2026-11-02.md");
   });
 
+  it("shows after the notes what is only possibly related, and says so", async () => {
+    const query = "who told Konflux about the harvest of the pear trees";
+    const hits = hitsOf(await openclaw.invokeTool("memory_search", { query }));
+    const ours = hits.findIndex(({ corpus }) => corpus === "helmdeck");
+    expect(hits[ours]).toMatchObject({ path: PATH });
+    expect(hits[ours]?.score).toBeLessThan(0.1);
+    expect(hits[ours]?.snippet).toMatch(/^Only possibly related: /);
+    expect(hits[ours]?.provenanceLabel).toContain("only possibly related");
+    const note = hits.findIndex(({ path }) => path === "memory/2026-11-02.md");
+    expect(note).toBeGreaterThanOrEqual(0);
+    expect(note).toBeLessThan(ours);
+  });
+
   it("keeps to maxResults", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY, maxResults: 1 });
     expect(hitsOf(reply)).toHaveLength(1);

@@ -32,6 +32,7 @@ export interface Hit {
   readonly snippet: string;
   readonly id?: string;
   readonly citation?: string;
+  readonly provenanceLabel?: string;
 }
 
 /** The hits of a memory_search reply, as the caller sees them. */

@@ -67,7 +67,7 @@ describe("search", () => {
     },
   );
 
-  test("shows possible hits to the agent's owner, marked and below 0.10", async () => {
+  test("shows possible hits to the agent's owner, marked and below the notes", async () => {
     const memory = fakeMemory({
       search: async () => ({ results: [{ ...HIT, score: 0.3, possible: true }], mode: "keyword" }),
     });
