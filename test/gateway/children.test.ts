@@ -65,7 +65,8 @@ describe("a sub-agent", () => {
       scriptFor("Look after the crane, directly.", everything("direct")),
     );
     await endOfRun(openclaw, child.runId);
-    expect(await said(child.sessionKey)).toContain(FACT.value);
+    const log = `The end of the gateway's log:\n${await openclaw.logTail()}`;
+    expect(await said(child.sessionKey), log).toContain(FACT.value);
     expect(await tracesOf("direct")).toEqual(BOTH);
   });
 
