@@ -117,9 +117,12 @@ interface Outcome {
 
 function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcome: Outcome): void {
   const { root, tokenPath, stateDir } = host.home;
-  const stop = `kill -- -${host.pid}; sleep 3; rm -rf ${root}`;
+  const stop = `kill -- -${host.pid}; sleep 3; rm -rf ${quoted(root)}`;
+  // By this very Node: the one in the person's path may be too old.
+  const command = [process.execPath, join(DIST, "helmdeck-memory.mjs"), "list"].map(quoted).join(" ");
+  const use = `OPENCLAW_STATE_DIR=${quoted(stateDir)} ${command}`;
   if (options.json) {
-    const gateway = options.keep ? { url: host.url, tokenPath, stateDir, stop } : undefined;
+    const gateway = options.keep ? { url: host.url, tokenPath, stateDir, use, stop } : undefined;
     console.log(
       JSON.stringify({ found: outcome.isFound, steps: host.steps, answers: outcome.answers, gateway }),
     );
@@ -129,10 +132,13 @@ function report(host: OpenClawHost, options: DemoOptions, screen: Screen, outcom
     screen.line("\nEvery question found what helmdeck holds, in memory_search's own reply.");
   if (!options.keep) return;
   screen.line(`\nThe gateway goes on: ${host.url}  (token in ${tokenPath})`);
-  screen.line(
-    `Use its memory:      OPENCLAW_STATE_DIR=${stateDir} node ${join(DIST, "helmdeck-memory.mjs")} list`,
-  );
+  screen.line(`Use its memory:      ${use}`);
   screen.line(`Stop it:             ${stop}`);
+}
+
+/** One word of a shell's command. */
+function quoted(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 process.exitCode = await main();

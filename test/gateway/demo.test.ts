@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { it as base, describe, expect } from "vitest";
 import { ROOT } from "../../scripts/build.ts";
 import { processesWith } from "../../scripts/openclaw-host.ts";
@@ -42,6 +43,10 @@ describe.concurrent("npm run demo", () => {
       headers: { authorization: `Bearer ${token}` },
     });
     expect(ready.status).toBe(200);
+    // In a shell of somebody who has no Node, or an old one.
+    const env = { PATH: "/usr/bin:/bin", HOME: place.temp };
+    const used = await promisify(execFile)("sh", ["-c", shown.gateway.use], { env });
+    expect(used.stdout).toContain("deployment-preference");
     await new Promise((done) => execFile("sh", ["-c", shown.gateway.stop], done));
     await expectNothingLeft(place);
   });
