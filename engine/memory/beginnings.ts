@@ -7,9 +7,9 @@ export class Beginnings {
   /** The latest time by which a reader was told what has expired. */
   #latest: UnixMs = Number.NEGATIVE_INFINITY;
 
-  /** @param times how often readers of this store were already made to begin anew, in this process */
-  constructor(times = 0, lastSeq = 0) {
-    this.#begun = { times, before: times === 0 ? 0 : lastSeq + 1 };
+  /** @param times how often another store was open before this one under the same cursors: none of theirs counts here */
+  constructor(times = 0) {
+    this.#begun = { times, before: times === 0 ? 0 : Number.MAX_SAFE_INTEGER };
   }
 
   /** To be asked for each answer. `hides`: whether anything expires after the first of two times, up to the second. */

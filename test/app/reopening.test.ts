@@ -90,7 +90,7 @@ describe("a database that is", () => {
   });
 
   test("restored is found as it was, and what came after the backup is found no more", async () => {
-    const { memory, place, path, wait } = await opened();
+    const { memory, place, path } = await opened();
     await memory.close();
     await copyFile(path, `${path}.backup`);
     let time = 0;
@@ -103,9 +103,9 @@ describe("a database that is", () => {
     await rename(`${path}.backup`, path);
     await expectRefused(live, "store_replaced");
     time += REOPEN_AFTER_MS;
-    wait();
+    // As many writes as there were before: an index that went on from where it was would notice nothing.
+    for (let i = 0; i < 3; i += 1) await late(live);
     expect([...(await keysFound(live, "tekton")), ...(await keysFound(live, "konflux"))]).toEqual(["first"]);
-    await late(live);
     await live.close();
     const again = await openTestMemory(place);
     expect((await again.listFacts("main", {})).facts.map(({ key }) => key).sort()).toEqual(["first", "late"]);

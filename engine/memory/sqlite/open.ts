@@ -21,7 +21,7 @@ import { SqliteReader, type SqliteReaderParts } from "./reader.ts";
 import { damaged, migrate, SCHEMA_VERSION, schemaVersionOf } from "./schema.ts";
 import { SqliteSession } from "./session.ts";
 import { SqliteStore } from "./store.ts";
-import { IDENTITY_SINCE, readHistory, readStoreRow, type StoreRow, timeSeenIn } from "./store-row.ts";
+import { IDENTITY_SINCE, readStoreRow, type StoreRow, timeSeenIn } from "./store-row.ts";
 
 export interface SqliteReaderOptions {
   readonly path: string;
@@ -178,7 +178,7 @@ function partsOf({ session, sealer, watch, options, isStill = false }: Opened): 
     ...{ session, sealer, driverName: driver.name },
     clock: new StoreClock(now, row && timeSeenIn(row)),
     guard: new StoreGuard({ session, driver, watch, isStill, ...(row && { row }) }),
-    beginnings: new Beginnings(beginnings, session.read(() => readHistory(session)).lastSeq),
+    beginnings: new Beginnings(beginnings),
   };
 }
 
