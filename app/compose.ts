@@ -61,11 +61,13 @@ export interface Composition {
   readonly embeddings?: EmbeddingSettings;
   /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
   readonly embedsEntries?: boolean;
+  /** False where the store cannot be written: nothing is sent whose vectors could not be kept. Default true. */
+  readonly keepsVectors?: boolean;
 }
 
 /** Owns the store from here on: `close` closes it. */
 export function composeMemory(parts: Composition): OpenMemory {
-  const { store, whereabouts, timer, embedsEntries = true } = parts;
+  const { store, whereabouts, timer, embedsEntries = true, keepsVectors = true } = parts;
   const now = (): UnixMs => store.now();
   const embeddings = openEmbeddings({ ...parts, settings: parts.embeddings ?? NO_EMBEDDINGS, embedsEntries });
   const semantic = embeddings.active?.index;
@@ -103,7 +105,7 @@ export function composeMemory(parts: Composition): OpenMemory {
           onChange: embedSoon,
           ...(timer && { timer }),
         });
-  const onRequest = new EmbeddingOnRequest(kit, embeddings.active, timer);
+  const onRequest = new EmbeddingOnRequest(kit, keepsVectors ? embeddings.active : undefined, timer);
   const warm = async (namespace: Namespace): Promise<void> => {
     watch?.follow(namespace);
     await kit.recall.warm(namespace);

@@ -53,9 +53,10 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
   const { databasePath, keyPath, driver } = options;
   await requireOwnDatabase(databasePath, driver); // no key is looked for, or made, for somebody else's
   const { key, ...keyFacts } = await loadOrMakeKey(options);
-  const store = await openStore(options, key);
+  const { store, isReadOnly } = await openStore(options, key);
   return composeMemory({
     store,
+    keepsVectors: !isReadOnly,
     whereabouts: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
     key: keyFacts,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
@@ -66,7 +67,12 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
   });
 }
 
-async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<MemoryStore> {
+interface OpenedStore {
+  readonly store: MemoryStore;
+  readonly isReadOnly: boolean;
+}
+
+async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<OpenedStore> {
   const { databasePath: path, driver, now = Date.now, access } = options;
   const parts = { path, driver, now };
   try {
@@ -75,10 +81,11 @@ async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<Me
       const found = await findKey(options); // a backup may have brought its own
       return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
     };
-    return new ReopeningStore(opened, { path, open, ...(options.clock && { clock: options.clock }) });
+    const store = new ReopeningStore(opened, { path, open, ...(options.clock && { clock: options.clock }) });
+    return { store, isReadOnly: false };
   } catch (error) {
     if (access !== "read" || !isReadOnly(error)) throw error;
-    return openSqliteStoreToRead({ ...parts, key });
+    return { store: await openSqliteStoreToRead({ ...parts, key }), isReadOnly: true };
   }
 }
 

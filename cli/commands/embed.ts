@@ -1,6 +1,6 @@
 /** `embed`: what has no vectors yet gets them, with progress on a terminal. */
 import { type EmbedReport, HelmdeckError, harmlessLine, type OpenMemory } from "../../app/index.ts";
-import { type CommandContext, withMemory } from "../context.ts";
+import { type CommandContext, withMemoryToWrite } from "../context.ts";
 import { EXIT_DONE } from "../failure.ts";
 import { showCount } from "../progress.ts";
 
@@ -12,7 +12,7 @@ interface Service {
 }
 
 export function embedCommand(context: CommandContext): Promise<number> {
-  return withMemory(context, async (memory) => {
+  return withMemoryToWrite(context, async (memory) => {
     const service = await requireService(memory, context.options.caller);
     const { before, report } = await embedAll(context, memory);
     if (report.failure !== undefined) throw interrupted(report, report.failure);

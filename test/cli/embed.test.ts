@@ -1,4 +1,6 @@
 /** Who uses the command line alone has search by meaning too: what is stored and imported is embedded, and `embed` does the rest. */
+import { chmodSync } from "node:fs";
+import { dirname } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { CommandHome, finish } from "./command.ts";
@@ -17,12 +19,19 @@ afterEach(async () => {
 });
 
 const QUESTION = "how do we ship to production";
+const DOCUMENT = "search_document: deploy: We always deploy via Konflux";
 const FACT = ["store", "deploy", "We always deploy via Konflux"] as const;
 
 async function json(...args: readonly string[]): Promise<unknown> {
   const { code, stdout } = await home.run([...args, "--json"], { env });
   expect(code).toBe(0);
   return JSON.parse(stdout);
+}
+
+/** A few times, since a command gives up soon on a machine that is very busy. */
+async function runUntilSent(args: readonly string[], text: string): Promise<void> {
+  for (let tries = 0; tries < 5 && !inputs().includes(text); tries += 1) await home.run(args, { env });
+  expect(inputs()).toContain(text);
 }
 
 /** A search that knows meaning, and what it asked the service for; on a busy machine the first may not have the time. */
@@ -39,8 +48,7 @@ const inputs = () => JSON.stringify(service.requests.map(({ body }) => body));
 
 describe("store", () => {
   test("embeds the fact, and a search in other words finds it with one request for each reading of the question", async () => {
-    await home.run(FACT, { env });
-    expect(inputs()).toContain("search_document: deploy: We always deploy via Konflux");
+    await runUntilSent(FACT, DOCUMENT);
     const { answer, asked } = await searchByMeaning();
     expect(answer).toMatchObject({ results: [{ key: "deploy" }] });
     expect(asked).toMatchObject([
@@ -77,8 +85,7 @@ describe("store", () => {
 describe("import", () => {
   test("embeds what there is time for", async () => {
     await home.write("facts.jsonl", '{"key":"deploy","value":"We always deploy via Konflux"}\n');
-    await home.run(["import", "facts.jsonl"], { env });
-    expect(inputs()).toContain("search_document: deploy: We always deploy via Konflux");
+    await runUntilSent(["import", "facts.jsonl"], DOCUMENT);
     expect((await searchByMeaning()).answer).toMatchObject({ results: [{ key: "deploy" }] });
   });
 
@@ -110,9 +117,20 @@ describe("search", () => {
 
   test("embeds on the way what others stored without a service, after its answer", async () => {
     await home.run(FACT);
-    await home.run(["search", "konflux"], { env });
-    expect(inputs()).toContain("search_document: deploy: We always deploy via Konflux");
+    await runUntilSent(["search", "konflux"], DOCUMENT);
   });
+});
+
+test("of a database that cannot be written nothing is sent: vectors could not be kept", async () => {
+  await home.run(FACT);
+  chmodSync(home.databasePath, 0o400);
+  chmodSync(dirname(home.databasePath), 0o500);
+  home.handToUnprivileged();
+  const { stdout } = await home.run(["search", "konflux"], { env });
+  expect(stdout).toContain("We always deploy via Konflux");
+  const embedding = await home.run(["embed"], { env });
+  expect(embedding).toMatchObject({ code: 1, stderr: expect.stringMatching(/^store_readonly: /) });
+  expect(service.requests).toEqual([]);
 });
 
 describe("embed", () => {
