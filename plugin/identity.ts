@@ -44,6 +44,8 @@ export interface Admitted {
   readonly agentId: string;
   /** What would have been refused had the operator not opened it; absent in the agent's own sessions. */
   readonly opened?: Refusal;
+  /** Nobody asked: what is found goes into a prompt by itself. */
+  readonly unasked?: true;
 }
 
 /**
@@ -65,6 +67,8 @@ export type CallerVerdict =
 
 type SessionKind = Evidence | "groups" | "hooks" | "malformed";
 
+/** What active memory adds to the key of the session whose turn it is. */
+const AHEAD_OF_TURN = /:active-memory:[0-9a-f]{12}$/i;
 const AGENT_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export const SESSION_KEY_MAX_CHARS = 4_096;
 /** First words of sessions that the host opens for a run: nobody writes there directly. */
@@ -101,9 +105,17 @@ export function judgeKey(session: string, agentId: string, rules: IdentityRules)
   return kind === "malformed" || kind === "agent_mismatch" ? refuse(kind) : { ok: true, evidence: kind };
 }
 
-/** Whether memory shows only what it is sure of: a stranger must not learn by guessing what else the owner keeps. */
-export function isQuiet({ opened }: Admitted): boolean {
-  return opened !== undefined;
+/**
+ * Whether memory shows only what it is sure of: a stranger must not learn by guessing what else the owner keeps, and a
+ * prompt must not fill with guesses that nobody asked for.
+ */
+export function isQuiet({ opened, unasked }: Admitted): boolean {
+  return opened !== undefined || unasked === true;
+}
+
+/** Whether it is the session of OpenClaw's active memory, which searches ahead of each turn and puts what it found into the prompt. */
+export function isAheadOfTurn(sessionKey: unknown): boolean {
+  return typeof sessionKey === "string" && AHEAD_OF_TURN.test(sessionKey);
 }
 
 /** The subject of an agent that the operator names, on the command line. */

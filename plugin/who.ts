@@ -4,8 +4,10 @@ import { within } from "./deadline.ts";
 import { logLineOf } from "./failure.ts";
 import type { HostApi, HostConfig, Logger } from "./host.ts";
 import {
+  type Admitted,
   type Caller,
   type IdentityRules,
+  isAheadOfTurn,
   type Refusal,
   SESSION_KEY_MAX_CHARS,
   subjectOf,
@@ -61,8 +63,10 @@ export function makeGatekeeper(parts: GatekeeperParts): Gatekeeper {
     const rules = rulesFrom(config, host);
     const reason = await refusalOf(caller, host, rules);
     if (reason !== undefined) return { ok: false, reason };
-    const verdict = subjectOf(String(caller.agentId), config.subjects);
-    if (!verdict.ok || rules.allow.size === 0) return verdict;
+    const subject = subjectOf(String(caller.agentId), config.subjects);
+    if (!subject.ok) return subject;
+    const verdict: Admitted = isAheadOfTurn(caller.agentSessionKey) ? { ...subject, unasked: true } : subject;
+    if (rules.allow.size === 0) return verdict;
     const opened = await refusalOf(caller, host, { ...rules, allow: new Set() });
     return opened === undefined ? verdict : { ...verdict, opened };
   }

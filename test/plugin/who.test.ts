@@ -98,6 +98,17 @@ test("the host's configuration is read anew, and that of registration time where
   expect(liveConfig({ config: older, runtime: trap } as never)()).toBe(older);
 });
 
+test.each([
+  "agent:main:main:active-memory:0b9f7f3e12ab",
+  "agent:main:telegram:direct:12:active-memory:0b9f7f3e12ab",
+])("%s searches ahead of a turn, unasked, and is quiet", async (agentSessionKey) => {
+  for (const gate of [gateFor(), gateFor({ allow: ["groups", "hooks", "sandboxed"] })]) {
+    const verdict = await gate.verdict({ agentId: "main", agentSessionKey, sandboxed: false });
+    expect(verdict).toEqual({ ok: true, subject: "main", agentId: "main", unasked: true });
+    expect(verdict.ok && isQuiet(verdict)).toBe(true);
+  }
+});
+
 describe("contexts that the operator opened", () => {
   const gate = gateFor({ allow: ["groups", "hooks", "sandboxed"] });
   const from = (agentSessionKey: string, sandboxed = false) =>
@@ -114,7 +125,7 @@ describe("contexts that the operator opened", () => {
     expect(verdict.ok && isQuiet(verdict)).toBe(true);
   });
 
-  test.each(["agent:main:main", "agent:main:telegram:direct:12"])(
+  test.each(["agent:main:main", "agent:main:telegram:direct:12", "agent:main:dashboard:active-memory"])(
     "%s is the agent's own, and hears what is possible, whatever is open",
     async (sessionKey) => {
       const verdict = await from(sessionKey);
