@@ -56,8 +56,9 @@ interface Writing {
 const VECTOR_PATIENCE_MS = 50;
 /** Before any entry expires. */
 const NEVER: UnixMs = -1;
-/** SQLite's own measure, a thousand pages: a longer log makes reading slow. */
-const LONG_LOG_BYTES = 1_000 * 4_120;
+/** A log that holds more makes reading slow. SQLite's own measure is a thousand pages, which are about so many small writes. */
+const WRITES_OF_A_LOG = 250;
+const LONG_LOG_BYTES = 2 * 1_000 * 4_120;
 
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #busyTimeoutMs: number;
@@ -66,6 +67,8 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   #erasurePending = false;
   /** As it was last read or written. */
   #timeSeen: string | undefined;
+  /** Since the log was last folded in. */
+  #writes = 0;
   /** A log that readers keep from being folded in is tried again when it has grown. */
   #foldFromBytes = LONG_LOG_BYTES;
 
@@ -191,7 +194,9 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       return answer;
     });
     this.guard.noteLastSeq(lastSeq);
-    if (this.guard.logBytes >= this.#foldFromBytes) this.#foldLongLog();
+    this.#writes += 1;
+    const isLong = this.guard.logBytes >= this.#foldFromBytes;
+    if (isLong || this.#writes >= WRITES_OF_A_LOG) this.#foldLongLog(isLong);
     return result;
   }
 
@@ -205,12 +210,14 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     if (observation?.correction) setTimesRight(this.session, this.sealer, observation.correction, nextSeq);
   }
 
-  #foldLongLog(): void {
+  #foldLongLog(isLong: boolean): void {
+    this.#writes = 0;
     const time = this.session.write(() => announceFold(this.session, readStoreRow(this.session).foldedAt));
-    const folded = fold(this.session, { time, busyTimeoutMs: this.#busyTimeoutMs, patienceMs: 0 });
+    const { logBytes } = this.guard;
+    const how = { time, busyTimeoutMs: this.#busyTimeoutMs, patienceMs: 0, keepsFile: !isLong };
+    const folded = fold(this.session, how);
     this.guard.acceptFold();
-    const grown = folded === "complete" ? 0 : this.guard.logBytes;
-    this.#foldFromBytes = grown + LONG_LOG_BYTES;
+    if (isLong) this.#foldFromBytes = LONG_LOG_BYTES + (folded === "complete" ? 0 : logBytes);
   }
 
   #putOne(entry: NewEntry, now: UnixMs, nextSeq: () => number): PutResult {
