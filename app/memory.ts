@@ -231,7 +231,7 @@ export interface Memory {
   recordPipelineRun(subject: Subject, row: PipelineAudit): Promise<void>;
   /** Starts indexing in the background. */
   warm(subject: Subject): Promise<void>;
-  /** Deletes what has expired. */
+  /** Deletes what has been expired for a day of use. */
   sweep(): Promise<Erasure>;
   status(subject?: Subject): Promise<MemoryStatus>;
   doctor(): Promise<DoctorReport>;

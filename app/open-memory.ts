@@ -32,7 +32,7 @@ export interface OpenMemoryOptions extends MemoryPlace {
   readonly now?: () => UnixMs;
   /** `read`: a database that cannot be written is opened all the same, and refuses writes. Default `write`. */
   readonly access?: "read" | "write";
-  /** How often what has expired is deleted; 0: never. Default ten minutes. */
+  /** How often what has expired is deleted; 0: never. Default four minutes. */
   readonly sweepEveryMs?: number;
   readonly timer?: Timer;
   /** Monotonic milliseconds. */

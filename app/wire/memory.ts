@@ -60,7 +60,7 @@ export const storeRequestSchema = z.strictObject({
 export const storeReplySchema = z.object({
   key: z.string().meta({ description: "The key as stored, trimmed." }),
   category: z.string(),
-  expires_at: rfc3339Schema("When it will be deleted."),
+  expires_at: rfc3339Schema("From then on it is not shown; it is deleted later."),
   path: z.string().meta({ description: "Where the corpus shows it: helmdeck/<category>/<key>.md." }),
   replaced: z
     .object({

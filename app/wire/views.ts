@@ -24,7 +24,7 @@ export const factSchema = z.object({
   tags: z.array(z.string()),
   created_at: rfc3339Schema("When this key was first stored."),
   updated_at: rfc3339Schema("When its value was last stored."),
-  expires_at: rfc3339Schema("When it will be deleted.").optional(),
+  expires_at: rfc3339Schema("From then on it is not shown; it is deleted later.").optional(),
   fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
   path: z.string().meta({ description: "Where the corpus shows it." }),
 });

@@ -19,7 +19,7 @@ export interface WorkerMemoryOptions {
   readonly configuredKey?: string;
   /** Only HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE are taken from it. Default: this process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** How often what has expired is deleted; 0: never. Default ten minutes. */
+  /** How often what has expired is deleted; 0: never. Default four minutes. */
   readonly sweepEveryMs?: number;
   /** Default: none; the environment is not asked. */
   readonly embeddings?: EmbeddingSettings;
