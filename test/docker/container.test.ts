@@ -92,11 +92,12 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a co
   });
 
   it("and OpenClaw finds a note that is written afterwards", async () => {
-    const index = await run("docker", ["exec", NAME, "openclaw", "memory", "index"], env);
-    expect([index.code, index.stderr]).toEqual([0, expect.not.stringContaining("failed")]);
     const notes = join(folder, "state", "workspace", "memory");
     mkdirSync(notes, { recursive: true });
+    // Before it is indexed, since `openclaw memory search` finds a new note at the second asking only: the first starts the indexing.
     writeFileSync(join(notes, "2026-11-21.md"), "# Day\n\nThe zanzibar harbour opens at nine.\n");
+    const index = await run("docker", ["exec", NAME, "openclaw", "memory", "index"], env);
+    expect([index.code, index.stderr]).toEqual([0, expect.not.stringContaining("failed")]);
     const search = ["exec", NAME, "openclaw", "memory", "search", "zanzibar harbour", "--json"];
     expect((await run("docker", search, env)).stdout).toContain("opens at nine");
   });

@@ -190,9 +190,10 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
   });
 
   it("and OpenClaw finds a note that is written afterwards, with a gateway and without", async () => {
+    // Before it is indexed, since `openclaw memory search` finds a new note at the second asking only: the first starts the indexing.
+    const note = writeNote("2026-11-21.md", "The zanzibar harbour opens at nine.");
     const index = await host.openclaw(["memory", "index"]);
     expect([index.code, index.stderr]).toEqual([0, expect.not.stringContaining("failed")]);
-    const note = writeNote("2026-11-21.md", "The zanzibar harbour opens at nine.");
     expect((await host.openclaw(["memory", "search", "zanzibar harbour", "--json"])).stdout).toContain(note);
     await host.startGateway();
     await expectNewNoteFound("2026-11-22.md", "The tortoise sleeps until April.", "tortoise April");
