@@ -8,8 +8,8 @@
  *   (`*.nightly.test.ts`).
  * - `npm run test:mutants`: test/mutants/README.md.
  *
- * Any two files can run at the same time, so all go into one queue, the long ones first: at its end every processor still has
- * something to do. A file that needs a gateway or an engine to itself starts its own.
+ * But for those that share a gateway, any two files can run at the same time, so all go into one queue, the long ones first: at
+ * its end every processor still has something to do. A file that needs a gateway or an engine to itself starts its own.
  */
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
@@ -18,11 +18,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const TESTS = "test/**/*.test.ts";
 const SMOKE_TESTS = "test/smoke/**/*.test.ts";
 const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
+/** Each starts gateways of its own. */
+const OWN_GATEWAY_TESTS = ["demo", "faults", "host", "hybrid", "installer", "lifecycle", "notes-index"].map(
+  (name) => `test/gateway/${name}.test.ts`,
+);
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
 const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
 const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
 const ALL_BUT_UNIT = [SMOKE_TESTS, GATEWAY_TESTS, DOCKER_TESTS, INTEGRATION_TESTS, NIGHTLY_TESTS];
-const LONGEST_FIRST = ["docker", "gateway", "smoke", "nightly", "integration", "unit"];
+const LONGEST_FIRST = ["docker", "gateway", "shared-gateway", "smoke", "nightly", "integration", "unit"];
 /** One for each processor: many tests wait for processes of their own, so leaving one free, as vitest would, wastes it. */
 const WORKERS = Math.max(2, availableParallelism());
 /** A gateway needs ten to thirty seconds to start, an `openclaw` command three to fifteen, on two busy cores. */
@@ -64,8 +68,14 @@ const UNIT_LIMITS = {
   expect: UNTIL,
 };
 
-/** A gateway that several files share is started before the first of them, and only where one of them runs. */
-const GATEWAY_SETUP = "test/gateway/setup.ts";
+/** Starts the gateway that several files share. */
+const SHARED_GATEWAY = "test/gateway/setup.ts";
+/**
+ * The files that share a gateway run one after the other. OpenClaw keeps one agent's database open at a time and gives its
+ * state database five seconds; where several agents' turns and `openclaw` commands come at once on a busy machine, a turn
+ * ends with "Agent database cleanup failed" or "database is locked", and so do that agent's next ones.
+ */
+const ONE_AFTER_THE_OTHER = { maxWorkers: 1 };
 
 export default defineConfig({
   test: {
@@ -75,8 +85,25 @@ export default defineConfig({
     teardownTimeout: TEARDOWN_TIMEOUT_MS,
     projects: [
       { test: { name: "unit", include: [TESTS], exclude: ALL_BUT_UNIT, ...UNIT_LIMITS } },
-      { test: { name: "smoke", include: [SMOKE_TESTS], globalSetup: GATEWAY_SETUP, ...GATEWAY_LIMITS } },
-      { test: { name: "gateway", include: [GATEWAY_TESTS], globalSetup: GATEWAY_SETUP, ...GATEWAY_LIMITS } },
+      { test: { name: "smoke", include: [SMOKE_TESTS], globalSetup: SHARED_GATEWAY, ...GATEWAY_LIMITS } },
+      {
+        test: {
+          name: "gateway",
+          include: OWN_GATEWAY_TESTS,
+          globalSetup: "test/gateway/pack.ts",
+          ...GATEWAY_LIMITS,
+        },
+      },
+      {
+        test: {
+          name: "shared-gateway",
+          include: [GATEWAY_TESTS],
+          exclude: OWN_GATEWAY_TESTS,
+          globalSetup: SHARED_GATEWAY,
+          ...GATEWAY_LIMITS,
+          ...ONE_AFTER_THE_OTHER,
+        },
+      },
       {
         test: {
           name: "docker",

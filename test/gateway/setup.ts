@@ -1,4 +1,4 @@
-/** Before the gateway tests: packs the plugin once, and starts the gateway that the read-and-write tests share. */
+/** Before the tests that share a gateway: packs the plugin, and starts that gateway. */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +12,6 @@ import { MODEL_ID, startStandInModel } from "./stand-in-model.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The packed plugin. */
-    readonly tarball: string;
     readonly sharedHome: OpenClawHome;
     readonly sharedPid: number;
     readonly modelUrl: string;
@@ -59,7 +57,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
         },
       },
     });
-    project.provide("tarball", tarball);
     project.provide("sharedHome", host.home);
     project.provide("sharedPid", host.pid);
     project.provide("modelUrl", model.baseUrl);
