@@ -1,39 +1,41 @@
-// Which room may import which (docs/architecture.md). Imports point up the list, and only at a room's index.ts.
-const rooms = {
+// Which module may import which (docs/architecture.md). Imports point up the list, and only at a module's index.ts.
+const modules = {
   engine: [],
   recall: ["engine"],
   sidecar: ["engine/errors.ts"],
   app: ["engine", "recall", "sidecar"],
-  server: ["app"],
-  plugin: ["app"],
+  packs: ["engine", "app"],
   seam: ["engine/reader.ts"],
-  cli: ["app", "server"],
+  server: ["app", "packs"],
+  plugin: ["app"],
+  cli: ["app", "packs", "server"],
   install: ["app", "sidecar"],
 };
+const MODULES = `(${Object.keys(modules).join("|")})`;
 
-for (const consumer of require("./scripts/seam-consumers.json")) rooms[consumer].push("seam");
+for (const consumer of require("./scripts/seam-consumers.json")) modules[consumer].push("seam");
 
-/** A room's public file, or the one file that is named. */
+/** A module's public file, or the one file that is named. */
 const doorOf = (name) => `^${name.includes("/") ? name.replace(".", "\\.") : `${name}/index\\.ts`}$`;
 
-const roomRule = ([room, allowed]) => ({
-  name: `${room}-imports-only-its-own-floor`,
+const moduleRule = ([module, allowed]) => ({
+  name: `${module}-imports-only-what-it-may`,
   severity: "error",
-  from: { path: `^${room}/` },
+  from: { path: `^${module}/` },
   to: {
-    path: "^(engine|recall|sidecar|app|server|plugin|seam|cli|install|test|bench|scripts)/",
-    pathNot: [`^${room}/`, ...allowed.map(doorOf)],
+    path: `^(${Object.keys(modules).join("|")}|test|bench|scripts)/`,
+    pathNot: [`^${module}/`, ...allowed.map(doorOf)],
   },
 });
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {
   forbidden: [
-    ...Object.entries(rooms).map(roomRule),
+    ...Object.entries(modules).map(moduleRule),
     {
       name: "no-circles",
       severity: "error",
-      from: { path: "^(engine|recall|sidecar|app|server|plugin|seam|cli|install)/" },
+      from: { path: `^${MODULES}/` },
       to: { circular: true },
     },
     {
@@ -46,14 +48,20 @@ module.exports = {
     {
       name: "only-the-plugin-knows-openclaw",
       severity: "error",
-      from: { path: "^(engine|recall|sidecar|app|server|seam|cli|install)/" },
+      from: { path: `^${MODULES}/`, pathNot: "^plugin/" },
       to: { path: "node_modules/openclaw/" },
+    },
+    {
+      name: "scripts-import-no-benchmark",
+      severity: "error",
+      from: { path: "^scripts/" },
+      to: { path: "^(bench|test)/" },
     },
     { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "no-dev-dependency-in-the-product",
       severity: "error",
-      from: { path: "^(engine|recall|sidecar|app|server|seam|cli|install)/" },
+      from: { path: `^${MODULES}/`, pathNot: "^plugin/" },
       to: { dependencyTypes: ["npm-dev"], pathNot: "node_modules/@types/" },
     },
   ],

@@ -9,7 +9,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node scripts/build.ts --force
+RUN node scripts/build/build.ts --force
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production \

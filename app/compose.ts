@@ -12,28 +12,28 @@ import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
 import { ChangeWatch } from "./embedding/change-watch.ts";
-import { type Embeddings, openEmbeddings } from "./embedding/embeddings.ts";
-import { embeddingsFinding } from "./embedding/examine.ts";
+import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/embedding-settings.ts";
+import { embeddingsFinding } from "./embedding/examine-embeddings.ts";
 import { EmbeddingOnRequest, type EmbedReport, type EmbedRequest } from "./embedding/on-request.ts";
-import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/settings.ts";
+import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
 import { settleWithin } from "./embedding/settle.ts";
 import { getFact, listFacts, storeFact } from "./facts.ts";
 import { forget } from "./forgetting.ts";
-import { examineOpenMemory, type KeyFacts } from "./health/doctor.ts";
-import type { Kit } from "./kit.ts";
+import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
 import type { Memory, MemoryStatus } from "./memory.ts";
 import {
   callersOf,
   failedStatus,
   myDefaults,
   myMemory,
+  type StorageLocation,
   subjectCounts,
-  type Whereabouts,
 } from "./overview.ts";
-import { recordPackRun, recordPipelineRun } from "./runs.ts";
+import { recordPackRun, recordPipelineRun } from "./record-runs.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
 
 /** An open memory in this process, with the store itself for import and export. */
 export interface OpenMemory extends Memory {
@@ -50,7 +50,7 @@ export interface OpenMemory extends Memory {
 
 export interface Composition {
   readonly store: MemoryStore;
-  readonly whereabouts: Whereabouts & { readonly keyPath: string };
+  readonly location: StorageLocation & { readonly keyPath: string };
   readonly key: KeyFacts;
   /** From 0 up to but not 1. */
   readonly random?: () => number;
@@ -67,11 +67,11 @@ export interface Composition {
 
 /** Owns the store from here on: `close` closes it. */
 export function composeMemory(parts: Composition): OpenMemory {
-  const { store, whereabouts, timer, embedsEntries = true, keepsVectors = true } = parts;
+  const { store, location, timer, embedsEntries = true, keepsVectors = true } = parts;
   const now = (): UnixMs => store.now();
   const embeddings = openEmbeddings({ ...parts, settings: parts.embeddings ?? NO_EMBEDDINGS, embedsEntries });
   const semantic = embeddings.active?.index;
-  const kit: Kit = {
+  const context: UseCaseContext = {
     store,
     now,
     recall: createRecall({
@@ -95,7 +95,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const embedSoon = (namespace: Namespace): void => {
     if (semantic === undefined || !embedsEntries) return;
     watch?.follow(namespace);
-    kit.recall.warm(namespace).catch(() => undefined);
+    context.recall.warm(namespace).catch(() => undefined);
   };
   const watch =
     semantic === undefined || !embedsEntries
@@ -105,32 +105,32 @@ export function composeMemory(parts: Composition): OpenMemory {
           onChange: embedSoon,
           ...(timer && { timer }),
         });
-  const onRequest = new EmbeddingOnRequest(kit, keepsVectors ? embeddings.active : undefined, timer);
+  const onRequest = new EmbeddingOnRequest(context, keepsVectors ? embeddings.active : undefined, timer);
   const warm = async (namespace: Namespace): Promise<void> => {
     watch?.follow(namespace);
-    await kit.recall.warm(namespace);
+    await context.recall.warm(namespace);
     if (!embedsEntries) await settleWithin(semantic, namespace, timer);
   };
   let closing: Promise<void> | undefined;
   return {
     store,
     now,
-    storeFact: within((namespace, fact) => storeFact(kit, namespace, fact), embedSoon),
-    getFact: within((namespace, key) => getFact(kit, namespace, key)),
-    listFacts: within((namespace, query) => listFacts(kit, namespace, query)),
+    storeFact: within((namespace, fact) => storeFact(context, namespace, fact), embedSoon),
+    getFact: within((namespace, key) => getFact(context, namespace, key)),
+    listFacts: within((namespace, query) => listFacts(context, namespace, query)),
     search: within((namespace, query: RecallQuery) => {
       watch?.follow(namespace);
-      return search(kit, namespace, query);
+      return search(context, namespace, query);
     }),
-    readDocument: within((namespace, query) => readDocument(kit, namespace, query)),
-    forget: within((namespace, input) => forget(kit, namespace, input)),
-    myMemory: async (subject) => myMemory(kit, requireNamespace(subject), subject),
-    defaults: async (subject) => myDefaults(kit, requireNamespace(subject), subject),
-    corpusPage: within((namespace, query) => corpusPage(kit, namespace, query)),
-    callers: () => callersOf(kit),
+    readDocument: within((namespace, query) => readDocument(context, namespace, query)),
+    forget: within((namespace, input) => forget(context, namespace, input)),
+    myMemory: async (subject) => myMemory(context, requireNamespace(subject), subject),
+    defaults: async (subject) => myDefaults(context, requireNamespace(subject), subject),
+    corpusPage: within((namespace, query) => corpusPage(context, namespace, query)),
+    callers: () => callersOf(context),
     revision: async (subject) => store.revision(requireNamespace(subject)),
-    recordPackRun: within((namespace, row) => recordPackRun(kit, namespace, row), embedSoon),
-    recordPipelineRun: within((namespace, row) => recordPipelineRun(kit, namespace, row), embedSoon),
+    recordPackRun: within((namespace, row) => recordPackRun(context, namespace, row), embedSoon),
+    recordPipelineRun: within((namespace, row) => recordPipelineRun(context, namespace, row), embedSoon),
     warm: async (subject) => warm(requireNamespace(subject)),
     embed: within((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
     embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),
@@ -140,15 +140,15 @@ export function composeMemory(parts: Composition): OpenMemory {
       if (semantic !== undefined && !embedsEntries && subject !== undefined) {
         await warm(requireNamespace(subject)).catch(() => {}); // the status itself says what is wrong
       }
-      return statusOf(kit, whereabouts, embeddings, subject);
+      return statusOf(context, location, embeddings, subject);
     },
     doctor: async () => {
       const { findings, ...report } = await examineOpenMemory({ ...parts, sweepFailure: sweeper.failure });
-      return { ...report, findings: [...findings, await embeddingsFinding(embeddings, kit, warm)] };
+      return { ...report, findings: [...findings, await embeddingsFinding(embeddings, context, warm)] };
     },
     close: () => {
       watch?.close();
-      closing ??= closeAll(kit, sweeper, embeddings);
+      closing ??= closeAll(context, sweeper, embeddings);
       return closing;
     },
   };
@@ -168,31 +168,31 @@ function within<Input, Answer>(
 }
 
 async function statusOf(
-  kit: Kit,
-  place: Composition["whereabouts"],
+  context: UseCaseContext,
+  place: Composition["location"],
   embeddings: Embeddings,
   subject: Subject | undefined,
 ): Promise<MemoryStatus> {
-  const { keyPath: _, ...whereabouts } = place;
+  const { keyPath: _, ...location } = place;
   try {
     // Without a subject the store is asked all the same: a status says whether memory works now.
     const name = subject === undefined ? "" : subject;
-    const counts = await subjectCounts(kit, requireNamespace(name), name);
+    const counts = await subjectCounts(context, requireNamespace(name), name);
     return {
       state: "ready",
-      ...whereabouts,
+      ...location,
       mode: embeddings.active === undefined ? "keyword" : "hybrid",
       embeddings: embeddings.status(),
       ...(subject !== undefined && { subject: counts }),
     };
   } catch (error) {
-    return failedStatus(whereabouts, error);
+    return failedStatus(location, error);
   }
 }
 
-async function closeAll(kit: Kit, sweeper: Sweeper, embeddings: Embeddings): Promise<void> {
+async function closeAll(context: UseCaseContext, sweeper: Sweeper, embeddings: Embeddings): Promise<void> {
   embeddings.close();
   await sweeper.stop();
-  kit.recall.close();
-  await kit.store.close();
+  context.recall.close();
+  await context.store.close();
 }

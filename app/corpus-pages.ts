@@ -1,9 +1,9 @@
 /** The corpus as chunks: everything there is, newest first and page by page, or what a query finds, best first. */
 import { HelmdeckError, isHelmdeckError, type Namespace, parseDocid, projectEntry } from "../engine/index.ts";
 import type { RecallHit } from "../recall/index.ts";
-import type { Kit } from "./kit.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
 import { search, unmatchedText } from "./searching.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
 
 const LIMIT = { most: 100, byDefault: 20 } as const;
 /** Recall ranks no more than this. */
@@ -18,18 +18,22 @@ const MOST_ROWS = 1_000;
 const ONLY_POSSIBLE = "Nothing answers this surely: these are only possibly related.";
 
 /** Throws `invalid_input` for a limit out of range, a foreign cursor, and a cursor beside a query. */
-export async function corpusPage(kit: Kit, namespace: Namespace, query: CorpusQuery): Promise<CorpusAnswer> {
+export async function corpusPage(
+  context: UseCaseContext,
+  namespace: Namespace,
+  query: CorpusQuery,
+): Promise<CorpusAnswer> {
   const limit = requireLimit(query?.limit);
   const words = requireText("query", query.query);
   const cursor = requireText("cursor", query.cursor);
-  if (words === undefined || words.trim() === "") return newestChunks(kit, namespace, limit, cursor);
+  if (words === undefined || words.trim() === "") return newestChunks(context, namespace, limit, cursor);
   if (cursor !== undefined)
     throw refuse("cursor", "goes on from a page without a query; ranked hits have one page");
-  return rankedChunks(kit, namespace, words, Math.min(limit, MOST_HITS));
+  return rankedChunks(context, namespace, words, Math.min(limit, MOST_HITS));
 }
 
 async function newestChunks(
-  kit: Kit,
+  context: UseCaseContext,
   namespace: Namespace,
   limit: number,
   start: string | undefined,
@@ -41,7 +45,7 @@ async function newestChunks(
   let characters = 0;
   do {
     const step = Math.min(limit - chunks.length, STEP);
-    const page = await kit.store.list({
+    const page = await context.store.list({
       namespace,
       origin: ["fact", "audit"],
       limit: step,
@@ -59,17 +63,17 @@ async function newestChunks(
 }
 
 async function rankedChunks(
-  kit: Kit,
+  context: UseCaseContext,
   namespace: Namespace,
   query: string,
   limit: number,
 ): Promise<CorpusAnswer> {
-  const answer = await search(kit, namespace, { query, limit });
+  const answer = await search(context, namespace, { query, limit });
   const chunks: Chunk[] = [];
   let unreadable = 0;
   let characters = 0;
   for (const hit of answer.results) {
-    const found = await chunkOf(kit, namespace, hit);
+    const found = await chunkOf(context, namespace, hit);
     if (found === "unreadable") unreadable += 1;
     if (found === undefined || found === "unreadable") continue;
     chunks.push(found);
@@ -85,14 +89,14 @@ async function rankedChunks(
 
 /** Undefined when it was forgotten since it was found. */
 async function chunkOf(
-  kit: Kit,
+  context: UseCaseContext,
   namespace: Namespace,
   { docid, score, snippet, possible }: RecallHit,
 ): Promise<Chunk | "unreadable" | undefined> {
   const place = parseDocid(docid);
   if (place === undefined) return undefined;
   const { origin, key, category } = place;
-  const entry = await kit.store.get({ namespace, origin, key }).catch(asUnreadable);
+  const entry = await context.store.get({ namespace, origin, key }).catch(asUnreadable);
   if (entry === undefined || entry === "unreadable") return entry;
   const projection = entry.category === category ? projectEntry(entry) : undefined;
   if (projection?.kind !== "chunk") return undefined;

@@ -16,8 +16,8 @@ import {
   summariseMemory,
   type UnixMs,
 } from "../engine/index.ts";
-import type { Kit } from "./kit.ts";
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
 
 const DEFAULT_LINES = 200;
 /** The host does not bound what it is given. */
@@ -32,15 +32,15 @@ interface WholeDocument {
 
 /** Throws `entry_unreadable` when the document is there but does not open. */
 export async function readDocument(
-  kit: Kit,
+  context: UseCaseContext,
   namespace: Namespace,
   query: DocumentQuery,
 ): Promise<DocumentSlice | undefined> {
   const given: unknown = query.path;
   if (typeof given !== "string") return undefined;
   const document = isMyMemoryPath(given)
-    ? await myMemory(kit, namespace)
-    : await entryDocument(kit, namespace, given);
+    ? await myMemory(context, namespace)
+    : await entryDocument(context, namespace, given);
   return document && sliceOf(document, query);
 }
 
@@ -57,20 +57,20 @@ export function sliceOf(document: WholeDocument, query: DocumentQuery): Document
   return { ...document, content, fromLine, lineCount, totalLines: lines.length, truncated };
 }
 
-async function myMemory(kit: Kit, namespace: Namespace): Promise<WholeDocument> {
-  const content = myMemoryDocument(await summariseMemory(kit.store, namespace));
+async function myMemory(context: UseCaseContext, namespace: Namespace): Promise<WholeDocument> {
+  const content = myMemoryDocument(await summariseMemory(context.store, namespace));
   return { path: MY_MEMORY_PATH, title: MY_MEMORY_TITLE, content };
 }
 
 async function entryDocument(
-  kit: Kit,
+  context: UseCaseContext,
   namespace: Namespace,
   given: string,
 ): Promise<WholeDocument | undefined> {
   const path = citedPath(given);
   const place = parsePath(path);
   if (place === undefined) return undefined;
-  const entry = await kit.store.get({ namespace, origin: place.origin, key: place.key });
+  const entry = await context.store.get({ namespace, origin: place.origin, key: place.key });
   if (entry === undefined || entry.category !== place.category) return undefined;
   const projection = projectEntry(entry);
   if (projection.kind !== "chunk") return undefined;

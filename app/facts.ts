@@ -9,8 +9,8 @@ import {
   pathOf,
   validateFact,
 } from "../engine/index.ts";
-import type { Kit } from "./kit.ts";
 import type { FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
 
 const LIST_LIMIT = { most: 1_000, byDefault: 100 } as const;
 /** A page ends early once it holds this much, so that no answer is ever hundreds of megabytes. */
@@ -19,10 +19,14 @@ const PAGE_BYTES = 1_024 * 1_024;
 const STEP = 50;
 
 /** Throws `invalid_input` when the policy refuses it. */
-export async function storeFact(kit: Kit, namespace: Namespace, input: FactInput): Promise<StoredFact> {
+export async function storeFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  input: FactInput,
+): Promise<StoredFact> {
   const fact = validateFact(input);
-  const expiresAt = kit.now() + fact.ttlSeconds * 1_000;
-  const { replaced } = await kit.store.put(factEntry(namespace, fact, { expiresAt }));
+  const expiresAt = context.now() + fact.ttlSeconds * 1_000;
+  const { replaced } = await context.store.put(factEntry(namespace, fact, { expiresAt }));
   return {
     key: fact.key,
     category: fact.category,
@@ -36,9 +40,13 @@ export async function storeFact(kit: Kit, namespace: Namespace, input: FactInput
  * By its exact key, and where no fact has that, by its path, docid or citation. Undefined when there is none; a key that no
  * fact can have is a miss as well. Throws `entry_unreadable`.
  */
-export async function getFact(kit: Kit, namespace: Namespace, key: string): Promise<FactView | undefined> {
+export async function getFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  key: string,
+): Promise<FactView | undefined> {
   for (const name of factsNamedBy(key)) {
-    const entry = await kit.store.get({ namespace, origin: "fact", key: name.key });
+    const entry = await context.store.get({ namespace, origin: "fact", key: name.key });
     if (entry !== undefined && entry.category === (name.category ?? entry.category)) return factView(entry);
   }
   return undefined;
@@ -58,7 +66,11 @@ function factsNamedBy(text: unknown): readonly FactName[] {
 }
 
 /** A page may end before its limit when values are large; `nextCursor` says that there is more. */
-export async function listFacts(kit: Kit, namespace: Namespace, query: FactsQuery): Promise<FactsPage> {
+export async function listFacts(
+  context: UseCaseContext,
+  namespace: Namespace,
+  query: FactsQuery,
+): Promise<FactsPage> {
   const limit = requireLimit(query.limit);
   const filter = filterFrom(query);
   const facts: FactView[] = [];
@@ -67,7 +79,7 @@ export async function listFacts(kit: Kit, namespace: Namespace, query: FactsQuer
   let cursor = query.cursor;
   do {
     const step = Math.min(STEP, limit - facts.length - unreadable.length);
-    const page = await kit.store.list({
+    const page = await context.store.list({
       namespace,
       origin: "fact",
       ...filter,

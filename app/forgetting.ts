@@ -10,8 +10,8 @@ import {
   parseForgetScope,
   settleScope,
 } from "../engine/index.ts";
-import type { Kit } from "./kit.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Compared in one turn of the event loop. */
 const PAGE_KEYS = 250;
@@ -22,16 +22,20 @@ const MOST_KEYS = 10_000;
  * Throws `invalid_input` for an empty scope, for one that names several entries, and for a dry run that is neither wanted nor
  * not.
  */
-export async function forget(kit: Kit, namespace: Namespace, input: ForgetInput): Promise<Forgotten> {
+export async function forget(
+  context: UseCaseContext,
+  namespace: Namespace,
+  input: ForgetInput,
+): Promise<Forgotten> {
   const readings = parseForgetScope(input?.scope);
   const dryRun = requireDryRun(input.dryRun);
-  const filter = filterOf(await settle(kit, namespace, readings), namespace);
+  const filter = filterOf(await settle(context, namespace, readings), namespace);
   const scope = input.scope.trim();
   const { deleted, erased } = dryRun
-    ? { deleted: await kit.store.countWhere(filter), erased: "nothing" as const }
-    : await kit.store.deleteWhere(filter);
+    ? { deleted: await context.store.countWhere(filter), erased: "nothing" as const }
+    : await context.store.deleteWhere(filter);
   if (deleted > 0) return { scope, deleted, dryRun, erased };
-  return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(kit, namespace, scope) };
+  return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(context, namespace, scope) };
 }
 
 function requireDryRun(wanted: unknown): boolean {
@@ -41,21 +45,31 @@ function requireDryRun(wanted: unknown): boolean {
   throw new HelmdeckError("invalid_input", message, { details: { field: "dry_run" } });
 }
 
-async function settle(kit: Kit, namespace: Namespace, readings: ForgetReadings): Promise<ForgetScope> {
+async function settle(
+  context: UseCaseContext,
+  namespace: Namespace,
+  readings: ForgetReadings,
+): Promise<ForgetScope> {
   if (readings.length === 1) return readings[0];
-  const counts = await Promise.all(readings.map((scope) => kit.store.countWhere(filterOf(scope, namespace))));
+  const counts = await Promise.all(
+    readings.map((scope) => context.store.countWhere(filterOf(scope, namespace))),
+  );
   return settleScope(
     readings,
     counts.map((count) => count > 0),
   );
 }
 
-async function keysNear(kit: Kit, namespace: Namespace, scope: string): Promise<readonly string[]> {
+async function keysNear(
+  context: UseCaseContext,
+  namespace: Namespace,
+  scope: string,
+): Promise<readonly string[]> {
   let near: readonly string[] = [];
   let cursor: string | undefined;
   let seen = 0;
   do {
-    const page = await kit.store.listMeta({
+    const page = await context.store.listMeta({
       namespace,
       origin: "fact",
       limit: PAGE_KEYS,

@@ -1,18 +1,6 @@
 /** The app's public surface: the use cases that every surface calls. */
 
-export type {
-  ArtifactRef,
-  ArtifactStore,
-  PackAudit,
-  PackEffects,
-  PackEngine,
-  PackInfo,
-  PackRun,
-  Pipeline,
-  PipelineInput,
-  PipelineRun,
-  PipelineRunner,
-} from "../engine/index.ts";
+export type { PackAudit } from "../engine/index.ts";
 export {
   asHelmdeckError,
   betterSqliteDriver,
@@ -33,18 +21,15 @@ export {
 } from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
-export type { Deck } from "./deck/contract.ts";
-export type { MemoryState } from "./deck/memory-state.ts";
-export { type DeckTrouble, type OpenDeckOptions, openDeck } from "./deck/open-deck.ts";
-export { embedWhatIsThere } from "./embedding/idle.ts";
-export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export {
   type EmbeddingSettings,
   embeddingSettingsOf,
   NO_EMBEDDINGS,
   unusable,
   withApiKey,
-} from "./embedding/settings.ts";
+} from "./embedding/embedding-settings.ts";
+export { embedWhatIsThere } from "./embedding/idle.ts";
+export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export { nearWords } from "./forgotten-words.ts";
 export { remedyFor } from "./health/remedies.ts";
 export type {
@@ -69,30 +54,22 @@ export type {
   StoredCounts,
   StoredFact,
 } from "./memory.ts";
+export type { MemoryState } from "./memory-state.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
-export { type ShippedPacksOptions, shippedPacks } from "./packs/index.ts";
-export { type PackSettings, packSettings } from "./packs/settings.ts";
-export { findPlace, type MemoryPlace, type PlaceOptions } from "./place.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
-export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export.ts";
+export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "./served-memory.ts";
+export { findPlace, type MemoryPlace, type PlaceOptions } from "./storage-location.ts";
+export { Sweeper } from "./sweeper.ts";
+export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
 export {
   type ImportCounts,
   type ImportOptions,
   type ImportResult,
   importLines,
   type RefusedLine,
-} from "./transfer/import.ts";
-export {
-  type PacksReply,
-  type PipelinesReply,
-  packInfoSchema,
-  packsReply,
-  packsReplySchema,
-  pipelinesReply,
-  pipelinesReplySchema,
-} from "./wire/catalogue.ts";
+} from "./transfer/import-lines.ts";
 export { type ErrorReply, errorReply, errorReplySchema } from "./wire/error-reply.ts";
 export {
   CORPUS_DESCRIPTION,
@@ -117,19 +94,8 @@ export {
   storeReply,
   storeReplySchema,
   storeRequestSchema,
-} from "./wire/memory.ts";
-export {
-  type ArtifactReply,
-  artifactReply,
-  artifactSchema,
-  type PackRunReply,
-  type PipelineRunReply,
-  packRunReply,
-  packRunReplySchema,
-  pipelineRunReply,
-  pipelineRunReplySchema,
-} from "./wire/runs.ts";
-export { rfc3339, rfc3339Schema } from "./wire/times.ts";
+} from "./wire/memory-replies.ts";
+export { rfc3339, rfc3339Schema } from "./wire/rfc3339.ts";
 export {
   type CallersReply,
   callersReply,
@@ -148,6 +114,6 @@ export {
   type MyMemoryReply,
   myMemoryReply,
   myMemoryReplySchema,
-} from "./wire/views.ts";
-export { startWorkerMemory, type WorkerMemoryOptions } from "./worker/client.ts";
-export { type ServeMemoryOptions, serveMemory } from "./worker/serve.ts";
+} from "./wire/view-replies.ts";
+export { startWorkerMemory, type WorkerMemoryOptions } from "./worker/worker-client.ts";
+export { type ServeMemoryOptions, serveMemory } from "./worker/worker-server.ts";

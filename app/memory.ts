@@ -11,7 +11,7 @@ import type {
   UnixMs,
 } from "../engine/index.ts";
 import type { EmbeddingStatus, RecallAnswer, RecallQuery } from "../recall/index.ts";
-import type { EmbeddingProvider } from "./embedding/settings.ts";
+import type { EmbeddingProvider } from "./embedding/embedding-settings.ts";
 
 /** What a person or an agent asks to have kept; checked by the facts policy, whatever the surface. */
 export interface FactInput {

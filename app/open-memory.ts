@@ -14,13 +14,13 @@ import {
   type UnixMs,
 } from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
-import { embeddingSettingsOfEnv } from "./embedding/environment.ts";
-import type { EmbeddingSettings } from "./embedding/settings.ts";
-import { examineFailure, examineNothing } from "./health/doctor.ts";
-import { fileFacts } from "./health/files.ts";
+import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
+import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
+import { examineFailure, examineNothing } from "./health/examine-memory.ts";
+import { fileFacts } from "./health/private-files.ts";
 import type { DoctorReport } from "./memory.ts";
-import type { MemoryPlace } from "./place.ts";
 import { ReopeningStore } from "./reopening-store.ts";
+import type { MemoryPlace } from "./storage-location.ts";
 
 export interface OpenMemoryOptions extends MemoryPlace {
   /** 64 hexadecimal digits; wins over the environment and the key file. */
@@ -57,7 +57,7 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
   return composeMemory({
     store,
     keepsVectors: !isReadOnly,
-    whereabouts: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
+    location: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
     key: keyFacts,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),

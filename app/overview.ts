@@ -7,36 +7,44 @@ import {
   subjectOf,
   summariseMemory,
 } from "../engine/index.ts";
-import type { Kit } from "./kit.ts";
 import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Where an open memory is, as status shows it. */
-export interface Whereabouts {
+export interface StorageLocation {
   readonly databasePath: string;
   readonly keySource: string;
   readonly driver: string;
 }
 
-export async function myMemory(kit: Kit, namespace: Namespace, subject: Subject): Promise<MyMemory> {
-  const summary = await summariseMemory(kit.store, namespace);
+export async function myMemory(
+  context: UseCaseContext,
+  namespace: Namespace,
+  subject: Subject,
+): Promise<MyMemory> {
+  const summary = await summariseMemory(context.store, namespace);
   return {
     scope: `caller=${subject}`,
-    fetchedAt: kit.now(),
+    fetchedAt: context.now(),
     categories: summary.map(({ name, count, recentKeys }) => ({ name, count, recentKeys })),
     ...(summary.length === 0 && { note: "Nothing has been stored yet." }),
   };
 }
 
-export async function myDefaults(kit: Kit, namespace: Namespace, subject: Subject): Promise<MyDefaults> {
-  const now = kit.now();
-  const learnt = await learnDefaults(kit.store, namespace, now);
+export async function myDefaults(
+  context: UseCaseContext,
+  namespace: Namespace,
+  subject: Subject,
+): Promise<MyDefaults> {
+  const now = context.now();
+  const learnt = await learnDefaults(context.store, namespace, now);
   return { scope: `caller=${subject}`, fetched_at: new Date(now).toISOString(), ...learnt };
 }
 
 /** A subject's sessions count as the subject. */
-export async function callersOf(kit: Kit): Promise<readonly CallerCount[]> {
+export async function callersOf(context: UseCaseContext): Promise<readonly CallerCount[]> {
   const counts = new Map<Subject, number>();
-  for (const { namespace, count } of await kit.store.namespaces()) {
+  for (const { namespace, count } of await context.store.namespaces()) {
     const subject = subjectOf(namespace);
     counts.set(subject, (counts.get(subject) ?? 0) + count);
   }
@@ -46,24 +54,24 @@ export async function callersOf(kit: Kit): Promise<readonly CallerCount[]> {
 }
 
 export async function subjectCounts(
-  kit: Kit,
+  context: UseCaseContext,
   namespace: Namespace,
   name: Subject,
 ): Promise<NonNullable<MemoryStatus["subject"]>> {
-  return { name, ...(await storedCounts(kit, namespace)) };
+  return { name, ...(await storedCounts(context, namespace)) };
 }
 
 /** What is alive, not what was ever indexed. */
-export async function storedCounts(kit: Kit, namespace: Namespace): Promise<StoredCounts> {
+export async function storedCounts(context: UseCaseContext, namespace: Namespace): Promise<StoredCounts> {
   const [facts, auditRows] = await Promise.all([
-    kit.store.countWhere({ namespace, origins: ["fact"] }),
-    kit.store.countWhere({ namespace, origins: ["audit"] }),
+    context.store.countWhere({ namespace, origins: ["fact"] }),
+    context.store.countWhere({ namespace, origins: ["audit"] }),
   ]);
   return { facts, auditRows };
 }
 
 /** A status that says why memory does not work. Takes any error, and shows the text of our own ones only. */
-export function failedStatus(whereabouts: Whereabouts, error: unknown): MemoryStatus {
+export function failedStatus(location: StorageLocation, error: unknown): MemoryStatus {
   const { code, message } = asHelmdeckError(error);
-  return { state: "failed", ...whereabouts, mode: "keyword", error: { code, message } };
+  return { state: "failed", ...location, mode: "keyword", error: { code, message } };
 }

@@ -1,20 +1,24 @@
 /** Checking what is searched for: surfaces hand over a model's arguments unchecked. */
 import { HelmdeckError, type Namespace, withoutCitation } from "../engine/index.ts";
 import type { RecallQuery } from "../recall/index.ts";
-import type { Kit } from "./kit.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Longer questions say nothing more to an index, and cost time. */
 const QUERY_CHARACTERS = 4_000;
 const LIMIT = { least: 1, most: 50 } as const;
 
 /** What recall finds; and where that is nothing, how much there is, which silence would hide. */
-export async function search(kit: Kit, namespace: Namespace, given: RecallQuery): Promise<SearchAnswer> {
+export async function search(
+  context: UseCaseContext,
+  namespace: Namespace,
+  given: RecallQuery,
+): Promise<SearchAnswer> {
   const query = requireQuery(given);
-  const answer = await kit.recall.search(namespace, query);
+  const answer = await context.recall.search(namespace, query);
   if (answer.results.length > 0 || answer.incomplete || query.quiet) return answer;
-  const unmatched = await storedCounts(kit, namespace);
+  const unmatched = await storedCounts(context, namespace);
   return unmatched.facts + unmatched.auditRows === 0 ? answer : { ...answer, unmatched };
 }
 

@@ -4,9 +4,9 @@ import { recallOverStore } from "../app/corpus-source.ts";
 import { namespaceOf } from "../engine/index.ts";
 import { createRecall, type Ranking } from "../recall/index.ts";
 import { mean } from "./measured.ts";
+import { type BenchMemory, openBenchMemory } from "./recall/bench-memory.ts";
 import { type Conversation, conversationsOfFolder } from "./recall/conversations.ts";
 import { type Asked, figuresOf } from "./recall/figures.ts";
-import { type BenchMemory, openBenchMemory } from "./recall/memory.ts";
 
 const DATA = process.argv[2] ?? fileURLToPath(new URL("../../shared/data/locomo-dev", import.meta.url));
 

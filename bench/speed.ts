@@ -1,12 +1,12 @@
 /** `npm run bench:speed [-- --only NAME] [--write]`: search, store, command and plugin, each beside its peers in one run. */
 import { parseArgs } from "node:util";
-import { measureCli } from "./cli.ts";
+import { measureCli } from "./bench-cli.ts";
+import { keepRaw, showSection, writeSection } from "./bench-report.ts";
+import { measureStore } from "./bench-store.ts";
 import type { Measured } from "./measured.ts";
-import { measurePlugin } from "./plugin.ts";
-import { keepRaw, showSection, writeSection } from "./report.ts";
-import { measureSearch } from "./search.ts";
-import { measureStore } from "./store.ts";
-import { measureVectors } from "./vectors.ts";
+import { measurePlugin } from "./plugin/bench-plugin.ts";
+import { measureSearch } from "./search/bench-search.ts";
+import { measureVectors } from "./vectors/bench-vectors.ts";
 
 const onProgress = (message: string): void => console.error(`… ${message}`);
 

@@ -1,6 +1,6 @@
 /** A fact as `get --json` and `list --json` print it. */
 import type { FactView } from "../app/index.ts";
-import { rfc3339 } from "./times.ts";
+import { rfc3339 } from "./local-times.ts";
 
 export function factJson({ createdAt, updatedAt, expiresAt, ...fact }: FactView) {
   return {

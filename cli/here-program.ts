@@ -1,5 +1,5 @@
 /** The command `helmdeck-here`: the process seam's three questions under the names that dev loops have called them by. */
-import { declareOfferSaveHere, declareRecallHere, declareStatePath } from "./declarations/here.ts";
+import { declareOfferSaveHere, declareRecallHere, declareStatePath } from "./declarations/declare-here.ts";
 import type { ProgramSpec } from "./program.ts";
 
 export const HELMDECK_HERE: ProgramSpec = {

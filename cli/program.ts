@@ -1,22 +1,22 @@
 /** The command line as commander knows it: every command, argument, option and example; the work is loaded when it runs. */
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
-import type { SharedOptions } from "./context.ts";
-import { declareDoctor } from "./declarations/doctor.ts";
+import type { SharedOptions } from "./command-context.ts";
+import { declareDoctor } from "./declarations/declare-doctor.ts";
+import { declareExport } from "./declarations/declare-export.ts";
+import { declareForget } from "./declarations/declare-forget.ts";
+import { declareGet } from "./declarations/declare-get.ts";
+import { declareHere } from "./declarations/declare-here.ts";
+import { declareImport } from "./declarations/declare-import.ts";
+import { declareList } from "./declarations/declare-list.ts";
+import { declareMcp } from "./declarations/declare-mcp.ts";
+import { declareSearch } from "./declarations/declare-search.ts";
+import { declareServe } from "./declarations/declare-serve.ts";
+import { declareStore } from "./declarations/declare-store.ts";
+import { declareToken } from "./declarations/declare-token.ts";
 import { declareEmbed } from "./declarations/embed.ts";
-import { declareExport } from "./declarations/export.ts";
-import { declareForget } from "./declarations/forget.ts";
-import { declareGet } from "./declarations/get.ts";
-import { declareHere } from "./declarations/here.ts";
-import { declareImport } from "./declarations/import.ts";
-import { declareList } from "./declarations/list.ts";
-import { declareMcp } from "./declarations/mcp.ts";
-import { declareSearch } from "./declarations/search.ts";
-import { declareServe } from "./declarations/serve.ts";
 import { nonEmpty, type Runs, withExamples } from "./declarations/shared.ts";
-import { declareStore } from "./declarations/store.ts";
-import { declareToken } from "./declarations/token.ts";
-import { EXIT_DONE } from "./failure.ts";
+import { EXIT_DONE } from "./exit-codes.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 

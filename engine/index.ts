@@ -1,4 +1,6 @@
-/** The engine's public surface: everything other rooms may use, by name. */
+/** The engine's public surface: everything other modules may use, by name. */
+
+export { asHelmdeckError } from "./as-helmdeck-error.ts";
 export {
   AUDIT_TTL_SECONDS,
   type AuditEntryTimes,
@@ -7,10 +9,11 @@ export {
   checkAuditRow,
   parseAuditEntry,
   requireUnixNs,
-} from "./audit/entries.ts";
-export { RunClock } from "./audit/keys.ts";
+} from "./audit/audit-entries.ts";
+export { RunClock } from "./audit/audit-keys.ts";
+export type { AuditFinding, PackAudit, PipelineAudit } from "./audit/audit-rows.ts";
+export { findingsOf } from "./audit/check-audit-row.ts";
 export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
-export type { AuditFinding, PackAudit, PipelineAudit } from "./audit/rows.ts";
 export {
   ERROR_CODES,
   type ErrorCode,
@@ -20,121 +23,33 @@ export {
   isHelmdeckError,
 } from "./errors.ts";
 export {
-  FORGET_SCOPES,
-  type ForgetReadings,
-  type ForgetScope,
-  filterOf,
-  parseForgetScope,
-  settleScope,
-} from "./facts/forget.ts";
-export { harmlessBlock, harmlessLine } from "./facts/hostile-text.ts";
-export { nearestKeys } from "./facts/near.ts";
-export {
   type CheckedFact,
   checkCategory,
   checkKey,
+  checkTags,
   DEFAULT_CATEGORY,
   FACT_LIMITS,
   factEntry,
   isReservedCategory,
   keyToLookUp,
   RESERVED_CATEGORIES,
+  refuse,
+  refuseHostile,
+  refuseLong,
+  textOf,
   validateFact,
-} from "./facts/policy.ts";
-export { asHelmdeckError } from "./failure.ts";
-export { countByCaller, hasRoom, SharedPlaces, type ShareLimits } from "./fair-share.ts";
+} from "./facts/facts-policy.ts";
 export {
-  type CategoryCount,
-  type Changes,
-  type ChangesQuery,
-  type Entry,
-  type EntryFilter,
-  type EntryId,
-  type EntryMeta,
-  type EntryPage,
-  type EntryRef,
-  type EntryVectors,
-  type Erasure,
-  type Fingerprint,
-  type ListQuery,
-  type MemoryReader,
-  type MemoryStore,
-  type MetaPage,
-  type NamespaceCount,
-  type NewEntry,
-  ORIGINS,
-  type Origin,
-  type PutResult,
-  type ReferenceVectors,
-  type StoreCapabilities,
-  type StoreReport,
-  type UnixMs,
-  type UnreadableEntry,
-  type VectorStore,
-  type VectorsQuery,
-} from "./memory/contract.ts";
-export { ENTRY_LIMITS } from "./memory/entry-rules.ts";
-export { fingerprintOf } from "./memory/identity.ts";
-export { createInMemoryStore, type InMemoryStoreOptions } from "./memory/in-memory-store.ts";
-export { makeKeyFile, readKeyFile } from "./memory/key-file.ts";
-export { findKey, type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./memory/keys.ts";
-export { MasterKey, parseKey } from "./memory/master-key.ts";
-export { type Namespace, namespaceOf, type Subject, subjectOf, UNKNOWN_SUBJECT } from "./memory/namespace.ts";
-export { betterSqliteDriver } from "./memory/sqlite/better-sqlite-driver.ts";
-export type { SqliteDriver } from "./memory/sqlite/driver.ts";
-export { nodeSqliteDriver } from "./memory/sqlite/node-sqlite-driver.ts";
-export {
-  openSqliteReader,
-  openSqliteStore,
-  openSqliteStoreToRead,
-  requireOwnDatabase,
-  type SqliteReaderOptions,
-  type SqliteStoreOptions,
-} from "./memory/sqlite/open.ts";
-export type {
-  ArtifactRef,
-  ArtifactSink,
-  ArtifactStore,
-  NewArtifact,
-  Pack,
-  PackContext,
-  PackEffects,
-  PackEngine,
-  PackInfo,
-  PackMemory,
-  PackMemoryContext,
-  PackMemoryPolicy,
-  PackNote,
-  PackNoteMeta,
-  PackNoteOptions,
-  PackRequest,
-  PackRun,
-  ProcessOptions,
-  ProcessResult,
-  Session,
-  SessionProvider,
-  SessionRequest,
-} from "./packs/contract.ts";
-export { definePack, PACK_LIMITS } from "./packs/define.ts";
-export { createPackEngine, type PackEngineOptions } from "./packs/engine.ts";
-export {
-  type LocalArtifacts,
-  type LocalArtifactsOptions,
-  openLocalArtifacts,
-} from "./packs/local/artifacts.ts";
-export { type LocalSessionsOptions, openLocalSessions } from "./packs/local/sessions.ts";
-export type {
-  Pipeline,
-  PipelineInput,
-  PipelineRequest,
-  PipelineRun,
-  PipelineRunner,
-  PipelineState,
-  PipelineStep,
-  PipelineStepRun,
-} from "./pipelines/contract.ts";
-export { checkDefinition, type DefinitionProblem, PIPELINE_LIMITS } from "./pipelines/definition.ts";
-export { createPipelineRunner, type PipelineRunnerOptions } from "./pipelines/runner.ts";
+  FORGET_SCOPES,
+  type ForgetReadings,
+  type ForgetScope,
+  filterOf,
+  parseForgetScope,
+  settleScope,
+} from "./facts/forget-scope.ts";
+export { harmlessBlock, harmlessLine, problemOfName } from "./facts/hostile-text.ts";
+export { nearestKeys } from "./facts/near.ts";
+export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";
 export { type Projection, projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";
 export {
@@ -168,4 +83,53 @@ export {
   pathOf,
 } from "./projections/paths.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
+export { fingerprintOf } from "./store/entry-id.ts";
+export { ENTRY_LIMITS } from "./store/entry-rules.ts";
+export { findKey, type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
+export { createInMemoryStore, type InMemoryStoreOptions } from "./store/in-memory-store.ts";
+export { makeKeyFile, readKeyFile } from "./store/key-file.ts";
+export { MasterKey, parseKey } from "./store/master-key.ts";
+export {
+  type CategoryCount,
+  type Changes,
+  type ChangesQuery,
+  type Entry,
+  type EntryFilter,
+  type EntryId,
+  type EntryMeta,
+  type EntryPage,
+  type EntryRef,
+  type EntryVectors,
+  type Erasure,
+  type Fingerprint,
+  type ListQuery,
+  type MemoryReader,
+  type MemoryStore,
+  type MetaPage,
+  type NamespaceCount,
+  type NewEntry,
+  ORIGINS,
+  type Origin,
+  type PutResult,
+  type ReferenceVectors,
+  type StoreCapabilities,
+  type StoreReport,
+  type UnixMs,
+  type UnreadableEntry,
+  type VectorStore,
+  type VectorsQuery,
+} from "./store/memory-store.ts";
+export { type Namespace, namespaceOf, type Subject, subjectOf, UNKNOWN_SUBJECT } from "./store/namespace.ts";
+export { isFileError, makePrivateFolder, placeOnce } from "./store/private-file.ts";
+export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
+export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
+export {
+  openSqliteReader,
+  openSqliteStore,
+  openSqliteStoreToRead,
+  requireOwnDatabase,
+  type SqliteReaderOptions,
+  type SqliteStoreOptions,
+} from "./store/sqlite/open-sqlite.ts";
+export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
 export { backgroundTimer, processTimer, type Timer } from "./timer.ts";

@@ -1,16 +1,23 @@
 /** Runs a plan: one step after the other, the first failure ends it, and the exit code says in whose part it was. */
 
-import type { OpenClaw } from "./openclaw.ts";
-import { prove } from "./proof.ts";
+import type { World } from "./environment.ts";
+import type { OpenClaw } from "./openclaw-commands.ts";
 import type { Reporter } from "./report.ts";
+import { prove } from "./smoke-test/smoke-test.ts";
+import type { Work } from "./step-context.ts";
 import * as noteSteps from "./steps/notes.ts";
-import * as openclawSteps from "./steps/openclaw.ts";
-import * as purgeSteps from "./steps/purge.ts";
-import * as settingSteps from "./steps/settings.ts";
-import * as sidecarSteps from "./steps/sidecar.ts";
-import { EXIT, type ExitCode, exitCodeOf, type Step, type StepKind, type StepOutcome } from "./steps.ts";
-import type { Work } from "./work.ts";
-import type { World } from "./world.ts";
+import * as openclawSteps from "./steps/openclaw-steps.ts";
+import * as purgeSteps from "./steps/purge-data.ts";
+import * as settingSteps from "./steps/settings-steps.ts";
+import * as sidecarSteps from "./steps/sidecar-steps.ts";
+import {
+  EXIT,
+  type ExitCode,
+  exitCodeOf,
+  type Step,
+  type StepKind,
+  type StepOutcome,
+} from "./steps/step-kinds.ts";
 
 type Runners = {
   readonly [Kind in StepKind]: (

@@ -1,2 +1,2 @@
-/** The install room's public surface: the installer as a program calls it. */
+/** The module's public surface: the installer as a program calls it. */
 export { install } from "./installer.ts";

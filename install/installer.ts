@@ -3,15 +3,15 @@
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { isHelmdeckError } from "../app/index.ts";
+import { homeOf, thisWorld, type World } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
+import { type Looked, look } from "./inspect/inspect.ts";
+import { takeTurn, turnFile } from "./installer-lock.ts";
 import { journalFolder } from "./journal.ts";
-import { type Looked, look } from "./look.ts";
 import { type Options, parseOptions } from "./options.ts";
-import { makePlan, withoutEmbeddings } from "./plan.ts";
+import { makePlan, withoutEmbeddings } from "./plan/make-plan.ts";
 import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
-import { EXIT, type ExitCode, type Plan, type Question } from "./steps.ts";
-import { takeTurn, turnFile } from "./turn.ts";
-import { homeOf, thisWorld, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Plan, type Question } from "./steps/step-kinds.ts";
 
 /** What asks a person; undefined where nobody is there to answer. */
 type Ask = ((question: string) => Promise<boolean>) | undefined;

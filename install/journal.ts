@@ -10,7 +10,7 @@ import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { HelmdeckError } from "../app/index.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./openclaw-json.ts";
 
 const JSON_VALUE: z.ZodType<Json> = z.json();
 const JSON_OBJECT: z.ZodType<JsonObject> = z.record(z.string(), JSON_VALUE);

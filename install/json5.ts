@@ -1,7 +1,7 @@
 /** Reads JSON5, in which people write `openclaw.json`, with the package that OpenClaw itself reads it with. */
 import JSON5 from "json5";
 import { HelmdeckError } from "../app/index.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./openclaw-json.ts";
 
 /** Throws `invalid_input` with the line, never with the text nor json5's own message: a configuration holds secrets. */
 export function parseJson5(text: string): Json {

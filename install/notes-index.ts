@@ -4,7 +4,7 @@
  * An index with vectors of a provider that is gone is worse than none. Where nobody chose another one, OpenClaw refuses to touch
  * it, and finds no note that was written since.
  */
-import { at, isObject, type Json } from "./json.ts";
+import { at, isObject, type Json } from "./openclaw-json.ts";
 
 export interface UnfitIndex {
   readonly agentId: string;

@@ -1,7 +1,7 @@
 /** The installer's command line. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Target } from "./facts.ts";
-import { DEFAULT_MODEL } from "./names.ts";
+import { DEFAULT_MODEL } from "./install-names.ts";
+import type { Target } from "./installation-facts.ts";
 
 export interface Options {
   readonly mode: "install" | "verify" | "repair" | "uninstall";

@@ -1,6 +1,6 @@
 /** Why a command of OpenClaw failed: of all that it printed, the line that says so. */
-import { at, jsonIn } from "./json.ts";
-import type { Ran } from "./run.ts";
+import { at, jsonIn } from "./openclaw-json.ts";
+import type { Ran } from "./run-command.ts";
 
 /** A box or a rule, a subsystem's log, a banner, and what only points to help or to a file. */
 const BESIDE_THE_POINT =

@@ -9,7 +9,7 @@ import {
   type Step,
   type StepOutcome,
   titleOf,
-} from "./steps.ts";
+} from "./steps/step-kinds.ts";
 
 export interface Reporter {
   plan(plan: Plan): void;

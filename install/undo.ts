@@ -1,5 +1,5 @@
 /** What to tell OpenClaw to get from one configuration to another, and what is left when the plugin goes: pure functions on JSON. */
-import { at, isEqual, isObject, type Json, type JsonObject, objectOf, own } from "./json.ts";
+import { at, isEqual, isObject, type Json, type JsonObject, objectOf, own } from "./openclaw-json.ts";
 
 type Maybe = Json | undefined;
 

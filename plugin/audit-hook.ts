@@ -7,12 +7,12 @@
  */
 import { isIncognitoSessionKey } from "openclaw/plugin-sdk/routing";
 import { learnableInputs, type PackAudit } from "../app/index.ts";
-import { within } from "./deadline.ts";
-import { logLineOf } from "./failure.ts";
-import type { Logger } from "./host.ts";
+import type { AccessPolicy } from "./access-policy.ts";
 import type { MemoryAccess } from "./memory-access.ts";
+import type { Logger } from "./openclaw-api.ts";
+import { logLineOf } from "./plugin-failure.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
-import type { Gatekeeper } from "./who.ts";
+import { within } from "./within-deadline.ts";
 
 const AUDIT_DEADLINE_MS = 10_000;
 /** Calls whose end was seen, so that a second report of one is not a second row. */
@@ -28,7 +28,7 @@ const MEMORY_TOOL = /^(?:helmdeck[.-])?memory_(?:store|forget)(?:-\d+)?$/;
 
 export interface AuditParts {
   readonly access: MemoryAccess;
-  readonly gate: Gatekeeper;
+  readonly gate: AccessPolicy;
   readonly log: Logger;
   /** Names of the helmdeck MCP servers in the host's configuration. */
   readonly servers: readonly string[];

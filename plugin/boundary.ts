@@ -6,7 +6,7 @@
  * made it: wrong types are left out, text is cut and its control and invisible characters are spelt out.
  */
 import { harmlessBlock, harmlessLine } from "../app/index.ts";
-import type { GetResult, SearchHit } from "./host.ts";
+import type { GetResult, SearchHit } from "./openclaw-api.ts";
 
 export const CORPUS = "helmdeck";
 export const PATH_PREFIX = "helmdeck/";

@@ -6,7 +6,7 @@ export const CLOSED_CONTEXTS = ["groups", "hooks", "sandboxed"] as const;
 export type ClosedContext = (typeof CLOSED_CONTEXTS)[number];
 
 export interface PluginConfig {
-  /** A string, or a reference to a secret that still has to be resolved (plugin/secret.ts). */
+  /** A string, or a reference to a secret that still has to be resolved (plugin/resolve-secret.ts). */
   readonly encryptionKey: unknown;
   readonly databasePath: string | undefined;
   readonly searchByDefault: boolean;

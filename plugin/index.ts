@@ -1,6 +1,6 @@
 /** The file that OpenClaw loads. It is evaluated at every load and reload, so nothing happens here but the registration. */
 import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
-import { PLUGIN_ID } from "./doctor.ts";
+import { PLUGIN_ID } from "./examine-plugin.ts";
 import { register } from "./register.ts";
 import { startMemory } from "./start-memory.ts";
 

@@ -1,10 +1,11 @@
 /** The lines in the agent's system prompt: what is remembered, when to store, what not to store. */
+
+import type { AccessPolicy } from "./access-policy.ts";
 import { MY_MEMORY_PATH } from "./boundary.ts";
-import { startDeadline } from "./deadline.ts";
-import type { PromptParams } from "./host.ts";
 import type { MemoryAccess } from "./memory-access.ts";
+import type { PromptParams } from "./openclaw-api.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
-import type { Gatekeeper } from "./who.ts";
+import { startDeadline } from "./within-deadline.ts";
 
 /** The agent's turn waits for these lines. */
 export const PROMPT_DEADLINE_MS = 300;
@@ -14,7 +15,7 @@ const SUBJECTS_REMEMBERED = 100;
 
 export interface PromptParts {
   readonly access: MemoryAccess;
-  readonly gate: Gatekeeper;
+  readonly gate: AccessPolicy;
   readonly deadlineMs?: number;
 }
 

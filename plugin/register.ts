@@ -1,24 +1,25 @@
 /** Everything the plugin registers with OpenClaw. The same in every mode, and nothing is opened here. */
+
+import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
+import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { makeAuditHook } from "./audit-hook.ts";
-import { registerHelmdeckCli } from "./cli.ts";
-import { makeSlashCommand } from "./command.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
-import { within } from "./deadline.ts";
-import { answersInTime, hostFindings, hostWarnings } from "./doctor.ts";
-import { failureOf } from "./failure.ts";
-import type { GatewayHandler, HostApi, HostConfig } from "./host.ts";
+import { answersInTime, hostFindings, hostWarnings } from "./examine-plugin.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
+import { makeService } from "./memory-service.ts";
+import type { GatewayHandler, HostApi, HostConfig } from "./openclaw-api.ts";
+import { registerHelmdeckCli } from "./openclaw-cli.ts";
+import { failureOf } from "./plugin-failure.ts";
 import { makePromptPreparation } from "./prompt.ts";
 import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
-import { makeService } from "./service.ts";
 import { recordReader, tellsOrigins } from "./session-record.ts";
 import type { Lease } from "./shared-memory.ts";
+import { makeSlashCommand } from "./slash-command.ts";
 import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
 import { processTerminal } from "./terminal.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
-import { makeForgetTool, makeStoreTool } from "./tools.ts";
-import { defaultAgent, knownAgents, liveConfig, makeGatekeeper } from "./who.ts";
+import { within } from "./within-deadline.ts";
 
 /** Opens memory for a registration; called when it is first needed. */
 export type StartMemory = (
@@ -40,7 +41,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     return access;
   };
   const access = accessFor("gateway");
-  const gate = makeGatekeeper({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
+  const gate = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
   const parts = { access, gate, log: api.logger };
 
   api.registerMemoryCorpusSupplement(makeSupplement(parts));

@@ -4,7 +4,7 @@
  * OpenClaw hands its scheduler to the service alone, and asks another copy of this module about a run (decision 14). The two
  * meet in one place that hangs on the process, as they do for the open memory.
  */
-import type { ServiceContext } from "./host.ts";
+import type { ServiceContext } from "./openclaw-api.ts";
 
 type GetScheduler = NonNullable<ServiceContext["getCron"]>;
 

@@ -5,7 +5,7 @@
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
 import { HelmdeckError } from "../app/index.ts";
-import type { HostApi } from "./host.ts";
+import type { HostApi } from "./openclaw-api.ts";
 import { scheduledJobs } from "./scheduler.ts";
 
 export interface SessionRecord {

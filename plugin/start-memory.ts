@@ -2,9 +2,9 @@
 import { homedir } from "node:os";
 import { findPlace, startWorkerMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
-import { embeddingSettings } from "./embeddings.ts";
-import type { HostApi, HostConfig } from "./host.ts";
-import { resolveConfiguredKey } from "./secret.ts";
+import type { HostApi, HostConfig } from "./openclaw-api.ts";
+import { embeddingSettings } from "./plugin-embeddings.ts";
+import { resolveConfiguredKey } from "./resolve-secret.ts";
 import { type Lease, leaseMemory } from "./shared-memory.ts";
 
 /** Set by the build: a fingerprint of the sources. */

@@ -1,12 +1,12 @@
 /** What OpenClaw's memory_search and memory_get ask of us: ranked hits, and documents by path. */
 import type { Memory, RecallAnswer } from "../app/index.ts";
+import type { AccessPolicy } from "./access-policy.ts";
 import { documentForHost, hitsForHost, PATH_PREFIX } from "./boundary.ts";
-import { startDeadline } from "./deadline.ts";
-import { logLineOf, sentenceOf } from "./failure.ts";
-import type { GetParams, GetResult, Logger, SearchHit, SearchParams, Supplement } from "./host.ts";
 import { isQuiet } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
-import type { Gatekeeper } from "./who.ts";
+import type { GetParams, GetResult, Logger, SearchHit, SearchParams, Supplement } from "./openclaw-api.ts";
+import { logLineOf, sentenceOf } from "./plugin-failure.ts";
+import { startDeadline } from "./within-deadline.ts";
 
 /** The host waits 30 s and gives no signal to stop, and a person waits with it. */
 export const ANSWER_DEADLINE_MS = 3_000;
@@ -18,7 +18,7 @@ const STILL_INDEXING = "helmdeck memory is still being indexed; ask again in a m
 
 export interface SupplementParts {
   readonly access: MemoryAccess;
-  readonly gate: Gatekeeper;
+  readonly gate: AccessPolicy;
   readonly log: Logger;
   readonly deadlineMs?: number;
 }

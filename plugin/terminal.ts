@@ -1,6 +1,6 @@
 /** The process's own terminal, for `openclaw helmdeck`. */
 import { createInterface } from "node:readline/promises";
-import type { Terminal } from "./cli.ts";
+import type { Terminal } from "./openclaw-cli.ts";
 
 export function processTerminal(): Terminal {
   return {

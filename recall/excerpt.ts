@@ -1,9 +1,9 @@
 /** A short piece of a passage, where most of what was asked stands: enough to tell whether the rest is worth reading. */
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { placedRunsOf } from "./analysis/words.ts";
+import { analyseQuery } from "./lexical/analyse-query.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { countLines, type Passage, wholeCharacters } from "./lexical/passages.ts";
-import { analyseQuery } from "./lexical/query.ts";
 
 /** An excerpt shows at most this many UTF-16 units. */
 export const LONGEST_EXCERPT = 200;
@@ -41,8 +41,8 @@ interface Place extends AskedWord {
 
 function askedTerms(query: string, index: LexicalIndex): ReadonlyMap<number, AskedWord> {
   const asked = new Map<number, AskedWord>();
-  for (const [word, { terms, kindred, share }] of analyseQuery(query, index).entries()) {
-    for (const term of kindred) if (!asked.has(term)) asked.set(term, { word, share });
+  for (const [word, { terms, synonyms, share }] of analyseQuery(query, index).entries()) {
+    for (const term of synonyms) if (!asked.has(term)) asked.set(term, { word, share });
     for (const { term } of terms) asked.set(term, { word, share });
   }
   return asked;

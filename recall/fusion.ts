@@ -1,23 +1,23 @@
 /**
  * Words and meaning in one score. Nearness of meaning comes in deviations from what has nothing to do with the question
- * (recall/meaning/yardstick.ts), so that nothing here depends on a model; the constants and what they were chosen on are in
+ * (recall/meaning/similarity-normalizer.ts), so that nothing here depends on a model; the constants and what they were chosen on are in
  * docs/decisions/0026-words-and-meaning-in-one-score.md.
  */
 import type { UnixMs } from "../engine/index.ts";
+import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { Match, Ranked } from "./lexical/lexical-search.ts";
 import {
   answeredBy,
   answersAlone,
-  type Evidence,
+  type Features,
   isLine,
   isToldByWords,
   scoreOf,
   scoreOfRank,
-} from "./lexical/judgement.ts";
-import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import type { Match, Ranked } from "./lexical/search.ts";
+} from "./lexical/scoring.ts";
 import type { CutOff, Ranking } from "./ranking.ts";
 
-export interface FusedEvidence extends Evidence {
+export interface FusedFeatures extends Features {
   /** Nearness of meaning in deviations, lent by the lines around where there are some. */
   readonly nearness: number;
   /** By how much it is nearer than chance, the margin and the words of the question ask for. */
@@ -27,7 +27,7 @@ export interface FusedEvidence extends Evidence {
 }
 
 export interface FusedMatch extends Match {
-  readonly evidence: FusedEvidence;
+  readonly features: FusedFeatures;
 }
 
 export interface Meant {
@@ -48,7 +48,7 @@ const BORNE_OUT = 1;
 
 /** In the order of facts five deviations are worth as much as all words, and words that may mean the same half of that. */
 const STRENGTH_OF_DEVIATION = 0.2;
-const STRENGTH_OF_KINDRED = 0.5;
+const STRENGTH_OF_SYNONYMS = 0.5;
 /** By how much weaker than the strongest a fact may be until a third of the score is left. */
 const WEAKER = 0.6;
 /** A fact that scores less, and that words do not make an answer, stands beside one that answers far more. */
@@ -79,8 +79,8 @@ export function fuse(
   const chance = nearestByChance(meant.passages);
   const found = ranked.map((one): Found => {
     const own = meant.nearness.get(one.unit) ?? 0;
-    const lent = one.evidence.inThread ? LENT * lentTo(one, meant, index, ranking) : 0;
-    const beyondChance = own - chance - MARGIN - askedByWords(one.evidence);
+    const lent = one.features.inThread ? LENT * lentTo(one, meant, index, ranking) : 0;
+    const beyondChance = own - chance - MARGIN - askedByWords(one.features);
     return { one, nearness: Math.max(0, own + lent), beyondChance };
   });
   const scored = [...scoredFacts(found, ranking), ...scoredLines(found, chance, ranking)];
@@ -101,8 +101,8 @@ interface Scored extends Found {
 function withNewness({ one, nearness, beyondChance, score }: Scored, now: UnixMs): FusedMatch {
   const { document, passage } = one;
   const recency = 2 ** (-Math.max(0, now - document.updatedAt) / MONTH_MS);
-  const evidence = { ...one.evidence, nearness, beyondChance, recency };
-  return { document, passage, evidence, score: score + RECENCY * recency * (1 - score) };
+  const features = { ...one.features, nearness, beyondChance, recency };
+  return { document, passage, features, score: score + RECENCY * recency * (1 - score) };
 }
 
 /**
@@ -114,8 +114,8 @@ function nearestByChance(passages: number): number {
 }
 
 /** Deviations that the words of the question ask for beyond chance and margin. */
-function askedByWords({ coverage, unknown, kindred }: Evidence): number {
-  return EXPLAINED_BY_WORDS * coverage + UNHEARD_OF * unknown - BORNE_OUT * kindred;
+function askedByWords({ coverage, unknown, synonyms }: Features): number {
+  return EXPLAINED_BY_WORDS * coverage + UNHEARD_OF * unknown - BORNE_OUT * synonyms;
 }
 
 /** What the lines around mean, the nearest ones more. */
@@ -134,29 +134,29 @@ function lentTo({ document }: Ranked, { nearness }: Meant, index: LexicalIndex, 
  * sure as what speaks for it, and each weaker one is that much less so.
  */
 function scoredFacts(found: readonly Found[], { cutOff }: Ranking): readonly Scored[] {
-  const facts = found.filter(({ one }) => !one.evidence.inThread);
+  const facts = found.filter(({ one }) => !one.features.inThread);
   if (cutOff !== false && !facts.some((fact) => isAnswer(fact, cutOff))) return [];
   const strengths = facts.map(strengthOf);
   const strongest = Math.max(...strengths);
   const sureness = Math.max(...facts.filter((_, place) => strengths[place] === strongest).map(surenessOf));
   return facts
     .map((fact) => ({ ...fact, score: sureness * Math.exp((strengthOf(fact) - strongest) / WEAKER) }))
-    .filter(({ one: { evidence }, score }) => {
-      return cutOff === false || score >= OUTDONE || evidence.isNamed || answersAlone(evidence, cutOff);
+    .filter(({ one: { features }, score }) => {
+      return cutOff === false || score >= OUTDONE || features.isNamed || answersAlone(features, cutOff);
     });
 }
 
-function isAnswer({ one: { evidence }, beyondChance }: Found, cutOff: CutOff): boolean {
-  return evidence.isNamed || beyondChance >= 0 || answersAlone(evidence, cutOff);
+function isAnswer({ one: { features }, beyondChance }: Found, cutOff: CutOff): boolean {
+  return features.isNamed || beyondChance >= 0 || answersAlone(features, cutOff);
 }
 
 /**
  * The order of facts. Few of the question's words say next to nothing, since they are in many facts: a rank counts squared,
  * so that a quarter of the words outranks no clear nearness, and all of them do.
  */
-function strengthOf({ one: { rank, evidence }, nearness }: Found): number {
+function strengthOf({ one: { rank, features }, nearness }: Found): number {
   const words = rank <= 1 ? rank ** 2 : 2 * rank - 1; // goes on as straight as the square arrives there
-  return words + STRENGTH_OF_DEVIATION * nearness + STRENGTH_OF_KINDRED * evidence.kindred;
+  return words + STRENGTH_OF_DEVIATION * nearness + STRENGTH_OF_SYNONYMS * features.synonyms;
 }
 
 function surenessOf({ one: { rank }, nearness, beyondChance }: Found): number {
@@ -170,7 +170,7 @@ function scoreOfMeaning(beyondChance: number): number {
 
 /** Lines of a thread, judged together: once one line answers, those count that are nearer than chance. */
 function scoredLines(found: readonly Found[], chance: number, { cutOff }: Ranking): readonly Scored[] {
-  const lines = found.filter(({ one }) => one.evidence.inThread);
+  const lines = found.filter(({ one }) => one.features.inThread);
   const bestAnswered = Math.max(0, ...found.map(shareAnswered));
   return (cutOff === false ? lines : linesThatCount(lines, chance, cutOff)).map((line) => {
     const together = line.one.rank + RANK_OF_DEVIATION * line.nearness;
@@ -185,12 +185,12 @@ function linesThatCount(lines: readonly Found[], chance: number, cutOff: CutOff)
   );
   const isToldInMeaning = lines.some(({ beyondChance }) => beyondChance >= 0);
   return lines.filter(({ one, nearness }) => {
-    if (one.evidence.isNamed) return true;
+    if (one.features.isNamed) return true;
     const isNear = nearness >= chance;
-    return isToldInWords ? isNear || isLine(one.evidence, cutOff) : isToldInMeaning && isNear;
+    return isToldInWords ? isNear || isLine(one.features, cutOff) : isToldInMeaning && isNear;
   });
 }
 
 function shareAnswered({ one, nearness }: Found): number {
-  return Math.min(1, answeredBy(one.evidence) + RANK_OF_DEVIATION * nearness);
+  return Math.min(1, answeredBy(one.features) + RANK_OF_DEVIATION * nearness);
 }

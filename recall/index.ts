@@ -1,4 +1,9 @@
 /** Recall's public surface. */
+
+export type { Embedder, Embeddings, EmbedOptions, Truncation } from "./embedder.ts";
+export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
+export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
+export { createRecall, type RecallOptions } from "./recall.ts";
 export type {
   CorpusChanges,
   CorpusSource,
@@ -6,11 +11,7 @@ export type {
   RecallAnswer,
   RecallHit,
   RecallQuery,
-} from "./contract.ts";
-export type { Embedder, Embeddings, EmbedOptions, Truncation } from "./embedder.ts";
-export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
-export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
-export { createRecall, type RecallOptions } from "./recall.ts";
+} from "./search-contract.ts";
 export type {
   Coverage,
   EmbeddingStatus,
@@ -20,5 +21,5 @@ export type {
   SemanticIndex,
   VectorCache,
   VectorFollower,
-} from "./vectors/contract.ts";
+} from "./vectors/semantic-contract.ts";
 export { createSemanticIndex, type SemanticIndexOptions } from "./vectors/semantic-index.ts";

@@ -1,7 +1,7 @@
 /** The same text stored twice is one answer: the newest stands for all of them. */
 
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import type { Match } from "./lexical/search.ts";
+import type { Match } from "./lexical/lexical-search.ts";
 
 /** `others`: how many with the same text were left out. */
 export type Unique<T extends Match> = T & { readonly others: number };
@@ -11,7 +11,7 @@ export function withoutDuplicates<T extends Match>(
   matches: readonly T[],
   index: LexicalIndex,
 ): readonly Unique<T>[] {
-  return folded(matches, (match) => (match.evidence.inThread ? match.document.id : textOf(match, index)));
+  return folded(matches, (match) => (match.features.inThread ? match.document.id : textOf(match, index)));
 }
 
 /** The same for a handful of places, which no text may take twice, not even the lines of a conversation. */

@@ -1,20 +1,20 @@
 /** Recall over many namespaces: keeps an index of each current, and answers queries by words and, where it can, by meaning. */
 import type { Namespace, Timer, UnixMs } from "../engine/index.ts";
-import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./contract.ts";
 import { excerptFor } from "./excerpt.ts";
 import { fuse, type Meant } from "./fusion.ts";
+import { IndexCache, type NamespaceIndex } from "./index-cache.ts";
+import { isTelling } from "./lexical/analyse-query.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import { isTelling } from "./lexical/query.ts";
-import { bestOf, judged, LexicalSearch, type Match } from "./lexical/search.ts";
-import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/notes.ts";
+import { bestOf, LexicalSearch, type Match, scored } from "./lexical/lexical-search.ts";
+import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-notes.ts";
+import { expandedQuery } from "./meaning/query-expansion.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
-import { rewordedQuestion } from "./meaning/rewording.ts";
 import { withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
 import { possibleAmong } from "./possible.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
-import { type Desk, Shelf } from "./shelf.ts";
-import type { SemanticIndex } from "./vectors/contract.ts";
+import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./search-contract.ts";
+import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 
 export interface RecallOptions {
   readonly source: CorpusSource;
@@ -57,7 +57,7 @@ type Asked = Required<RecallQuery>;
 class HybridRecall implements Recall {
   readonly #options: RecallOptions;
   readonly #ranking: Ranking;
-  readonly #shelf: Shelf;
+  readonly #indexes: IndexCache;
   readonly #questions: Questions;
   readonly #lexical = new LexicalSearch();
 
@@ -65,7 +65,7 @@ class HybridRecall implements Recall {
     const { timer, questionBudgetMs, references } = options;
     this.#options = options;
     this.#ranking = { ...DEFAULT_RANKING, ...options.ranking };
-    this.#shelf = new Shelf(options);
+    this.#indexes = new IndexCache(options);
     this.#questions = new Questions({
       ...(timer && { timer }),
       ...(references && { references }),
@@ -78,16 +78,16 @@ class HybridRecall implements Recall {
     { query, limit = DEFAULT_LIMIT, explain = false, quiet = false }: RecallQuery,
   ): Promise<RecallAnswer> {
     const asked = { query, limit: Math.min(MOST_HITS, Math.max(1, Math.trunc(limit))), explain, quiet };
-    return this.#shelf.use(namespace, async (desk) => {
-      const isComplete = await desk.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
+    return this.#indexes.use(namespace, async (namespaceIndex) => {
+      const isComplete = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
       // A person has waited long enough by then.
-      if (!isComplete) return { ...this.#byWords(desk, asked, STILL_INDEXING), incomplete: true };
-      return this.#byMeaningToo(namespace, desk, asked);
+      if (!isComplete) return { ...this.#byWords(namespaceIndex, asked, STILL_INDEXING), incomplete: true };
+      return this.#byMeaningToo(namespace, namespaceIndex, asked);
     });
   }
 
   async warm(namespace: Namespace): Promise<void> {
-    await this.#shelf.use(namespace, (desk) => desk.catchUp());
+    await this.#indexes.use(namespace, (namespaceIndex) => namespaceIndex.catchUp());
     const { semantic } = this.#options;
     const embedder = semantic?.serving(namespace);
     // Where nothing is embedded but a question it would only be in the question's way.
@@ -95,35 +95,48 @@ class HybridRecall implements Recall {
   }
 
   close(): void {
-    this.#shelf.close();
+    this.#indexes.close();
   }
 
-  async #byMeaningToo(namespace: Namespace, desk: Desk, asked: Asked): Promise<RecallAnswer> {
+  async #byMeaningToo(
+    namespace: Namespace,
+    namespaceIndex: NamespaceIndex,
+    asked: Asked,
+  ): Promise<RecallAnswer> {
     const { semantic } = this.#options;
-    if (semantic === undefined || desk.index.documentCount === 0) return this.#byWords(desk, asked);
+    if (semantic === undefined || namespaceIndex.index.documentCount === 0)
+      return this.#byWords(namespaceIndex, asked);
     const embedder = semantic.serving(namespace);
     if (embedder === undefined) {
-      return this.#byWords(desk, asked, nothingEmbeddedNote(semantic.status()));
+      return this.#byWords(namespaceIndex, asked, nothingEmbeddedNote(semantic.status()));
     }
-    const reworded = rewordedQuestion(asked.query, desk.index);
+    const expanded = expandedQuery(asked.query, namespaceIndex.index);
     const [read, again] = await Promise.all([
       this.#questions.read(asked.query, embedder),
-      reworded === undefined ? undefined : this.#questions.read(reworded, embedder),
+      expanded === undefined ? undefined : this.#questions.read(expanded, embedder),
     ]);
-    if (read.kind === "missed") return this.#byWords(desk, asked, missedNote(read.code));
-    const meant = meantBy([read, again?.kind === "read" ? again : undefined], semantic, namespace, desk);
-    return { ...this.#fused(desk, asked, meant), ...reason(coverageNote(semantic.coverage(namespace))) };
+    if (read.kind === "missed") return this.#byWords(namespaceIndex, asked, missedNote(read.code));
+    const meant = meantBy(
+      [read, again?.kind === "read" ? again : undefined],
+      semantic,
+      namespace,
+      namespaceIndex,
+    );
+    return {
+      ...this.#fused(namespaceIndex, asked, meant),
+      ...reason(coverageNote(semantic.coverage(namespace))),
+    };
   }
 
-  #byWords({ index }: Desk, asked: Asked, why?: string): RecallAnswer {
+  #byWords({ index }: NamespaceIndex, asked: Asked, why?: string): RecallAnswer {
     const options = { now: this.#options.now(), ranking: this.#ranking };
     const ranked = this.#lexical.inspect(asked.query, index, options);
-    const sure = bestOf(judged(ranked, this.#ranking));
-    const results = this.#results(sure, () => judged(ranked, NOTHING_CUT_OFF), index, asked);
+    const sure = bestOf(scored(ranked, this.#ranking));
+    const results = this.#results(sure, () => scored(ranked, NOTHING_CUT_OFF), index, asked);
     return { results, mode: "keyword", ...reason(why) };
   }
 
-  #fused({ index }: Desk, asked: Asked, meant: Meant): RecallAnswer {
+  #fused({ index }: NamespaceIndex, asked: Asked, meant: Meant): RecallAnswer {
     const options = { now: this.#options.now(), ranking: this.#ranking };
     const ranked = this.#lexical.inspect(asked.query, index, options, [...meant.nearness.keys()]);
     const sure = withoutDuplicates(bestOf(fuse(ranked, meant, index, options)), index);
@@ -162,10 +175,10 @@ type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
  * of both counts. What has gone meanwhile is left out.
  */
 function meantBy(
-  [asked, reworded]: readonly [Reading, Reading | undefined],
+  [asked, expanded]: readonly [Reading, Reading | undefined],
   semantic: SemanticIndex,
   namespace: Namespace,
-  { index }: Desk,
+  { index }: NamespaceIndex,
 ): Meant {
   const nearness = new Map<number, number>();
   const add = ({ question, scale }: Reading, doubt: number): void => {
@@ -176,7 +189,7 @@ function meantBy(
     }
   };
   add(asked, 0);
-  if (reworded !== undefined) add(reworded, IN_OTHER_WORDS);
+  if (expanded !== undefined) add(expanded, IN_OTHER_WORDS);
   return { nearness, passages: index.unitEnd };
 }
 
@@ -185,17 +198,17 @@ function reason(why: string | undefined): { readonly reason?: string } {
 }
 
 function hitOf(
-  { document, passage, score, evidence, ...rest }: Match & { readonly others?: number },
+  { document, passage, score, features, ...rest }: Match & { readonly others?: number },
   explain: boolean,
 ): RecallHit {
   const { docid, path, title, category, key, updatedAt } = document;
   const snippet = document.content.slice(passage.start, passage.end);
   const { startLine, endLine } = passage;
   const hit = { docid, path, title, score, snippet, startLine, endLine, category, key, updatedAt };
-  return explain ? { ...hit, parts: partsOf({ ...evidence, ...rest }) } : hit;
+  return explain ? { ...hit, parts: partsOf({ ...features, ...rest }) } : hit;
 }
 
 /** Shares and counts; 1 for what is so. */
-function partsOf(evidence: Readonly<Record<string, number | boolean>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(evidence).map(([name, value]) => [name, Number(value)]));
+function partsOf(features: Readonly<Record<string, number | boolean>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(features).map(([name, value]) => [name, Number(value)]));
 }

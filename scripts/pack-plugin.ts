@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { buildAll, PLUGIN_DIST } from "./build.ts";
+import { buildAll, PLUGIN_DIST } from "./build/build.ts";
 
 const TARBALL_MAX_BYTES = 3_000_000;
 

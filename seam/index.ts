@@ -1,4 +1,10 @@
 /** The process seam: what a dev-loop process may ask of memory. */
+
+export type { MemoryHere } from "./memory-here.ts";
+export { PHASES } from "./phases.ts";
+export { isSlug } from "./project-keys.ts";
+export { type RecallParts, type RecallRequest, type RecallText, recallProject } from "./recall-here.ts";
+export { createSeam, type SeamOptions } from "./seam.ts";
 export {
   type FactHere,
   type FactsHere,
@@ -12,9 +18,4 @@ export {
   type Seam,
   STATE_FILES,
   type StateFile,
-} from "./contract.ts";
-export type { MemoryHere } from "./memory-here.ts";
-export { PHASES } from "./phases.ts";
-export { isSlug } from "./project-keys.ts";
-export { type RecallParts, type RecallRequest, type RecallText, recallProject } from "./recall.ts";
-export { createSeam, type SeamOptions } from "./seam.ts";
+} from "./seam-contract.ts";

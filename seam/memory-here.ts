@@ -15,7 +15,7 @@ import {
   openSqliteReader,
   type SqliteDriver,
 } from "../engine/reader.ts";
-import type { FactHere, FactsHere } from "./contract.ts";
+import type { FactHere, FactsHere } from "./seam-contract.ts";
 
 /** Where memory is, as a surface found it. */
 export interface MemoryHere extends KeyPlaces {

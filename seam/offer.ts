@@ -1,7 +1,7 @@
 /** Where something worth keeping would be saved: a copy of the candidate with its target; nothing is written here. */
 import { DEFAULT_CATEGORY, isReservedCategory, namespaceOf, type Subject } from "../engine/reader.ts";
-import type { SaveOffer, SaveTarget } from "./contract.ts";
 import { digestOf, projectKey } from "./project-keys.ts";
+import type { SaveOffer, SaveTarget } from "./seam-contract.ts";
 
 /** What dev loops call the kinds of entries, and the category that recall reads them from. */
 const CATEGORY_OF_KIND: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /** Which project a folder belongs to: what its settings say, else the name of the repository it was cloned from. */
 import { join } from "node:path";
-import type { OnNote } from "./contract.ts";
 import { originName } from "./git-origin.ts";
 import { isSlug } from "./project-keys.ts";
+import type { OnNote } from "./seam-contract.ts";
 import { readSmallFile } from "./small-file.ts";
 
 const SETTINGS_FILE = join(".harness", "project.json");

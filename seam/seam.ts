@@ -1,11 +1,11 @@
 /** The three questions, put together for one consumer: its memory, its caller, its ranking. */
 import { resolve } from "node:path";
 import { HelmdeckError, namespaceOf, type Subject } from "../engine/reader.ts";
-import type { HereContext, OnNote, RankFacts, RecallHereOptions, Seam, StateFile } from "./contract.ts";
 import { askMemory, type MemoryHere } from "./memory-here.ts";
 import { offersFor } from "./offer.ts";
 import { findProject } from "./project.ts";
-import { recallProject } from "./recall.ts";
+import { recallProject } from "./recall-here.ts";
+import type { HereContext, OnNote, RankFacts, RecallHereOptions, Seam, StateFile } from "./seam-contract.ts";
 import { findStatePath } from "./state-path.ts";
 
 export interface SeamOptions {

@@ -3,8 +3,8 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { HelmdeckError } from "../engine/reader.ts";
 import { boundPlan, namedPlan } from "./active-plan.ts";
-import { type OnNote, STATE_FILES, type StateFile } from "./contract.ts";
 import { projectPrefix } from "./project-keys.ts";
+import { type OnNote, STATE_FILES, type StateFile } from "./seam-contract.ts";
 
 export interface StateRequest {
   readonly root: string;

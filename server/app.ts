@@ -9,29 +9,30 @@ import type { MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { secureHeaders } from "hono/secure-headers";
 import type { Logger } from "pino";
-import { type Deck, errorReply, HelmdeckError, type ShareLimits } from "../app/index.ts";
+import { errorReply, HelmdeckError, type ShareLimits } from "../app/index.ts";
+import type { ServerContext } from "../packs/index.ts";
+import { answerFailures } from "./answer-failures.ts";
 import { authenticate, countOpen } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
-import { answerFailures } from "./failures.ts";
-import { guardAddress } from "./guards/address.ts";
+import { guardAddress } from "./guards/address-guard.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
-import { guardHost, type HostRules } from "./guards/host.ts";
+import { guardHost, type HostRules } from "./guards/host-guard.ts";
 import { limitInFlight } from "./guards/in-flight.ts";
 import type { RateLimits } from "./guards/rate.ts";
 import type { Metrics } from "./metrics.ts";
 import { addMount, type Mount } from "./mount.ts";
 import { observeRequests, watchFailures } from "./observing.ts";
 import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
-import { refuseInvalid } from "./rest/answers.ts";
-import { addMemoryRoutes } from "./rest/memory.ts";
-import { addMetricsRoute, addOpenRoutes } from "./rest/operations.ts";
-import { addPackRoutes } from "./rest/packs.ts";
-import { addPipelineRoutes } from "./rest/pipelines.ts";
+import { addMemoryRoutes } from "./rest/memory-routes.ts";
+import { addMetricsRoute, addOpenRoutes } from "./rest/operation-routes.ts";
+import { addPackRoutes } from "./rest/pack-routes.ts";
+import { addPipelineRoutes } from "./rest/pipeline-routes.ts";
+import { refuseInvalid } from "./rest/rest-answers.ts";
 
 export type ServerApp = OpenAPIHono<ServerEnv>;
 
 export interface AppParts extends HostRules {
-  readonly deck: Deck;
+  readonly serverContext: ServerContext;
   readonly version: string;
   /** Raw bytes; absent: no authentication. */
   readonly secret?: Uint8Array;
@@ -59,18 +60,18 @@ export function makeApp(parts: AppParts): ServerApp {
 
 /** What answers to anybody. */
 function addOpenPart(app: ServerApp, parts: AppParts): void {
-  const { deck, version } = parts;
+  const { serverContext, version } = parts;
   const counted = countOpen(parts);
   for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
-  addOpenRoutes(app, deck, version);
+  addOpenRoutes(app, serverContext, version);
   addDescriptionRoute(app, version);
 }
 
 /** What answers to callers. */
-function addCallersPart(app: ServerApp, { deck, mounts, metrics, secret }: AppParts): void {
-  addMemoryRoutes(app, deck);
-  addPackRoutes(app, deck);
-  addPipelineRoutes(app, deck);
+function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret }: AppParts): void {
+  addMemoryRoutes(app, serverContext);
+  addPackRoutes(app, serverContext);
+  addPipelineRoutes(app, serverContext);
   addMetricsRoute(app, metrics, { isOpen: secret === undefined });
   for (const mount of mounts) addMount(app, mount);
 }

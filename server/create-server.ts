@@ -1,7 +1,8 @@
-/** A server over a deck: its request handling, and the same on a socket. */
+/** A server over a server context: its request handling, and the same on a socket. */
 import pino, { type Logger } from "pino";
-import type { Deck, ShareLimits } from "../app/index.ts";
+import type { ShareLimits } from "../app/index.ts";
 import manifest from "../package.json" with { type: "json" };
+import type { ServerContext } from "../packs/index.ts";
 import { makeApp, type ServerApp } from "./app.ts";
 import { IN_FLIGHT_LIMITS } from "./guards/in-flight.ts";
 import { makeRateLimits } from "./guards/rate.ts";
@@ -43,7 +44,7 @@ export interface ListenOptions extends Pick<SocketOptions, "limits"> {
 }
 
 export interface Listening extends Pick<Socketed, "address" | "port" | "url"> {
-  /** Finishes what was accepted, within the grace; the deck is its owner's to close. Idempotent. */
+  /** Finishes what was accepted, within the grace; the server context is its owner's to close. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -53,13 +54,13 @@ export interface HelmdeckServer {
   listen(options?: ListenOptions): Promise<Listening>;
 }
 
-export function createServer(deck: Deck, options: ServerOptions = {}): HelmdeckServer {
+export function createServer(serverContext: ServerContext, options: ServerOptions = {}): HelmdeckServer {
   const { secret, allowedHosts = [], allowedOrigins = [], mounts = [], onUnexpected } = options;
-  const metrics = makeMetrics(deck);
+  const metrics = makeMetrics(serverContext);
   const limits = makeRateLimits(options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE);
   let stopping = false;
   const app = makeApp({
-    deck,
+    serverContext,
     version: manifest.version,
     ...(secret && { secret }),
     allowedHosts,

@@ -12,9 +12,9 @@ import { BlockList, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { errorReply, HelmdeckError } from "../app/index.ts";
+import { failureHeaders } from "./answer-failures.ts";
 import type { ServerApp } from "./app.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
-import { failureHeaders } from "./failures.ts";
 import { statusOf } from "./status.ts";
 
 export interface SocketLimits extends ConnectionLimits {

@@ -3,7 +3,7 @@
  * holds a caller, a key or a value.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Deck } from "../app/index.ts";
+import type { ServerContext } from "../packs/index.ts";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
@@ -23,7 +23,7 @@ export interface Metrics {
 }
 
 /** A registry of its own, so that two servers in one process do not count together. */
-export function makeMetrics({ memoryState }: Pick<Deck, "memoryState">): Metrics {
+export function makeMetrics({ memoryState }: Pick<ServerContext, "memoryState">): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({

@@ -1,7 +1,7 @@
 /** Another protocol served beside REST, behind the same guards and the same authentication. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Caller, ServerEnv } from "./caller.ts";
-import { failures, jsonBody } from "./rest/answers.ts";
+import { failures, jsonBody } from "./rest/rest-answers.ts";
 
 export interface MountedRequest {
   readonly caller: Caller;

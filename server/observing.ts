@@ -4,8 +4,8 @@ import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Logger } from "pino";
 import { asHelmdeckError, type HelmdeckError } from "../app/index.ts";
+import type { FailureListener } from "./answer-failures.ts";
 import type { ServerEnv } from "./caller.ts";
-import type { FailureListener } from "./failures.ts";
 import type { Metrics } from "./metrics.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

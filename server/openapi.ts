@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 description, made from the routes and the schemas that check them. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ServerEnv } from "./caller.ts";
-import { json } from "./rest/answers.ts";
+import { json } from "./rest/rest-answers.ts";
 
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 

@@ -2,6 +2,7 @@
 import PQueue from "p-queue";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
+import { withDeadline } from "./call-deadline.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Clock } from "./clock.ts";
 import type {
@@ -11,11 +12,10 @@ import type {
   EmbedderState,
   Prefixes,
   SidecarEmbedder,
-} from "./contract.ts";
-import { withDeadline } from "./deadline.ts";
-import { dimensionMismatch, unavailable } from "./failures.ts";
+} from "./embedding-service.ts";
 import { profileOf } from "./models.ts";
 import { withRetry } from "./retry.ts";
+import { dimensionMismatch, unavailable } from "./service-failures.ts";
 import { spaceOf } from "./space.ts";
 
 /** What differs from service to service. */

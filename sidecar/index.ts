@@ -14,7 +14,7 @@ export type {
   PullProgress,
   SidecarEmbedder,
   SidecarHealth,
-} from "./contract.ts";
+} from "./embedding-service.ts";
 export { isSameOllamaModel, ollamaName } from "./models.ts";
 export { createOllamaSidecar } from "./ollama.ts";
 export { createOllamaEmbedder } from "./ollama-embedder.ts";

@@ -1,5 +1,5 @@
 /** What is known about embedding models by name: the prefixes that they were trained with, and how much they read. */
-import type { Prefixes } from "./contract.ts";
+import type { Prefixes } from "./embedding-service.ts";
 
 export interface ModelProfile {
   readonly prefixes: Prefixes;

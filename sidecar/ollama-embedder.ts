@@ -1,7 +1,7 @@
 /** Embeds through an Ollama server. */
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import { systemClock } from "./clock.ts";
-import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./contract.ts";
+import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./embedding-service.ts";
 import { ollamaName } from "./models.ts";
 
 /** Ollama works on one request at a time unless told otherwise; the timeout covers loading a cold model. */

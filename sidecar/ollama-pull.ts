@@ -5,12 +5,12 @@
  * it cannot read, whatever they hold, to the console.
  */
 import { HelmdeckError } from "../engine/errors.ts";
-import { checkAnswer, pullLine } from "./answers.ts";
+import { withDeadline } from "./call-deadline.ts";
 import type { Clock } from "./clock.ts";
-import type { CallOptions, PullProgress } from "./contract.ts";
-import { withDeadline } from "./deadline.ts";
-import { type Asked, unavailable, unusable } from "./failures.ts";
-import { chunksOf, request } from "./http.ts";
+import type { CallOptions, PullProgress } from "./embedding-service.ts";
+import { chunksOf, request } from "./http-client.ts";
+import { checkAnswer, pullLine } from "./service-answers.ts";
+import { type Asked, unavailable, unusable } from "./service-failures.ts";
 
 /** Long enough for a checksum over some gigabytes, during which the server is silent. */
 const SILENCE_MS = 60_000;

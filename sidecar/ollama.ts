@@ -1,8 +1,8 @@
 /** The client of an Ollama server. */
 import { Ollama } from "ollama/browser";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
-import { checkAddress } from "./address.ts";
-import { checkAnswer, embedAnswer, psAnswer, showAnswer, tagsAnswer, versionAnswer } from "./answers.ts";
+import { withDeadline } from "./call-deadline.ts";
+import { checkVectors } from "./check-vectors.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type {
   CallOptions,
@@ -13,13 +13,20 @@ import type {
   OllamaSidecarOptions,
   PullProgress,
   SidecarHealth,
-} from "./contract.ts";
-import { withDeadline } from "./deadline.ts";
-import { type Asked, unusable } from "./failures.ts";
-import { boundedFetch } from "./http.ts";
+} from "./embedding-service.ts";
+import { boundedFetch } from "./http-client.ts";
 import { isSameOllamaModel, ollamaName } from "./models.ts";
 import { pullModel } from "./ollama-pull.ts";
-import { checkVectors } from "./vectors.ts";
+import { checkAddress } from "./service-address.ts";
+import {
+  checkAnswer,
+  embedAnswer,
+  psAnswer,
+  showAnswer,
+  tagsAnswer,
+  versionAnswer,
+} from "./service-answers.ts";
+import { type Asked, unusable } from "./service-failures.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;

@@ -5,17 +5,17 @@
  * request to the configured address: redirects are not followed.
  */
 import { HelmdeckError } from "../engine/errors.ts";
-import { checkAddress } from "./address.ts";
-import { checkAnswer, openAiAnswer } from "./answers.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
+import { withDeadline } from "./call-deadline.ts";
+import { checkVectors } from "./check-vectors.ts";
 import { systemClock } from "./clock.ts";
-import type { CallOptions, OpenAiCompatibleSettings, SidecarEmbedder } from "./contract.ts";
-import { withDeadline } from "./deadline.ts";
-import { type Asked, tooLarge, unusable } from "./failures.ts";
-import { jsonOf, request } from "./http.ts";
+import type { CallOptions, OpenAiCompatibleSettings, SidecarEmbedder } from "./embedding-service.ts";
+import { jsonOf, request } from "./http-client.ts";
 import { profileOf } from "./models.ts";
+import { checkAddress } from "./service-address.ts";
+import { checkAnswer, openAiAnswer } from "./service-answers.ts";
+import { type Asked, tooLarge, unusable } from "./service-failures.ts";
 import { mayBeCut } from "./silent-cuts.ts";
-import { checkVectors } from "./vectors.ts";
 
 const DEFAULTS = { concurrency: 4, requestTimeoutMs: 30_000 };
 

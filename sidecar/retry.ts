@@ -1,7 +1,7 @@
 /** Tries again what may succeed a moment later, after a random pause, so that many clients do not return together. */
 import { isHelmdeckError } from "../engine/errors.ts";
 import { type Clock, sleep } from "./clock.ts";
-import { isPassing } from "./failures.ts";
+import { isPassing } from "./service-failures.ts";
 
 const ATTEMPTS = 3;
 /** The first pause is anywhere below this, each later one anywhere below twice as much ("full jitter"). */

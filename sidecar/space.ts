@@ -1,5 +1,5 @@
 /** The name of all that a vector depends on, written and read in one place. */
-import type { EmbedderSettings, Prefixes } from "./contract.ts";
+import type { EmbedderSettings, Prefixes } from "./embedding-service.ts";
 
 const ALL = "all";
 

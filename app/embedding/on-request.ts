@@ -8,8 +8,8 @@ import {
   type Timer,
 } from "../../engine/index.ts";
 import type { Coverage, SemanticIndex } from "../../recall/index.ts";
-import type { Kit } from "../kit.ts";
-import type { ActiveEmbeddings } from "./embeddings.ts";
+import type { UseCaseContext } from "../use-case-context.ts";
+import type { ActiveEmbeddings } from "./open-embeddings.ts";
 import { settleWithin } from "./settle.ts";
 
 export interface EmbedRequest {
@@ -28,12 +28,12 @@ const NOTHING: EmbedReport = { embedded: 0, total: 0, refused: 0 };
 const MOST_FAILURES = 5;
 
 export class EmbeddingOnRequest {
-  readonly #kit: Kit;
+  readonly #context: UseCaseContext;
   readonly #active: ActiveEmbeddings | undefined;
   readonly #timer: Timer;
 
-  constructor(kit: Kit, active: ActiveEmbeddings | undefined, timer: Timer = processTimer) {
-    this.#kit = kit;
+  constructor(context: UseCaseContext, active: ActiveEmbeddings | undefined, timer: Timer = processTimer) {
+    this.#context = context;
     this.#active = active;
     this.#timer = timer;
   }
@@ -45,7 +45,7 @@ export class EmbeddingOnRequest {
     const isOnTheWay = request.withinMs !== undefined;
     // A question has just met a service that does not work.
     if (isOnTheWay && embedder.state().reason !== undefined) return index.coverage(namespace);
-    await this.#kit.recall.warm(namespace);
+    await this.#context.recall.warm(namespace);
     await (isOnTheWay ? settleWithin(index, namespace, this.#timer) : index.settled(namespace));
     const failure = isOnTheWay
       ? await this.#run(index, namespace, request)
@@ -58,7 +58,7 @@ export class EmbeddingOnRequest {
     const { index } = this.#active ?? {};
     if (index !== undefined && index.coverage(namespace).total > 0)
       return void (await this.all(namespace, request));
-    const entry = await this.#kit.store.get({ namespace, origin: "fact", key });
+    const entry = await this.#context.store.get({ namespace, origin: "fact", key });
     const projection = entry && projectEntry(entry);
     if (index === undefined || projection?.kind !== "chunk") return;
     const follower = index.follow(namespace);

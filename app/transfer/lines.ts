@@ -21,7 +21,7 @@ import {
   type UnixMs,
   validateFact,
 } from "../../engine/index.ts";
-import { readTime } from "./times.ts";
+import { readTime } from "./transfer-times.ts";
 
 export interface LineContext {
   readonly namespace: Namespace;

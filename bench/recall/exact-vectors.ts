@@ -1,7 +1,7 @@
 /** The reference for meaning alone: every passage's vector compared with the question's, nothing approximate, nothing cut off. */
 import type { CorpusEntry } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
-import { meantText, passagesOfEntry } from "../../recall/lexical/documents.ts";
+import { meantText, passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
 
 export interface VectorHit {
   readonly key: string;

@@ -3,7 +3,7 @@ import { type Measured, mean, table } from "../measured.ts";
 import type { Conversation, Question } from "./conversations.ts";
 import { type Asked, DEPTHS, figuresOf, type RecallFigures } from "./figures.ts";
 import { peopleQuestions } from "./people-facts.ts";
-import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./systems.ts";
+import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
 /** What each system answered, over all conversations. */
 export interface Answers {

@@ -2,7 +2,7 @@
 import { type Measured, mean, table } from "../measured.ts";
 import type { FactLine } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
-import { type Bench, type Hit, SYSTEMS, type SystemId } from "./systems.ts";
+import { type Bench, type Hit, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
 /** One question, what it wants, and what it got. */
 export interface Answered {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { type Measured, mean, table } from "../measured.ts";
 import { readJsonLines } from "./conversations.ts";
-import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./systems.ts";
+import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
 export interface PeopleQuestion {
   /** In the fact's own words, partly in them, or about something that no fact tells. */

@@ -7,7 +7,7 @@ import { readJsonLines } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
 import { lineOf } from "./paraphrases.ts";
 import { isOf, peopleQuestions } from "./people-facts.ts";
-import type { Bench, Hit, SystemId, Systems } from "./systems.ts";
+import type { Bench, Hit, SystemId, Systems } from "./recall-systems.ts";
 
 type Rule = Ranking["possible"];
 

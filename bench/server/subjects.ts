@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DIST } from "../../scripts/build.ts";
+import { DIST } from "../../scripts/build/build.ts";
 import { mintToken } from "../../server/index.ts";
 
 /** A server that takes requests. */

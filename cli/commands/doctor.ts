@@ -1,7 +1,7 @@
 /** `doctor`: everything memory needs, looked at; also when memory does not open. */
 import { type DoctorReport, examineMemory, type Finding, harmlessLine } from "../../app/index.ts";
-import { type CommandContext, memoryOptions } from "../context.ts";
-import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
+import { type CommandContext, memoryOptions } from "../command-context.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 
 export async function doctorCommand(context: CommandContext): Promise<number> {

@@ -1,8 +1,8 @@
 /** `embed`: what has no vectors yet gets them, with progress on a terminal. */
 import { type EmbedReport, HelmdeckError, harmlessLine, type OpenMemory } from "../../app/index.ts";
-import { type CommandContext, withMemoryToWrite } from "../context.ts";
-import { EXIT_DONE } from "../failure.ts";
-import { showCount } from "../progress.ts";
+import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
+import { showCount } from "../progress-bar.ts";
 
 /** As its settings name it. */
 interface Service {

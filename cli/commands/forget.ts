@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { type Forgotten, harmlessLine, type Memory, nearWords } from "../../app/index.ts";
-import { type CommandContext, withMemoryToWrite } from "../context.ts";
-import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
+import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import type { Shell } from "../shell.ts";
 
 export interface ForgetRequest {

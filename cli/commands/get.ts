@@ -1,9 +1,9 @@
 /** `get`: the value of one fact. */
 import { type FactView, HelmdeckError, harmlessBlock, harmlessLine } from "../../app/index.ts";
-import { type CommandContext, withMemory } from "../context.ts";
+import { type CommandContext, withMemory } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
 import { factJson } from "../fact-json.ts";
-import { EXIT_DONE } from "../failure.ts";
-import { expiryFrom, localMinute } from "../times.ts";
+import { expiryFrom, localMinute } from "../local-times.ts";
 
 export async function getCommand(context: CommandContext, key: string): Promise<number> {
   const { shell, output, options } = context;

@@ -1,8 +1,8 @@
 /** `here`: the process seam on the command line. Reasons for an empty answer go to stderr, and the exit code stays 0. */
 import { betterSqliteDriver, findPlace, harmlessLine, rankFacts } from "../../app/index.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
-import type { CommandContext } from "../context.ts";
-import { EXIT_DONE } from "../failure.ts";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
 import { inputSource, readText } from "../input.ts";
 import { escapeJson } from "../safe-json.ts";
 

@@ -7,11 +7,11 @@ import {
   type OpenMemory,
   type RefusedLine,
 } from "../../app/index.ts";
-import { type CommandContext, withMemoryToWrite } from "../context.ts";
+import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
 import { embedImported } from "../embedding.ts";
-import { EXIT_DONE, EXIT_FAILED } from "../failure.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { bytesOf, inputSource } from "../input.ts";
-import { showProgress } from "../progress.ts";
+import { showProgress } from "../progress-bar.ts";
 
 export async function importCommand(context: CommandContext, file: string): Promise<number> {
   const { shell, output, options } = context;

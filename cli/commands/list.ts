@@ -6,10 +6,10 @@ import {
   isHelmdeckError,
   type Memory,
 } from "../../app/index.ts";
-import { type CommandContext, withMemory } from "../context.ts";
+import { type CommandContext, withMemory } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
 import { factJson } from "../fact-json.ts";
-import { EXIT_DONE } from "../failure.ts";
-import { expiryFrom, localMinute } from "../times.ts";
+import { expiryFrom, localMinute } from "../local-times.ts";
 
 const PAGE_LIMIT = 1_000;
 

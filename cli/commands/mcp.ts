@@ -1,15 +1,10 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
-import {
-  asHelmdeckError,
-  type Deck,
-  embedWhatIsThere,
-  harmlessLine,
-  openDeck,
-  remedyFor,
-} from "../../app/index.ts";
+
+import { asHelmdeckError, embedWhatIsThere, harmlessLine, remedyFor } from "../../app/index.ts";
+import { openServerContext, type ServerContext } from "../../packs/index.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
-import { type CommandContext, deckOptions } from "../context.ts";
-import { EXIT_DONE } from "../failure.ts";
+import { type CommandContext, serverContextOptions } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -23,18 +18,18 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const name of SIGNALS) process.on(name, onSignal);
-  const deck = await openDeck({
-    ...deckOptions(context),
+  const serverContext = await openServerContext({
+    ...serverContextOptions(context),
     ...request,
     onTrouble: ({ what, error, pack = "a pipeline" }) =>
       say(`the ${what} of ${pack} did not work. ${error.code}: ${error.message}`),
   });
   try {
-    say(whatIsServed(deck, options.caller));
-    void embedWhatIsThere(deck.memory, [options.caller]);
+    say(whatIsServed(serverContext, options.caller));
+    void embedWhatIsThere(serverContext.memory, [options.caller]);
     // Whoever can start this command can read the key file: the operator, who may name any caller.
     const caller = { subject: options.caller, authenticated: true, scopes: [] };
-    await serveMcpOverStdio(deck, caller, {
+    await serveMcpOverStdio(serverContext, caller, {
       stdin: shell.stdin,
       stdout: shell.stdout,
       signal: stop.signal,
@@ -42,13 +37,13 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
       onDefect: (error) => say(asHelmdeckError(error).message),
     });
   } finally {
-    await deck.close();
+    await serverContext.close();
     for (const name of SIGNALS) process.off(name, onSignal);
   }
   return EXIT_DONE;
 }
 
-function whatIsServed({ memoryState }: Deck, caller: string): string {
+function whatIsServed({ memoryState }: ServerContext, caller: string): string {
   const whose = `the memory of ${harmlessLine(caller)}`;
   switch (memoryState.state) {
     case "ready":

@@ -8,11 +8,11 @@ import {
   type SearchAnswer,
   unmatchedText,
 } from "../../app/index.ts";
-import { type CommandContext, withMemory } from "../context.ts";
+import { type CommandContext, withMemory } from "../command-context.ts";
 import { embedSearched } from "../embedding.ts";
-import { EXIT_DONE } from "../failure.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
+import { localMinute, rfc3339 } from "../local-times.ts";
 import type { Output } from "../output.ts";
-import { localMinute, rfc3339 } from "../times.ts";
 
 export async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
   const { caller } = context.options;

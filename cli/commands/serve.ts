@@ -2,16 +2,15 @@
 import pino, { type Logger } from "pino";
 import {
   asHelmdeckError,
-  type Deck,
   embedWhatIsThere,
   HelmdeckError,
   harmlessLine,
-  openDeck,
   remedyFor,
 } from "../../app/index.ts";
+import { openServerContext, type ServerContext } from "../../packs/index.ts";
 import { createServer, type Listening, loadSecret, mcpMount } from "../../server/index.ts";
-import { type CommandContext, deckOptions } from "../context.ts";
-import { EXIT_DONE } from "../failure.ts";
+import { type CommandContext, serverContextOptions } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
 import type { Shell } from "../shell.ts";
 
 export interface ServeRequest {
@@ -31,23 +30,23 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   const stopped = stopSignal();
   const log = logger(context.shell, request.logLevel);
   const secret = await loadSecret(context.shell.env);
-  const deck = await openDeck({
-    ...deckOptions(context),
+  const serverContext = await openServerContext({
+    ...serverContextOptions(context),
     withoutKey: "ephemeral",
     ...(request.pipelinesFolder !== undefined && { pipelinesFolder: request.pipelinesFolder }),
     onTrouble: ({ what, error, pack }) =>
       log.error({ what, code: error.code, problem: error.message, pack }, "trouble behind a run"),
   });
   try {
-    if (request.requiresMemory) requireKept(deck);
-    const listening = await listen(deck, request, { log, ...(secret && { secret: secret.bytes }) });
-    await sayWhatIsServed(context, deck, { url: listening.url, authentication: secret?.source });
-    void embedWhatIsThere(deck.memory);
+    if (request.requiresMemory) requireKept(serverContext);
+    const listening = await listen(serverContext, request, { log, ...(secret && { secret: secret.bytes }) });
+    await sayWhatIsServed(context, serverContext, { url: listening.url, authentication: secret?.source });
+    void embedWhatIsThere(serverContext.memory);
     const signal = await stopped;
     log.info({ signal }, "stopping: finishing what was accepted; another signal ends at once");
     await listening.close();
   } finally {
-    await deck.close();
+    await serverContext.close();
   }
   log.info("stopped");
   return EXIT_DONE;
@@ -70,18 +69,18 @@ function logger(shell: Shell, level: string): Logger {
 }
 
 function listen(
-  deck: Deck,
+  serverContext: ServerContext,
   request: ServeRequest,
   security: { readonly log: Logger; readonly secret?: Uint8Array },
 ): Promise<Listening> {
   const { allowedHosts, allowedOrigins, requestsPerMinute, host, port } = request;
-  const server = createServer(deck, {
+  const server = createServer(serverContext, {
     ...security,
     // A server that listens on an address of its own answers to that address.
     allowedHosts: [...allowedHosts, ...(host === "0.0.0.0" || host === "::" ? [] : [host])],
     allowedOrigins,
     requestsPerMinute,
-    mounts: [mcpMount(deck, { onDefect: (error) => noteDefect(security.log, error) })],
+    mounts: [mcpMount(serverContext, { onDefect: (error) => noteDefect(security.log, error) })],
   });
   return server.listen({ host, port });
 }
@@ -91,7 +90,7 @@ function noteDefect(log: Logger, error: unknown): void {
   log.error({ problem: asHelmdeckError(error).message }, "unexpected error in a tool");
 }
 
-function requireKept({ memoryState }: Deck): void {
+function requireKept({ memoryState }: ServerContext): void {
   if (memoryState.state === "ready") return;
   const why = memoryState.state === "ephemeral" ? memoryState.warning : memoryState.error.message;
   throw new HelmdeckError(
@@ -111,7 +110,7 @@ interface Served {
 
 async function sayWhatIsServed(
   { output, options }: CommandContext,
-  { memoryState }: Deck,
+  { memoryState }: ServerContext,
   { url, authentication }: Served,
 ): Promise<void> {
   const { state } = memoryState;

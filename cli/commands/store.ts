@@ -1,10 +1,10 @@
 /** `store`: one fact, from the argument, standard input or a file. */
 import { harmlessLine, type StoredFact } from "../../app/index.ts";
-import { type CommandContext, withMemoryToWrite } from "../context.ts";
+import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
 import { embedStored } from "../embedding.ts";
-import { EXIT_DONE } from "../failure.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
 import { inputSource, readText } from "../input.ts";
-import { expiryFrom, localMinute, rfc3339 } from "../times.ts";
+import { expiryFrom, localMinute, rfc3339 } from "../local-times.ts";
 
 /** Twice the policy's limit for a value, which is measured without the white space around it. */
 const READ_LIMIT_BYTES = 128 * 1024;

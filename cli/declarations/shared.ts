@@ -1,6 +1,6 @@
 /** Parsers of options and arguments, each with one sentence on what it wants, and the shared shape of declarations. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { CommandContext } from "../context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { parseSeconds } from "../duration.ts";
 
 /** Runs the work of a command with its context; the work is imported when it runs. */

@@ -4,9 +4,9 @@
  * A document's text goes into a model's context. So control characters, text direction switches and invisible letters of
  * a value are spelt out here ("[U+202E]"); the store keeps the value byte for byte, and `getFact` returns it so.
  */
-import { type AuditRow, parseAuditEntry } from "../audit/entries.ts";
+import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
-import type { Entry } from "../memory/contract.ts";
+import type { Entry } from "../store/memory-store.ts";
 import type { CorpusChunk, CorpusEntry } from "./corpus.ts";
 import { docidOf, originOfCategory, pathOf } from "./paths.ts";
 

@@ -1,5 +1,5 @@
 /** Corpus chunks: the QMD-shaped documents that facts and audit rows become for search and reading. */
-import type { EntryId, Fingerprint, Origin, UnixMs } from "../memory/contract.ts";
+import type { EntryId, Fingerprint, Origin, UnixMs } from "../store/memory-store.ts";
 
 /** helmdeck's chunk shape (facts/helmdeck.md, QMD endpoint), plus the full content. */
 export interface CorpusChunk {

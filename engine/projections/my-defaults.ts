@@ -6,11 +6,11 @@
  * their order; equal sums are settled by the smallest value. How often something was used is counted plainly.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type AuditRow, parseAuditEntry } from "../audit/entries.ts";
+import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
 import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
 import { harmlessLine } from "../facts/hostile-text.ts";
-import type { EntryPage, MemoryReader, UnixMs } from "../memory/contract.ts";
-import type { Namespace } from "../memory/namespace.ts";
+import type { EntryPage, MemoryReader, UnixMs } from "../store/memory-store.ts";
+import type { Namespace } from "../store/namespace.ts";
 import { originOfCategory } from "./paths.ts";
 
 export const DEFAULTS_LIMITS = {

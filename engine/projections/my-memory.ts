@@ -1,7 +1,7 @@
 /** What memory holds for a subject, without values: categories, counts and newest keys, read without decrypting. */
 import { harmlessLine } from "../facts/hostile-text.ts";
-import type { MemoryReader } from "../memory/contract.ts";
-import type { Namespace } from "../memory/namespace.ts";
+import type { MemoryReader } from "../store/memory-store.ts";
+import type { Namespace } from "../store/namespace.ts";
 import { originOfCategory, pathOf } from "./paths.ts";
 
 export const RECENT_KEYS = 5;

@@ -5,8 +5,8 @@
  * else. Any other text is ambiguous: `deploy/preference` is the key of a fact, and the docid of the fact `preference` in the
  * category `deploy`. So every reading is given, and who asks decides by what there is.
  */
-import { parseAuditKey } from "../audit/keys.ts";
-import { keyToLookUp } from "../facts/policy.ts";
+import { parseAuditKey } from "../audit/audit-keys.ts";
+import { keyToLookUp } from "../facts/facts-policy.ts";
 import { type CorpusPlace, citedPath, parseDocid, parsePath, withoutLines } from "./paths.ts";
 
 /** A fact by its key alone, or what stands at one place of the corpus. */

@@ -5,7 +5,7 @@
  * given to a file system. It maps to exactly one entry: every key has one path, every path at most one key, and any other
  * spelling of it (an escape that was not needed, a different case of a digit) is no path at all.
  */
-import { isCategory, RESERVED_CATEGORIES } from "../facts/policy.ts";
+import { isCategory, RESERVED_CATEGORIES } from "../facts/facts-policy.ts";
 
 /** Every path of ours begins so. */
 export const PATH_PREFIX = "helmdeck/";

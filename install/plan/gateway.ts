@@ -1,6 +1,6 @@
 /** What stands between the installer and OpenClaw's gateway: nothing is changed while a gateway runs that will not be asked. */
-import type { GatewayLock, OpenClawReady, Target } from "../facts.ts";
-import type { Missing } from "../steps.ts";
+import type { GatewayLock, OpenClawReady, Target } from "../installation-facts.ts";
+import type { Missing } from "../steps/step-kinds.ts";
 
 export function gatewayMissing(openclaw: OpenClawReady): Missing | undefined {
   const { gateway, target } = openclaw;

@@ -1,7 +1,7 @@
 /** The part of a plan that keeps OpenClaw's index of its own notes fitting who embeds. */
-import type { Facts, OpenClawReady } from "../facts.ts";
-import type { Step } from "../steps.ts";
-import type { SearchPart } from "./search.ts";
+import type { Facts, OpenClawReady } from "../installation-facts.ts";
+import type { Step } from "../steps/step-kinds.ts";
+import type { SearchPart } from "./plan-search.ts";
 
 /** After an installation's own changes. */
 export function indexSteps(openclaw: OpenClawReady, facts: Facts, search: SearchPart): readonly Step[] {

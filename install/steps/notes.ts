@@ -1,13 +1,13 @@
 /** The step that makes OpenClaw's index of its own notes anew, where it does not fit who embeds now. */
 import { HelmdeckError } from "../../app/index.ts";
-import { at } from "../json.ts";
+import type { World } from "../environment.ts";
 import { type UnfitIndex, unfitIndexes } from "../notes-index.ts";
-import type { OpenClaw } from "../openclaw.ts";
+import type { OpenClaw } from "../openclaw-commands.ts";
+import { at } from "../openclaw-json.ts";
 import { reasonOf } from "../reason.ts";
-import type { Ran } from "../run.ts";
-import type { Step } from "../steps.ts";
-import { requireOpenClaw, type Work } from "../work.ts";
-import type { World } from "../world.ts";
+import type { Ran } from "../run-command.ts";
+import { requireOpenClaw, type Work } from "../step-context.ts";
+import type { Step } from "./step-kinds.ts";
 
 type Clock = Pick<World, "now" | "pause">;
 

@@ -3,7 +3,7 @@ import type { CorpusEntry, EntryId } from "../../engine/index.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { Arena, Column } from "./arena.ts";
-import { documentOf, type IndexedDocument, passagesOfEntry, searchedText } from "./documents.ts";
+import { documentOf, type IndexedDocument, passagesOfEntry, searchedText } from "./indexed-document.ts";
 import { Neighbours } from "./neighbours.ts";
 import type { Passage } from "./passages.ts";
 import {

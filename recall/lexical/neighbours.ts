@@ -1,5 +1,5 @@
 /** Which documents stand beside one another: the same key prefix (up to the last slash), written shortly after each other. */
-import type { IndexedDocument } from "./documents.ts";
+import type { IndexedDocument } from "./indexed-document.ts";
 
 /** Longest and shortest time between neighbours. What is written faster comes from an import, whose order says nothing. */
 const LONGEST_GAP_MS = 15 * 60 * 1000;
@@ -14,42 +14,42 @@ export interface Neighbour {
 }
 
 /** Documents of one prefix; put in order when they are looked at, since most are added many at a time. */
-interface Shelf {
+interface PrefixGroup {
   readonly documents: IndexedDocument[];
   isSorted: boolean;
 }
 
 export class Neighbours {
-  readonly #shelves = new Map<string, Shelf>();
+  readonly #groups = new Map<string, PrefixGroup>();
 
   add(document: IndexedDocument): void {
     if (document.prefix === undefined) return;
-    const shelf = this.#shelves.get(document.prefix);
-    if (shelf === undefined) {
-      this.#shelves.set(document.prefix, { documents: [document], isSorted: true });
+    const group = this.#groups.get(document.prefix);
+    if (group === undefined) {
+      this.#groups.set(document.prefix, { documents: [document], isSorted: true });
       return;
     }
-    const last = shelf.documents.at(-1);
-    if (last !== undefined && last.createdAt >= document.createdAt) shelf.isSorted = false;
-    shelf.documents.push(document);
+    const last = group.documents.at(-1);
+    if (last !== undefined && last.createdAt >= document.createdAt) group.isSorted = false;
+    group.documents.push(document);
   }
 
   remove(document: IndexedDocument): void {
-    const shelf = document.prefix === undefined ? undefined : this.#shelves.get(document.prefix);
-    if (document.prefix === undefined || shelf === undefined) return;
-    const place = shelf.documents.indexOf(document);
-    if (place !== -1) shelf.documents.splice(place, 1);
-    if (shelf.documents.length === 0) this.#shelves.delete(document.prefix);
+    const group = document.prefix === undefined ? undefined : this.#groups.get(document.prefix);
+    if (document.prefix === undefined || group === undefined) return;
+    const place = group.documents.indexOf(document);
+    if (place !== -1) group.documents.splice(place, 1);
+    if (group.documents.length === 0) this.#groups.delete(document.prefix);
   }
 
   /** What stands up to `reach` places before and after, with its distance in places; nearest first. */
   around(document: IndexedDocument, reach: number): readonly (Neighbour & { readonly distance: number })[] {
-    const shelf = this.#sorted(document.prefix);
-    if (shelf.length < 2) return [];
-    const place = placeOn(shelf, document);
+    const group = this.#sorted(document.prefix);
+    if (group.length < 2) return [];
+    const place = placeOn(group, document);
     const found: (Neighbour & { distance: number })[] = [];
     for (let distance = 1; distance <= reach; distance += 1) {
-      for (const other of [shelf[place - distance], shelf[place + distance]]) {
+      for (const other of [group[place - distance], group[place + distance]]) {
         if (other === undefined || !isNear(other, document)) continue;
         found.push({ document: other, isThread: countsOn(other.key, document.key, reach), distance });
       }
@@ -58,11 +58,11 @@ export class Neighbours {
   }
 
   #sorted(prefix: string | undefined): readonly IndexedDocument[] {
-    const shelf = prefix === undefined ? undefined : this.#shelves.get(prefix);
-    if (shelf === undefined) return [];
-    if (!shelf.isSorted) shelf.documents.sort(compare);
-    shelf.isSorted = true;
-    return shelf.documents;
+    const group = prefix === undefined ? undefined : this.#groups.get(prefix);
+    if (group === undefined) return [];
+    if (!group.isSorted) group.documents.sort(compare);
+    group.isSorted = true;
+    return group.documents;
   }
 }
 
@@ -86,12 +86,12 @@ function numbered(key: string): readonly [stem: string | undefined, number: numb
 }
 
 /** Binary search by creation time, then key, then id: an order that does not depend on the order of arrival. */
-function placeOn(shelf: readonly IndexedDocument[], document: IndexedDocument): number {
+function placeOn(group: readonly IndexedDocument[], document: IndexedDocument): number {
   let low = 0;
-  let high = shelf.length;
+  let high = group.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const other = shelf[middle];
+    const other = group[middle];
     if (other !== undefined && compare(other, document) < 0) low = middle + 1;
     else high = middle;
   }

@@ -1,5 +1,5 @@
 /** How closely the query's words stand together in a passage: as a phrase, near one another, or scattered. */
-import type { Concept } from "./query.ts";
+import type { Concept } from "./analyse-query.ts";
 
 /** Words further apart than asked by this many halve the closeness. */
 const HALVING_DETOUR = 3;

@@ -7,10 +7,10 @@ import {
   type Timer,
 } from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
-import type { QuestionVector } from "../vectors/contract.ts";
-import { Latest } from "./latest.ts";
+import type { QuestionVector } from "../vectors/semantic-contract.ts";
+import { LruCache } from "./lru-cache.ts";
 import { ReferenceVectors } from "./reference-vectors.ts";
-import { measureSpace, type Scale, type Yardstick } from "./yardstick.ts";
+import { measureSpace, type Scale, type SimilarityNormalizer } from "./similarity-normalizer.ts";
 
 export interface QuestionsOptions {
   readonly timer?: Timer;
@@ -33,10 +33,10 @@ const MEASURING = { deadlineMs: 60_000 };
 export class Questions {
   readonly #timer: Timer;
   readonly #budgetMs: number;
-  readonly #vectors = new Latest<Float32Array>(KEPT_QUESTIONS);
+  readonly #vectors = new LruCache<Float32Array>(KEPT_QUESTIONS);
   readonly #references: ReferenceVectors;
   /** By the vectors that they were measured with. */
-  readonly #yardsticks = new WeakMap<readonly Float32Array[], Yardstick>();
+  readonly #normalizers = new WeakMap<readonly Float32Array[], SimilarityNormalizer>();
 
   constructor(options: QuestionsOptions = {}) {
     const { timer = processTimer, budgetMs = BUDGET_MS, references = new ReferenceVectors() } = options;
@@ -76,7 +76,7 @@ export class Questions {
       references[0]?.length === vector.length
         ? references
         : await this.#references.remake(embedder, vector.length, MEASURING);
-    const scale = this.#yardstick(fitting).scaleFor(vector);
+    const scale = this.#normalizer(fitting).scaleFor(vector);
     return { kind: "read", question: { space: embedder.space, vector }, scale };
   }
 
@@ -87,9 +87,9 @@ export class Questions {
     );
   }
 
-  #yardstick(references: readonly Float32Array[]): Yardstick {
-    const known = this.#yardsticks.get(references) ?? measureSpace(references);
-    this.#yardsticks.set(references, known);
+  #normalizer(references: readonly Float32Array[]): SimilarityNormalizer {
+    const known = this.#normalizers.get(references) ?? measureSpace(references);
+    this.#normalizers.set(references, known);
     return known;
   }
 }

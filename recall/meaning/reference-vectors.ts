@@ -5,9 +5,9 @@
  */
 import { fingerprintOf, HelmdeckError, type ReferenceVectors as KeptVectors } from "../../engine/index.ts";
 import type { Embedder, EmbedOptions } from "../embedder.ts";
-import { DECOYS } from "./decoys.ts";
-import { Latest } from "./latest.ts";
-import { tellsApart } from "./yardstick.ts";
+import { LruCache } from "./lru-cache.ts";
+import { REFERENCE_TEXTS } from "./reference-texts.ts";
+import { tellsApart } from "./similarity-normalizer.ts";
 
 /** Errors of either are passed over: what is not kept is made. */
 export interface ReferenceCache {
@@ -17,11 +17,11 @@ export interface ReferenceCache {
 
 /** One for each model that serves; after a change there are two for a while. */
 const KNOWN_SPACES = 4;
-const FINGERPRINT = fingerprintOf(Buffer.from(JSON.stringify(DECOYS)));
+const FINGERPRINT = fingerprintOf(Buffer.from(JSON.stringify(REFERENCE_TEXTS)));
 
 export class ReferenceVectors {
   readonly #cache: ReferenceCache | undefined;
-  readonly #known = new Latest<readonly Float32Array[]>(KNOWN_SPACES);
+  readonly #known = new LruCache<readonly Float32Array[]>(KNOWN_SPACES);
 
   constructor(cache?: ReferenceCache) {
     this.#cache = cache;
@@ -48,8 +48,8 @@ export class ReferenceVectors {
     dimensions = embedder.dimensions,
   ): Promise<readonly Float32Array[]> {
     const vectors = await this.#load(embedder.space, dimensions);
-    for (let atOnce = 1; vectors.length < DECOYS.length; atOnce *= 2) {
-      const texts = DECOYS.slice(vectors.length, vectors.length + atOnce);
+    for (let atOnce = 1; vectors.length < REFERENCE_TEXTS.length; atOnce *= 2) {
+      const texts = REFERENCE_TEXTS.slice(vectors.length, vectors.length + atOnce);
       const { vectors: made } = await embedder.embedDocuments(texts, options);
       vectors.push(...made);
       await this.#save(embedder.space, vectors);
@@ -64,8 +64,8 @@ export class ReferenceVectors {
     if (kept === undefined || kept.fingerprint !== FINGERPRINT) return [];
     if (dimensions !== undefined && kept.dimensions !== dimensions) return [];
     const vectors = apart(kept);
-    if (vectors.length < DECOYS.length) return vectors;
-    return vectors.length === DECOYS.length && tellsApart(vectors) ? vectors : [];
+    if (vectors.length < REFERENCE_TEXTS.length) return vectors;
+    return vectors.length === REFERENCE_TEXTS.length && tellsApart(vectors) ? vectors : [];
   }
 
   async #save(space: string, vectors: readonly Float32Array[]): Promise<void> {

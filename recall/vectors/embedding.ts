@@ -1,7 +1,7 @@
 /** From entries to vectors: which texts are embedded, and what is accepted as an answer. */
 import { type CorpusEntry, type EntryVectors, HelmdeckError } from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
-import { meantText, passagesOfEntry } from "../lexical/documents.ts";
+import { meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
 
 /** Grows when passages are cut otherwise or another text of them is embedded: older vectors then stand for other texts. */
 const TEXTS_VERSION = 1;

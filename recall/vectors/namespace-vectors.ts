@@ -1,7 +1,7 @@
 /** What is known of one namespace: which values have vectors, which wait to be looked up in the cache, which to be embedded. */
 import type { CorpusEntry, EntryId, EntryVectors, Fingerprint, Namespace } from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
-import type { Coverage, VectorFollower } from "./contract.ts";
+import type { Coverage, VectorFollower } from "./semantic-contract.ts";
 import { VectorIndex, type VectorIndexOptions } from "./vector-index.ts";
 
 /** An entry without vectors. */
@@ -13,7 +13,7 @@ export interface Waiting {
 }
 
 /** A model and what it made of the namespace. */
-export class Side {
+export class ModelIndex {
   readonly embedder: Embedder;
   readonly #options: VectorIndexOptions;
   #index: VectorIndex | undefined;
@@ -49,9 +49,9 @@ export class NamespaceVectors implements VectorFollower {
   readonly namespace: Namespace;
   readonly readAgain: (() => void) | undefined;
   /** The model to embed with. */
-  readonly target: Side;
+  readonly target: ModelIndex;
   /** The model before it, until the target has all. */
-  former: Side | undefined;
+  former: ModelIndex | undefined;
   /** Whether the cache was asked for other spaces; and if it has any, which are to go once the target has all. */
   hasLookedAround = false;
   hasOtherSpaces = false;
@@ -68,7 +68,7 @@ export class NamespaceVectors implements VectorFollower {
 
   constructor(parts: {
     readonly namespace: Namespace;
-    readonly target: Side;
+    readonly target: ModelIndex;
     readonly readAgain: (() => void) | undefined;
     readonly onChange: () => void;
     /** Whether what is missing is embedded by itself. */
@@ -129,14 +129,14 @@ export class NamespaceVectors implements VectorFollower {
   }
 
   /** The one that has vectors of more entries. */
-  get serving(): Side {
+  get serving(): ModelIndex {
     const { former, target } = this;
     return former !== undefined && former.size > target.size ? former : target;
   }
 
   /** The one whose vectors a question of this space can be compared with. */
-  sideOf(space: string): Side | undefined {
-    return [this.target, this.former].find((side) => side?.embedder.space === space);
+  modelIndexOf(space: string): ModelIndex | undefined {
+    return [this.target, this.former].find((modelIndex) => modelIndex?.embedder.space === space);
   }
 
   /** Takes in what the target made of a value that is current. False: of other dimensions than the rest. */

@@ -12,6 +12,9 @@ import {
 import type { Embedder } from "../embedder.ts";
 import type { ReferenceVectors } from "../meaning/reference-vectors.ts";
 import { BackgroundLoop, type StepFailure } from "./background-loop.ts";
+import { EmbedRuns } from "./embed-runs.ts";
+import { embedderSpaceOf, embedEntries, keptSpaceOf, textsOf } from "./embedding.ts";
+import { ModelIndex, NamespaceVectors, type Waiting } from "./namespace-vectors.ts";
 import type {
   Coverage,
   EmbeddingStatus,
@@ -21,10 +24,7 @@ import type {
   SemanticIndex,
   VectorCache,
   VectorFollower,
-} from "./contract.ts";
-import { EmbedRuns } from "./embed-runs.ts";
-import { embedderSpaceOf, embedEntries, keptSpaceOf, textsOf } from "./embedding.ts";
-import { NamespaceVectors, Side, type Waiting } from "./namespace-vectors.ts";
+} from "./semantic-contract.ts";
 import type { VectorIndexOptions } from "./vector-index.ts";
 
 export interface SemanticIndexOptions {
@@ -109,7 +109,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     this.#namespaces.get(namespace)?.drop();
     const followed: NamespaceVectors = new NamespaceVectors({
       namespace,
-      target: new Side(this.#options.embedder, this.#options.index ?? {}),
+      target: new ModelIndex(this.#options.embedder, this.#options.index ?? {}),
       readAgain,
       onChange: () => this.#onChange(followed),
       embeds: () => this.#embeds,
@@ -120,14 +120,14 @@ class BackgroundSemanticIndex implements SemanticIndex {
   }
 
   serving(namespace: Namespace): Embedder | undefined {
-    const side = this.#namespaces.get(namespace)?.serving;
-    return side === undefined || side.size === 0 ? undefined : side.embedder;
+    const modelIndex = this.#namespaces.get(namespace)?.serving;
+    return modelIndex === undefined || modelIndex.size === 0 ? undefined : modelIndex.embedder;
   }
 
   search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[] {
     if (question.space === this.#options.embedder.space) this.#learnDimensions(question.vector.length);
-    const side = this.#namespaces.get(namespace)?.sideOf(question.space);
-    return side?.index?.search(question.vector, limit) ?? [];
+    const modelIndex = this.#namespaces.get(namespace)?.modelIndexOf(question.space);
+    return modelIndex?.index?.search(question.vector, limit) ?? [];
   }
 
   coverage(namespace: Namespace): Coverage {
@@ -219,7 +219,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
       return (former !== undefined && formerEmbedder?.(former)) || [];
     });
     const last = formers.at(-1);
-    if (last !== undefined) known.former = new Side(last, index);
+    if (last !== undefined) known.former = new ModelIndex(last, index);
   }
 
   async #lookUp(known: NamespaceVectors, signal: AbortSignal): Promise<void> {
@@ -238,7 +238,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
 
   #load(
     { namespace }: NamespaceVectors,
-    { embedder }: Side,
+    { embedder }: ModelIndex,
     entries: readonly { readonly id: EntryVectors["id"] }[],
   ): Promise<readonly EntryVectors[]> {
     if (entries.length === 0) return Promise.resolve([]);

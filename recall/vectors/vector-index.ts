@@ -1,6 +1,6 @@
 /** The vectors of one namespace in one space: add, replace and truly remove entries, and find the passages near a question. */
 import type { EntryId } from "../../engine/index.ts";
-import type { SemanticHit } from "./contract.ts";
+import type { SemanticHit } from "./semantic-contract.ts";
 import { SignCodes } from "./sign-codes.ts";
 import { ExactRows, RoundedRows, type VectorRows } from "./vector-rows.ts";
 

@@ -7,12 +7,12 @@ const SOURCE = /\.(?:[cm]?[jt]s|[jt]sx)$/;
 const SKIPPED = new Set(["node_modules", ".git"]);
 const IS_BUILT = /^\.?dist(?:-[^/]*)?$/;
 
-/** The reviewed list of rooms that may import the seam; the one place where it stands. */
+/** The reviewed list of modules that may import the seam; the one place where it stands. */
 export function readConsumers(root: string): readonly string[] {
   const parsed: unknown = JSON.parse(readFileSync(join(root, "scripts", "seam-consumers.json"), "utf8"));
   if (Array.isArray(parsed) && parsed.every((name) => typeof name === "string" && /^[a-z]+$/.test(name)))
     return parsed;
-  throw new Error("scripts/seam-consumers.json must be a list of rooms.");
+  throw new Error("scripts/seam-consumers.json must be a list of modules.");
 }
 
 /** Paths below the root, links to files included. */

@@ -1,5 +1,5 @@
 /** Asking OpenClaw's memory_search as an agent's call arrives, and reading its reply. */
-import type { Json, JsonObject, OpenClawClient } from "../openclaw-host.ts";
+import type { Json, JsonObject, OpenClawClient } from "../openclaw-host/openclaw-host.ts";
 
 export interface DemoHit {
   readonly corpus: string;

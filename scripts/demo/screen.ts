@@ -1,6 +1,6 @@
 /** What the person who runs the demo sees: one line a step, then each question with its ranked hits. */
 import { styleText } from "node:util";
-import type { Step } from "../openclaw-host.ts";
+import type { Step } from "../openclaw-host/openclaw-host.ts";
 import type { Answer, DemoHit } from "./asking.ts";
 
 const SNIPPET_CHARS = 150;

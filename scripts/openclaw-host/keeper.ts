@@ -1,7 +1,7 @@
 /** Waits for the process that started it to go away; unless that one said "done", ends its groups and deletes its folder. */
 import { rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { endGroup, endStragglers } from "./process-groups.ts";
+import { endGroup, endOrphanProcesses } from "./process-groups.ts";
 
 const [root] = process.argv.slice(2);
 const groups = new Set<number>();
@@ -19,6 +19,6 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 if (!isDone && root !== undefined) {
   await Promise.all([...groups].map(endGroup));
-  await endStragglers(root);
+  await endOrphanProcesses(root);
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

@@ -48,7 +48,7 @@ export class ProcessGroups {
   async endAll(): Promise<void> {
     this.#isEnding = true;
     await Promise.all([...this.#groups].map((pid) => this.end(pid)));
-    await endStragglers(this.#root);
+    await endOrphanProcesses(this.#root);
   }
 
   /** Sends the keeper away; whatever is still running stays, as a gateway that is handed over to a person. */
@@ -83,7 +83,7 @@ export async function endGroup(pid: number): Promise<void> {
 }
 
 /** Waits for what OpenClaw started in groups of its own (MCP servers, cache sweepers), and kills it after the grace. */
-export async function endStragglers(root: string): Promise<void> {
+export async function endOrphanProcesses(root: string): Promise<void> {
   const deadline = Date.now() + GRACE_MS;
   for (;;) {
     const left = await processesWith(homeMark(root));

@@ -1,8 +1,9 @@
 /** Packs as MCP tools. */
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
-import { HelmdeckError, type PackEffects, type PackEngine, type PackInfo } from "../../app/index.ts";
+import { HelmdeckError } from "../../app/index.ts";
+import type { PackEffects, PackEngine, PackInfo } from "../../packs/index.ts";
 import { resultOfRun } from "./results.ts";
-import { type McpTool, toolNameOf } from "./tools.ts";
+import { type McpTool, toolNameOf } from "./tool-registry.ts";
 
 export function packTools(packs: PackEngine): readonly McpTool[] {
   return packs.list().map((pack) => toolFor(pack, packs));

@@ -1,8 +1,8 @@
 /** Pipelines as MCP tools: `pipeline__<id>` starts one and answers when it has ended. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
+import { HelmdeckError } from "../../app/index.ts";
 import {
-  HelmdeckError,
   type PackEffects,
   type PackInfo,
   type Pipeline,
@@ -10,10 +10,10 @@ import {
   type PipelineRunner,
   pipelineRunReply,
   pipelineRunReplySchema,
-} from "../../app/index.ts";
+} from "../../packs/index.ts";
 import { annotationsFor, asObjectSchema } from "./pack-tools.ts";
 import { textOf } from "./results.ts";
-import { type McpTool, type ToolCall, toolNameOf } from "./tools.ts";
+import { type McpTool, type ToolCall, toolNameOf } from "./tool-registry.ts";
 
 export function pipelineTools(runner: PipelineRunner, packs: readonly PackInfo[]): readonly McpTool[] {
   return runner.list().map((pipeline) => {

@@ -1,16 +1,8 @@
 /** What a tool answers: the pack's output as data and as text, or one sentence on what went wrong and what to do. */
 import type { CallToolResult, ResourceLink } from "@modelcontextprotocol/sdk/types.js";
-import {
-  type ArtifactRef,
-  asHelmdeckError,
-  errorReply,
-  type HelmdeckError,
-  harmlessLine,
-  type PackRun,
-  packRunReply,
-  remedyFor,
-} from "../../app/index.ts";
-import { artifactUri } from "./artifacts.ts";
+import { asHelmdeckError, errorReply, type HelmdeckError, harmlessLine, remedyFor } from "../../app/index.ts";
+import { type ArtifactRef, type PackRun, packRunReply } from "../../packs/index.ts";
+import { artifactUri } from "./artifact-content.ts";
 
 export function resultOfRun(run: PackRun): CallToolResult {
   const { output, artifacts: _, ...about } = packRunReply(run);

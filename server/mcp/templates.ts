@@ -1,13 +1,13 @@
 /** The resources whose addresses have parts to fill in: each with what it reads for a caller. */
 import type { ReadResourceResult, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
-import type { Deck } from "../../app/index.ts";
-import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifacts.ts";
-import { HERE_TEMPLATE, readHere, recallRequestIn } from "./here.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./artifact-content.ts";
+import { HERE_TEMPLATE, readHere, recallRequestIn } from "./here-resource.ts";
 
 export interface McpResourceTemplate {
   readonly definition: ResourceTemplate;
   /** Undefined for an address that is not one of these, or at which this caller has nothing. */
-  read(deck: Deck, subject: string, uri: string): Promise<ReadResourceResult | undefined>;
+  read(serverContext: ServerContext, subject: string, uri: string): Promise<ReadResourceResult | undefined>;
 }
 
 export const MCP_RESOURCE_TEMPLATES: readonly McpResourceTemplate[] = [

@@ -10,13 +10,15 @@ import {
   forgetReplySchema,
   forgetRequestSchema,
   myMemoryReplySchema,
+  storeReplySchema,
+  storeRequestSchema,
+} from "../../app/index.ts";
+import {
   packRunReplySchema,
   packsReplySchema,
   pipelineRunReplySchema,
   pipelinesReplySchema,
-  storeReplySchema,
-  storeRequestSchema,
-} from "../../app/index.ts";
+} from "../../packs/index.ts";
 
 function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   // Schemas made before the library added its method do not have it; a copy made now does.

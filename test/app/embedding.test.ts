@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { embeddingSettingsOfEnv } from "../../app/embedding/environment.ts";
+import { embeddingSettingsOfEnv } from "../../app/embedding/embedding-environment.ts";
 import {
   type EmbeddingSettings,
   embedWhatIsThere,

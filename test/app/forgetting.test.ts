@@ -19,7 +19,7 @@ const RUN_AT = NOW / 1_000;
 function memoryInProcess(now: () => number = () => NOW): OpenMemory {
   const memory = composeMemory({
     store: createInMemoryStore({ now }),
-    whereabouts: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
+    location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
     key: { source: "none", made: false },
     sweepEveryMs: 0,
   });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
 import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
-import { ServedMemory } from "../../app/worker/serve.ts";
+import { ServedMemory } from "../../app/worker/worker-server.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 const copyFile = (from: string, to: string) => promisify(execFile)("cp", [from, to]);

@@ -6,7 +6,7 @@ import {
   importLines,
   type OpenMemory,
 } from "../../app/index.ts";
-import { readTime, writeTime } from "../../app/transfer/times.ts";
+import { readTime, writeTime } from "../../app/transfer/transfer-times.ts";
 import { HelmdeckError, namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 

@@ -13,8 +13,8 @@ import {
   startWorkerMemory,
   type WorkerMemoryOptions,
 } from "../../app/index.ts";
-import { ServedMemory } from "../../app/worker/serve.ts";
-import { MEMORY_METHODS } from "../../app/worker/wire.ts";
+import { MEMORY_METHODS } from "../../app/worker/worker-messages.ts";
+import { ServedMemory } from "../../app/worker/worker-server.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 type WorkerName = "memory" | "mortal" | "stillborn" | "probe";

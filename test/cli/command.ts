@@ -5,12 +5,12 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll } from "vitest";
-import { ROOT } from "../../scripts/build.ts";
+import { ROOT } from "../../scripts/build/build.ts";
 import { BUNDLED_COMMAND, makeCommand } from "../run/bundles.ts";
 import { handToUnprivileged, unprivilegedFlags } from "../run/unprivileged.ts";
 
 export { BUNDLED_COMMAND };
-export const COMMAND_FROM_SOURCE = join(ROOT, "cli", "main.ts");
+export const COMMAND_FROM_SOURCE = join(ROOT, "cli", "helmdeck-memory-main.ts");
 
 beforeAll(makeCommand);
 

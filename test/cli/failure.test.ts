@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../app/index.ts";
-import { reportFailure } from "../../cli/failure.ts";
+import { reportFailure } from "../../cli/exit-codes.ts";
 import { Output } from "../../cli/output.ts";
 
 const SECRET = "hunter2-correct-horse";

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OpenClawHost } from "../../scripts/openclaw-host.ts";
+import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { readApiDescription } from "../sidecar/api-description.ts";
 import { watchArguments } from "./arguments.ts";
 import { makeOllamaImage } from "./images.ts";

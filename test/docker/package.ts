@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { buildAll, DIST, ROOT } from "../../scripts/build.ts";
+import { buildAll, DIST, ROOT } from "../../scripts/build/build.ts";
 import { OPENCLAW_ENTRY } from "../../scripts/openclaw-host/client.ts";
 
 /** The folder; its node_modules are the repository's. */

@@ -1,6 +1,6 @@
 /** What an agent starts from a closed session is as closed: sub-agents, scheduled jobs and web hooks, each really started. */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Json, JsonObject } from "../../scripts/openclaw-host.ts";
+import type { Json, JsonObject } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { HOOK_TOKEN } from "./setup.ts";
 import {
   agentTurn,

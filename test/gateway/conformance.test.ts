@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { PLUGIN_DIST } from "../../scripts/build.ts";
+import { PLUGIN_DIST } from "../../scripts/build/build.ts";
 import { OPERATORS_ONLY, PROBES, TREASURE } from "./probes.ts";
 import { endOfRun, sharedOpenClaw, spawnSubAgent } from "./shared.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { it as base, describe, expect } from "vitest";
-import { ROOT } from "../../scripts/build.ts";
-import { processesWith } from "../../scripts/openclaw-host.ts";
+import { ROOT } from "../../scripts/build/build.ts";
+import { processesWith } from "../../scripts/openclaw-host/openclaw-host.ts";
 
 /** The keeper of a killed demo asks the gateway to end, and waits for it. */
 const CLEAN_WITHIN_MS = 90_000;
@@ -132,7 +132,7 @@ describe.concurrent("Ctrl-C", () => {
   }) => {
     const before = await unfinishedBuilds();
     const run = demo(place, []);
-    await expect.poll(() => leftovers(place), { timeout: CLEAN_WITHIN_MS, interval: 10 }).not.toEqual([]);
+    await expect.poll(() => remaining(place), { timeout: CLEAN_WITHIN_MS, interval: 10 }).not.toEqual([]);
     process.kill(-run.pid, "SIGINT");
     expect((await run.ended).code).not.toBe(0);
     await expectNothingLeft(place);
@@ -144,7 +144,7 @@ describe.concurrent("Ctrl-C", () => {
     await run.printed("✓ install the plugin");
     process.kill(-run.pid, "SIGKILL");
     await run.ended;
-    await expect.poll(() => leftovers(place), { timeout: CLEAN_WITHIN_MS }).toEqual([]);
+    await expect.poll(() => remaining(place), { timeout: CLEAN_WITHIN_MS }).toEqual([]);
   });
 });
 
@@ -195,11 +195,11 @@ async function unfinishedBuilds(): Promise<readonly string[]> {
 }
 
 async function expectNothingLeft(place: Place): Promise<void> {
-  expect(await leftovers(place)).toEqual([]);
+  expect(await remaining(place)).toEqual([]);
 }
 
 /** Processes and files that carry the test's TMPDIR; npm itself keeps a compile cache there, whatever it runs. */
-async function leftovers({ temp }: Place): Promise<readonly (number | string)[]> {
+async function remaining({ temp }: Place): Promise<readonly (number | string)[]> {
   const files = (await readdir(temp)).filter((name) => name !== "node-compile-cache");
   return [...(await processesWith(temp)), ...files];
 }

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { type OpenClawHost, startOpenClaw, type ToolReply } from "../../scripts/openclaw-host.ts";
+import {
+  type OpenClawHost,
+  startOpenClaw,
+  type ToolReply,
+} from "../../scripts/openclaw-host/openclaw-host.ts";
 import { NOTES } from "./setup.ts";
 import { hitsOf, patchConfig, pathsOf } from "./shared.ts";
 

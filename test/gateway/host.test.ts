@@ -1,7 +1,12 @@
 /** The harness itself: a gateway that cannot start says why, and nothing of it stays behind. */
 import { access } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { homeMark, OpenClawHost, processesWith, startOpenClaw } from "../../scripts/openclaw-host.ts";
+import {
+  homeMark,
+  OpenClawHost,
+  processesWith,
+  startOpenClaw,
+} from "../../scripts/openclaw-host/openclaw-host.ts";
 
 describe("a gateway that cannot start", () => {
   it("fails with the end of its log, and leaves no process and no folder", async () => {

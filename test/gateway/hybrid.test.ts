@@ -1,6 +1,6 @@
 /** Search by meaning in the real gateway, with a stand-in for Ollama: a paraphrase finds its fact, and the service may come and go. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host.ts";
+import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { NOTES } from "./setup.ts";
 import { type Hit, hitsOf, member, patchConfig } from "./shared.ts";

@@ -1,8 +1,8 @@
 /** The installer beside a gateway that runs: it asks before it does anything, and starts no second one that could only die. */
 import { readFileSync } from "node:fs";
 import { describe, expect, inject, it } from "vitest";
-import { OpenClaw } from "../../install/openclaw.ts";
-import { withGateway } from "../../install/proof-gateway.ts";
+import { OpenClaw } from "../../install/openclaw-commands.ts";
+import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
 import { installerIn, worldOf } from "./installer.ts";
 
 /** Whoever waits for a gateway that has died waits three minutes. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host.ts";
+import { type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { EMPTY_PLUGIN_ID, packEmptyPlugin } from "./empty-plugin.ts";
 import { residentBytes, threadNames, timesOpen } from "./process-facts.ts";
 import { NOTES } from "./setup.ts";

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { DIST, ROOT } from "../../scripts/build.ts";
+import { DIST, ROOT } from "../../scripts/build/build.ts";
 import { atPlace, configBlock } from "../server/fixtures/howto.ts";
 import { agentTurn, hitsOf, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";

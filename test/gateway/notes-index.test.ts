@@ -8,9 +8,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { execute } from "../../install/execute.ts";
-import { lookAtOpenClaw } from "../../install/look/openclaw.ts";
-import type { Step } from "../../install/steps.ts";
-import { OpenClawHost } from "../../scripts/openclaw-host.ts";
+import { lookAtOpenClaw } from "../../install/inspect/inspect-openclaw.ts";
+import type { Step } from "../../install/steps/step-kinds.ts";
+import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { installerIn, reporting, worldOf } from "./installer.ts";
 

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { OpenClawClient } from "../../scripts/openclaw-host.ts";
+import type { OpenClawClient } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { agentTurn, member, pathsOf, promptOf } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 

@@ -4,8 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { z } from "zod";
-import { DIST } from "../../scripts/build.ts";
-import { type OpenClawHome, type OpenClawHost, startOpenClaw } from "../../scripts/openclaw-host.ts";
+import { DIST } from "../../scripts/build/build.ts";
+import {
+  type OpenClawHome,
+  type OpenClawHost,
+  startOpenClaw,
+} from "../../scripts/openclaw-host/openclaw-host.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { atPlace, configBlock } from "../server/fixtures/howto.ts";
 import { MODEL_ID, startStandInModel } from "./stand-in-model.ts";

@@ -3,14 +3,14 @@ import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { DIST } from "../../scripts/build.ts";
+import { DIST } from "../../scripts/build/build.ts";
 import {
   type CommandResult,
   type Json,
   type JsonObject,
   OpenClawClient,
   type ToolReply,
-} from "../../scripts/openclaw-host.ts";
+} from "../../scripts/openclaw-host/openclaw-host.ts";
 
 /** A client of the gateway that setup.ts started. Its commands end with the test that waits for them. */
 export function sharedOpenClaw(): OpenClawClient {

@@ -1,6 +1,6 @@
 /** Any JSON that may stand under `memory`, hostile keys included. */
 import fc from "fast-check";
-import { type Json, objectOf } from "../../install/json.ts";
+import { type Json, objectOf } from "../../install/openclaw-json.ts";
 
 const key = fc.constantFrom(
   "search",

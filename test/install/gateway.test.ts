@@ -1,8 +1,8 @@
 /** How the gateway is, from what OpenClaw 2026.9.6 really answered: one that runs is never taken for one that does not. */
 import { describe, expect, it } from "vitest";
-import type { GatewayFacts } from "../../install/facts.ts";
-import type { Json } from "../../install/json.ts";
-import { lookAtGateway } from "../../install/look/gateway.ts";
+import { lookAtGateway } from "../../install/inspect/gateway.ts";
+import type { GatewayFacts } from "../../install/installation-facts.ts";
+import type { Json } from "../../install/openclaw-json.ts";
 
 const NO_CREDENTIALS = {
   ok: false,

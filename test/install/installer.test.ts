@@ -3,12 +3,12 @@ import { globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker.ts";
+import { Docker } from "../../install/docker-commands.ts";
 import { runInstaller } from "../../install/installer.ts";
 import { Journal } from "../../install/journal.ts";
 import { parseOptions } from "../../install/options.ts";
 import { JsonReporter, LineReporter } from "../../install/report.ts";
-import type { Run } from "../../install/run.ts";
+import type { Run } from "../../install/run-command.ts";
 import type { Report } from "../docker/rig.ts";
 
 let folder: string;

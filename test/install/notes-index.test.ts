@@ -1,7 +1,7 @@
 /** Which indexes of OpenClaw's notes do not fit, from what `openclaw memory status --json` of 2026.9.6 printed. */
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../install/json.ts";
 import { unfitIndexes } from "../../install/notes-index.ts";
+import type { Json } from "../../install/openclaw-json.ts";
 
 const of = (identity: string, vector: Json = {}) => ({
   agentId: "main",

@@ -1,9 +1,9 @@
 /** The planner: what is right is left alone, what is the operator's own is asked about, what is missing is said all at once. */
 import { describe, expect, it } from "vitest";
-import type { Facts, OpenClawReady } from "../../install/facts.ts";
+import type { Facts, OpenClawReady } from "../../install/installation-facts.ts";
 import { type Options, parseOptions } from "../../install/options.ts";
-import { makePlan } from "../../install/plan.ts";
-import { exitCodeOf } from "../../install/steps.ts";
+import { makePlan } from "../../install/plan/make-plan.ts";
+import { exitCodeOf } from "../../install/steps/step-kinds.ts";
 
 const OPENCLAW: OpenClawReady = {
   state: "ready",

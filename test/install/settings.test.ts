@@ -3,14 +3,14 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker.ts";
+import { Docker } from "../../install/docker-commands.ts";
 import { execute } from "../../install/execute.ts";
 import { Journal } from "../../install/journal.ts";
-import { isObject, type Json, type JsonObject } from "../../install/json.ts";
-import { OpenClaw } from "../../install/openclaw.ts";
+import { OpenClaw } from "../../install/openclaw-commands.ts";
+import { isObject, type Json, type JsonObject } from "../../install/openclaw-json.ts";
 import { JsonReporter } from "../../install/report.ts";
-import type { Run } from "../../install/run.ts";
-import type { Step } from "../../install/steps.ts";
+import type { Run } from "../../install/run-command.ts";
+import type { Step } from "../../install/steps/step-kinds.ts";
 
 const ID = "helmdeck-memory";
 const URL = "http://127.0.0.1:11434";

@@ -3,12 +3,12 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker.ts";
+import { Docker } from "../../install/docker-commands.ts";
 import { execute } from "../../install/execute.ts";
 import { Journal } from "../../install/journal.ts";
 import { JsonReporter } from "../../install/report.ts";
-import type { Run } from "../../install/run.ts";
-import type { Step } from "../../install/steps.ts";
+import type { Run } from "../../install/run-command.ts";
+import type { Step } from "../../install/steps/step-kinds.ts";
 import { createOllamaSidecar } from "../../sidecar/index.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 

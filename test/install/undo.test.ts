@@ -1,7 +1,7 @@
 /** What OpenClaw is told to get from one configuration to another, and what stays when the plugin goes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isEqual, isObject, type Json, type JsonObject, objectOf, own } from "../../install/json.ts";
+import { isEqual, isObject, type Json, type JsonObject, objectOf, own } from "../../install/openclaw-json.ts";
 import { patchBetween, withoutPlugin } from "../../install/undo.ts";
 import { memory } from "./configuration.ts";
 

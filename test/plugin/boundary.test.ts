@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CONTENT_MAX_CHARS, documentForHost, hitsForHost, SNIPPET_MAX_CHARS } from "../../plugin/boundary.ts";
-import type { SearchHit } from "../../plugin/host.ts";
+import type { SearchHit } from "../../plugin/openclaw-api.ts";
 
 const GOOD = {
   docid: "user_facts/deploy",

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startWorkerMemory } from "../../app/index.ts";
-import { buildPlugin, frontFor, requireNoDependencies } from "../../scripts/build.ts";
+import { buildPlugin, frontFor, requireNoDependencies } from "../../scripts/build/build.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "helmdeck-build-"));
 const plugin = join(folder, "plugin");

@@ -2,9 +2,9 @@ import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import type { Finding, Forgotten, Memory, MemoryStatus } from "../../app/index.ts";
 import { HelmdeckError } from "../../app/index.ts";
-import { registerHelmdeckCli } from "../../plugin/cli.ts";
-import type { CliContext } from "../../plugin/host.ts";
 import { subjectOf } from "../../plugin/identity.ts";
+import type { CliContext } from "../../plugin/openclaw-api.ts";
+import { registerHelmdeckCli } from "../../plugin/openclaw-cli.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";
 
 interface Shell {

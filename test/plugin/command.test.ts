@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError, type Memory, type MemoryStatus, type RecallHit } from "../../app/index.ts";
-import { HELP, makeSlashCommand, parseChatRequest } from "../../plugin/command.ts";
-import type { SlashContext } from "../../plugin/host.ts";
+import type { SlashContext } from "../../plugin/openclaw-api.ts";
+import { HELP, makeSlashCommand, parseChatRequest } from "../../plugin/slash-command.ts";
 import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { answersInTime, hostFindings, TESTED_HOST_VERSION } from "../../plugin/doctor.ts";
-import type { HostConfig } from "../../plugin/host.ts";
+import { answersInTime, hostFindings, TESTED_HOST_VERSION } from "../../plugin/examine-plugin.ts";
+import type { HostConfig } from "../../plugin/openclaw-api.ts";
 import { configOf } from "./fake-host.ts";
 
 interface More {

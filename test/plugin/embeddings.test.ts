@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../plugin/config.ts";
-import { embeddingSettings } from "../../plugin/embeddings.ts";
-import { API_KEY_CONFIG_PATH, type SecretResolver } from "../../plugin/secret.ts";
+import { embeddingSettings } from "../../plugin/plugin-embeddings.ts";
+import { API_KEY_CONFIG_PATH, type SecretResolver } from "../../plugin/resolve-secret.ts";
 
 const SERVICE = { provider: "openai-compatible", url: "https://vectors.example/v1", model: "m" };
 const REFERENCE = { source: "env", provider: "default", id: "VECTORS_KEY" };

@@ -1,8 +1,9 @@
 /** What the host hands over, as far as a unit test needs it. The real host is driven by test/gateway. */
+
+import { type AccessPolicy, makeAccessPolicy } from "../../plugin/access-policy.ts";
 import { type PluginConfig, parseConfig } from "../../plugin/config.ts";
-import type { HostConfig, Logger } from "../../plugin/host.ts";
+import type { HostConfig, Logger } from "../../plugin/openclaw-api.ts";
 import type { ReadRecord } from "../../plugin/session-record.ts";
-import { type Gatekeeper, makeGatekeeper } from "../../plugin/who.ts";
 
 export interface RecordingLogger extends Logger {
   readonly lines: readonly string[];
@@ -23,8 +24,8 @@ export interface FakeHost {
 }
 
 /** A gate over a host that has, unless a test says otherwise, no record of any session. */
-export function gateFor(config: unknown = {}, host: FakeHost = {}): Gatekeeper {
-  return makeGatekeeper({
+export function gateFor(config: unknown = {}, host: FakeHost = {}): AccessPolicy {
+  return makeAccessPolicy({
     readRecord: async () => undefined,
     log: recordingLogger(),
     ...host,

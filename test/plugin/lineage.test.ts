@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { ClosedContext } from "../../plugin/config.ts";
-import type { HostApi, HostConfig } from "../../plugin/host.ts";
+import type { HostApi, HostConfig } from "../../plugin/openclaw-api.ts";
 import { lendScheduler } from "../../plugin/scheduler.ts";
 import { recordReader, tellsOrigins } from "../../plugin/session-record.ts";
 import { gateFor, recordingLogger } from "./fake-host.ts";

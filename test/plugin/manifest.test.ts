@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { EMBEDDING_PROVIDERS } from "../../app/embedding/settings.ts";
+import { EMBEDDING_PROVIDERS } from "../../app/embedding/embedding-settings.ts";
 import { CLOSED_CONTEXTS, parseConfig } from "../../plugin/config.ts";
-import { PLUGIN_ID, TESTED_HOST_VERSION } from "../../plugin/doctor.ts";
-import { KEY_CONFIG_PATH } from "../../plugin/secret.ts";
+import { PLUGIN_ID, TESTED_HOST_VERSION } from "../../plugin/examine-plugin.ts";
+import { KEY_CONFIG_PATH } from "../../plugin/resolve-secret.ts";
 import { FORGET_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
 import { pluginPackage } from "../../scripts/build/plugin-package.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Memory } from "../../app/index.ts";
-import type { HostApi } from "../../plugin/host.ts";
+import type { HostApi } from "../../plugin/openclaw-api.ts";
 import { register, type StartMemory } from "../../plugin/register.ts";
 import { GROUP_CONTEXT, MAIN, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { fakeMemory } from "./fake-memory.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isHelmdeckError } from "../../app/index.ts";
-import { resolveConfiguredKey, type SecretResolver } from "../../plugin/secret.ts";
+import { resolveConfiguredKey, type SecretResolver } from "../../plugin/resolve-secret.ts";
 
 const KEY = "0123456789abcdef".repeat(4);
 const REFERENCE = { source: "env", provider: "default", id: "HELMDECK_KEY" };

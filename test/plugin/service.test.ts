@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { HelmdeckError, type Memory, type MemoryStatus } from "../../app/index.ts";
-import type { ServiceContext } from "../../plugin/host.ts";
+import { makeService, RECHECK_MS } from "../../plugin/memory-service.ts";
+import type { ServiceContext } from "../../plugin/openclaw-api.ts";
 import { scheduledJobs } from "../../plugin/scheduler.ts";
-import { makeService, RECHECK_MS } from "../../plugin/service.ts";
 import { recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Forgotten, HelmdeckError, type Memory, type StoredFact } from "../../app/index.ts";
-import type { ToolContext } from "../../plugin/host.ts";
-import { makeForgetTool, makeStoreTool } from "../../plugin/tools.ts";
+import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
+import type { ToolContext } from "../../plugin/openclaw-api.ts";
 import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { HostConfig } from "../../plugin/host.ts";
+import { knownAgents, liveConfig } from "../../plugin/access-policy.ts";
 import { isQuiet } from "../../plugin/identity.ts";
-import { knownAgents, liveConfig } from "../../plugin/who.ts";
+import type { HostConfig } from "../../plugin/openclaw-api.ts";
 import { gateFor, MAIN } from "./fake-host.ts";
 
 const CALLER = { agentId: "main", agentSessionKey: "agent:main:main" };

@@ -1,11 +1,11 @@
-/** The yardsticks themselves: figures of the paraphrase bench, embeddings kept on disk, and exact vector search. */
+/** The measures themselves: figures of the paraphrase bench, embeddings kept on disk, and exact vector search. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openBenchMemory, openHybridSearch } from "../../bench/recall/bench-memory.ts";
 import { exactVectorsOver } from "../../bench/recall/exact-vectors.ts";
 import { keepEmbeddings } from "../../bench/recall/kept-embeddings.ts";
-import { openBenchMemory, openHybridSearch } from "../../bench/recall/memory.ts";
 import { type Answered, aimsMissed, cutOnDev, paraphraseFigures } from "../../bench/recall/paraphrases.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { conversationsOfFolder } from "../../bench/recall/conversations.ts";
 import { figuresOf } from "../../bench/recall/figures.ts";
 import { askConversations } from "../../bench/recall/locomo.ts";
-import { openBench } from "../../bench/recall/systems.ts";
+import { openBench } from "../../bench/recall/recall-systems.ts";
 
 const DATA =
   process.env.HELMDECK_LOCOMO_DIR ??

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { referenceCacheOver } from "../../app/vector-cache.ts";
 import { createInMemoryStore, HelmdeckError } from "../../engine/index.ts";
 import { type Coverage, ReferenceVectors } from "../../recall/index.ts";
-import { DECOYS } from "../../recall/meaning/decoys.ts";
+import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
 import { ANA, BEN, openSemanticRig as open, type SemanticRig } from "./vectors-rig.ts";
 
 const DOWN = new HelmdeckError("embeddings_unavailable", "The service is down.");
@@ -32,8 +32,8 @@ describe("an index that only reads", () => {
     const rig = await reader();
     expect(await rig.index.embed(ANA, { mostFailures: 1 })).toBeUndefined();
     expect(rig.embedder.calls[0]).toEqual(["third: third"]);
-    expect(textsOf(rig).slice(1, 1 + DECOYS.length)).toEqual(DECOYS);
-    expect(textsOf(rig).slice(1 + DECOYS.length)).toEqual(["first: first", "second: second"]);
+    expect(textsOf(rig).slice(1, 1 + REFERENCE_TEXTS.length)).toEqual(REFERENCE_TEXTS);
+    expect(textsOf(rig).slice(1 + REFERENCE_TEXTS.length)).toEqual(["first: first", "second: second"]);
     expect(rig.index.coverage(ANA)).toEqual({ embedded: 3, total: 3, refused: 0 });
     const again = await reader(rig.store);
     expect(await again.index.embed(ANA, { mostFailures: 1 })).toBeUndefined();
@@ -48,7 +48,7 @@ describe("an index that only reads", () => {
     await before.put("long", long);
     const rig = await reader(store);
     await rig.index.embed(ANA, { mostFailures: 1 });
-    const entries = rig.embedder.calls.flat().filter((text) => !DECOYS.includes(text));
+    const entries = rig.embedder.calls.flat().filter((text) => !REFERENCE_TEXTS.includes(text));
     expect(entries.slice(0, 2)).toEqual(["first: first", "second: second"]);
     expect(entries.length).toBeGreaterThan(10);
     expect(rig.index.coverage(ANA)).toMatchObject({ embedded: 3, total: 3 });
@@ -114,14 +114,16 @@ describe("reference vectors of a process that stays", () => {
     const rig = open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
     await rig.catchUp();
     await rig.index.embed(ANA, { mostFailures: 1 });
-    expect(textsOf(rig)).toEqual(DECOYS);
-    expect((await store.referenceVectors(rig.embedder.space))?.vectors.length).toBe(96 * DECOYS.length);
+    expect(textsOf(rig)).toEqual(REFERENCE_TEXTS);
+    expect((await store.referenceVectors(rig.embedder.space))?.vectors.length).toBe(
+      96 * REFERENCE_TEXTS.length,
+    );
   });
 
   test("keep no entry waiting when the service refuses them", async () => {
     const store = createInMemoryStore();
     const rig = open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
-    rig.embedder.failing = (texts) => (DECOYS.includes(texts[0] ?? "") ? DOWN : undefined);
+    rig.embedder.failing = (texts) => (REFERENCE_TEXTS.includes(texts[0] ?? "") ? DOWN : undefined);
     for (let fact = 0; fact < 100; fact += 1) await rig.put(`fact ${fact}`, "x");
     await rig.catchUp();
     let isSettled = false;

@@ -1,8 +1,8 @@
 /** Meaning for tests of recall: an embedder whose spaces one draws oneself, and an index of what it says of each text. */
 import type { EntryId } from "../../engine/index.ts";
 import type { Embedder, SemanticIndex } from "../../recall/index.ts";
-import { passagesOfEntry } from "../../recall/lexical/documents.ts";
-import { cosine } from "../../recall/meaning/yardstick.ts";
+import { passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
+import { cosine } from "../../recall/meaning/similarity-normalizer.ts";
 
 const DIMENSIONS = 64;
 

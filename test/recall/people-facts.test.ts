@@ -1,7 +1,7 @@
 /** The promises about facts as people store them, on the set in test/data, through the app's own import and search. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { measurePeopleFacts, type PeopleFigures, SURE } from "../../bench/recall/people-facts.ts";
-import { type Bench, openBench, SYSTEMS } from "../../bench/recall/systems.ts";
+import { type Bench, openBench, SYSTEMS } from "../../bench/recall/recall-systems.ts";
 
 let bench: Bench;
 let figures: PeopleFigures;

@@ -1,8 +1,8 @@
 /** Where nothing answers surely, the best one or two candidates are shown, and said to be no more than possible. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { openBenchMemory } from "../../bench/recall/bench-memory.ts";
 import { readJsonLines } from "../../bench/recall/conversations.ts";
-import { openBenchMemory } from "../../bench/recall/memory.ts";
 import { shownBy } from "../../bench/recall/possible-hits.ts";
 import { createRecall, DEFAULT_RANKING } from "../../recall/index.ts";
 import { type FactSketch, hitsOf, keysOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";

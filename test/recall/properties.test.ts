@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RecallHit } from "../../recall/index.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
-import { LexicalSearch } from "../../recall/lexical/search.ts";
+import { LexicalSearch } from "../../recall/lexical/lexical-search.ts";
 import { DEFAULT_RANKING } from "../../recall/ranking.ts";
 import {
   corpusEntry,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/index.ts";
-import { DECOYS } from "../../recall/meaning/decoys.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
+import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { drawSpace } from "./meaning.ts";
 
@@ -92,7 +92,7 @@ describe("a question", () => {
     expect(await reading).toEqual({ kind: "missed", code: "deadline_exceeded" });
     measuring.resolve();
     expect(await questions.read("q", embedder)).toMatchObject({ kind: "read" });
-    expect(measured).toEqual(DECOYS);
+    expect(measured).toEqual(REFERENCE_TEXTS);
   });
 
   test("of a model that gives every text the same vector is not compared with anything", async () => {

@@ -7,8 +7,8 @@ import {
   type MemoryStore,
 } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
-import { DECOYS } from "../../recall/meaning/decoys.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
+import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
 import { type ReferenceCache, ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
 import { directionOf } from "./meaning.ts";
 
@@ -51,7 +51,7 @@ describe("reference vectors", () => {
     const store = createInMemoryStore();
     const first = modelOf();
     const made = await processOver(store).get(first);
-    expect(textsOf(first)).toEqual(DECOYS);
+    expect(textsOf(first)).toEqual(REFERENCE_TEXTS);
     const second = modelOf();
     expect(await processOver(store).get(second)).toEqual(made);
     expect(second.requests).toEqual([]);
@@ -69,14 +69,14 @@ describe("reference vectors", () => {
   test("are kept as they come in: processes that have no time for all of them get there together", async () => {
     const store = createInMemoryStore();
     const asked: string[] = [];
-    for (let processes = 0; processes < DECOYS.length; processes += 1) {
+    for (let processes = 0; processes < REFERENCE_TEXTS.length; processes += 1) {
       const hurried = modelOf("drawn", { most: 1 });
       await processOver(store)
         .get(hurried)
         .catch(() => undefined);
       asked.push(...(hurried.requests[0] ?? []));
     }
-    expect(asked).toEqual(DECOYS);
+    expect(asked).toEqual(REFERENCE_TEXTS);
     const last = modelOf();
     await processOver(store).get(last);
     expect(last.requests).toEqual([]);
@@ -87,7 +87,7 @@ describe("reference vectors", () => {
     await processOver(store).get(modelOf("one"));
     const other = modelOf("other");
     await processOver(store).get(other);
-    expect(textsOf(other)).toEqual(DECOYS);
+    expect(textsOf(other)).toEqual(REFERENCE_TEXTS);
     for (const space of ["one", "other"]) {
       const again = modelOf(space);
       await processOver(store).get(again);
@@ -108,7 +108,7 @@ describe("reference vectors", () => {
       if (kept !== undefined) await store.putReferenceVectors("drawn", spoil(kept));
       const model = modelOf();
       expect(await processOver(store).get(model)).toEqual(made);
-      expect(textsOf(model)).toEqual(DECOYS);
+      expect(textsOf(model)).toEqual(REFERENCE_TEXTS);
       expect(await store.referenceVectors("drawn")).toEqual(kept);
     });
   }
@@ -119,7 +119,7 @@ describe("reference vectors", () => {
     const model = modelOf();
     const questions = new Questions({ references: processOver(store) });
     expect(await questions.read("q", model)).toMatchObject({ kind: "read" });
-    expect(textsOf(model)).toEqual(["q", ...DECOYS]);
+    expect(textsOf(model)).toEqual(["q", ...REFERENCE_TEXTS]);
     expect((await store.referenceVectors("drawn"))?.dimensions).toBe(64);
   });
 
@@ -129,6 +129,6 @@ describe("reference vectors", () => {
       save: () => Promise.reject(new HelmdeckError("store_readonly", "Read-only.")),
     };
     const model = modelOf();
-    expect(await new ReferenceVectors(broken).get(model)).toHaveLength(DECOYS.length);
+    expect(await new ReferenceVectors(broken).get(model)).toHaveLength(REFERENCE_TEXTS.length);
   });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
 import { createInMemoryStore, HelmdeckError } from "../../engine/index.ts";
-import { DRIVERS, openSqliteRig } from "../engine/memory/sqlite-rig.ts";
+import { DRIVERS, openSqliteRig } from "../engine/store/sqlite-rig.ts";
 import {
   ANA,
   aFewTurns,

@@ -7,7 +7,7 @@ import { chmod, cp, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { build } from "esbuild";
 import { inject } from "vitest";
-import { buildCommandLine, ROOT } from "../../scripts/build.ts";
+import { buildCommandLine, ROOT } from "../../scripts/build/build.ts";
 
 const COMMAND_FOLDER = "command";
 const LIBRARY = join("node_modules", "better-sqlite3");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { applyEdits, readMutants } from "../../scripts/mutants/list.ts";
+import { applyEdits, readMutants } from "../../scripts/mutants/mutants-list.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const mutants = await readMutants(join(root, "test", "mutants"));

@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A mutant of the namespace module. */
 function mutantOf(name: string, edit: typeof UNESCAPED, testName = TEST) {
-  return { name, breaks: name, test: testName, edits: [{ file: "engine/memory/namespace.ts", ...edit }] };
+  return { name, breaks: name, test: testName, edits: [{ file: "engine/store/namespace.ts", ...edit }] };
 }
 
 test("each outcome is told apart, and all but the catch make it fail", async () => {
@@ -48,7 +48,7 @@ async function runScript(names: readonly string[]): Promise<{
   readonly code: number;
   readonly verdicts: Readonly<Record<string, string>>;
 }> {
-  const args = [join(root, "scripts", "mutants.ts"), "--from", folder, ...names];
+  const args = [join(root, "scripts", "mutants", "run-mutants.ts"), "--from", folder, ...names];
   const { code, stdout } = await promisify(execFile)(process.execPath, args).then(
     ({ stdout: output }) => ({ code: 0, stdout: output }),
     (error: { readonly code: number; readonly stdout: string }) => error,

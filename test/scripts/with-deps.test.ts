@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ROOT } from "../../scripts/build.ts";
+import { ROOT } from "../../scripts/build/build.ts";
 
 const LOCK = {
   packages: {

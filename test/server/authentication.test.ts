@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadSecret, mintToken } from "../../server/index.ts";
-import { NOW, packThat, SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
+import { ContextServer, NOW, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 
 const SECONDS = NOW / 1_000;
 const ROUTE = "/api/v1/memory/facts";
@@ -33,9 +33,9 @@ function without(claims: Claims, name: string): Claims {
   return Object.fromEntries(Object.entries(claims).filter(([claim]) => claim !== name));
 }
 
-let served: ServedDeck;
+let served: ContextServer;
 beforeEach(async () => {
-  served = await ServedDeck.open({ secret: SECRET });
+  served = await ContextServer.open({ secret: SECRET });
 });
 afterEach(() => served.close());
 
@@ -119,7 +119,7 @@ describe("a server with a secret", () => {
 
 describe("a server without a secret", () => {
   it("serves everybody as unknown", async () => {
-    const open = await ServedDeck.open();
+    const open = await ContextServer.open();
     expect((await open.as().get("/api/v1/memory")).body.scope).toBe("caller=unknown");
     expect((await open.as(await tokenFor("root", ["admin"])).get("/api/v1/memory")).body.scope).toBe(
       "caller=unknown",
@@ -131,19 +131,19 @@ describe("a server without a secret", () => {
   it("runs no pack that starts processes, whatever token is shown", async () => {
     let runs = 0;
     const shell = packThat(async () => ({ ran: ++runs }), { startsProcess: true });
-    const open = await ServedDeck.open({ packs: [shell] });
+    const open = await ContextServer.open({ packs: [shell] });
     for (const caller of [open.as(), open.as(await tokenFor("root", ["admin"]))]) {
       const { status, body } = await caller.post("/api/v1/packs/test.do", {});
       expect([status, body.error]).toEqual([403, "forbidden"]);
     }
     expect(runs).toBe(0);
-    const closed = await ServedDeck.open({ packs: [shell], secret: SECRET });
+    const closed = await ContextServer.open({ packs: [shell], secret: SECRET });
     expect((await closed.as(await tokenFor("alice")).post("/api/v1/packs/test.do", {})).status).toBe(200);
     await Promise.all([open.close(), closed.close()]);
   });
 
   it.each(["0.0.0.0", "::", "[::]"])("refuses to listen on %s", async (host) => {
-    const open = await ServedDeck.open();
+    const open = await ContextServer.open();
     const refused = open.server.listen({ host, port: 0 });
     await expect(refused.finally(() => open.close())).rejects.toMatchObject({ code: "forbidden" });
   });

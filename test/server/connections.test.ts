@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { buffer, json, text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { memoryStorePack } from "../../app/packs/memory-packs.ts";
+import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
 import { IN_FLIGHT_LIMITS } from "../../server/guards/in-flight.ts";
 import {
   createServer,
@@ -15,7 +15,7 @@ import {
 } from "../../server/index.ts";
 import { SOCKET_LIMITS, type SocketLimits } from "../../server/listening.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
-import { packThat, testDeck } from "./fixtures/mcp-deck.ts";
+import { packThat, testServerContext } from "./fixtures/mcp-context.ts";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
 
@@ -112,8 +112,12 @@ async function serve(limits: Partial<SocketLimits> = {}): Promise<Listening> {
   });
   const large = packThat("test.large", async () => ({ text: LARGE }));
   const memory = await openTestMemory();
-  const deck = testDeck({ memory, packs: [slow, large, memoryStorePack(memory)] });
-  const server = createServer(deck, { secret: SECRET, mounts: [mcpMount(deck)], requestsPerMinute: 0 });
+  const serverContext = testServerContext({ memory, packs: [slow, large, memoryStorePack(memory)] });
+  const server = createServer(serverContext, {
+    secret: SECRET,
+    mounts: [mcpMount(serverContext)],
+    requestsPerMinute: 0,
+  });
   const listening = await server.listen({ port: 0, graceMs: 300, limits: { ...QUICK, ...limits } });
   ({ url, port, address } = listening);
   app = server.app;

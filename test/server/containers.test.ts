@@ -90,7 +90,7 @@ describe("Dockerfile", () => {
   });
 
   it("is given every folder that the build reads", () => {
-    const [, rooms = ""] = /"\{([\w,]+)\}\/\*\*/.exec(readRoot("scripts/build.ts")) ?? [];
+    const [, rooms = ""] = /"\{([\w,]+)\}\/\*\*/.exec(readRoot("scripts/build/build.ts")) ?? [];
     const allowed = readRoot(".dockerignore").split("\n");
     expect(rooms.split(",").filter((room) => !allowed.includes(`!${room}`))).toEqual([]);
     expect(rooms).toContain("engine");

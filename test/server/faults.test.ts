@@ -5,18 +5,18 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Deck } from "../../app/index.ts";
 import { HelmdeckError } from "../../engine/index.ts";
-import { packThat, ServedDeck, type ServedDeckOptions } from "./fixtures/served-deck.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import { ContextServer, type ContextServerOptions, packThat } from "./fixtures/context-server.ts";
 
-let served: ServedDeck | undefined;
+let served: ContextServer | undefined;
 afterEach(async () => {
   await served?.close();
   served = undefined;
 });
 
-async function open(options: ServedDeckOptions = {}) {
-  served = await ServedDeck.open(options);
+async function open(options: ContextServerOptions = {}) {
+  served = await ContextServer.open(options);
   return { served, anyone: served.as() };
 }
 
@@ -110,7 +110,7 @@ describe("fault 10: a client that goes away", () => {
     socket.destroy();
     if (!signal.aborted) await once(signal, "abort");
     await listening.close();
-    await served.deck.packs.close(); // waits for audit rows
+    await served.serverContext.packs.close(); // waits for audit rows
     const { recent } = (await anyone.get("/api/v1/memory/defaults")).body;
     expect(recent).toMatchObject([
       { kind: "pack", id: "test.do", outcome: "cancelled", learn_inputs: { theme: "blue" } },
@@ -127,7 +127,7 @@ describe("fault 14: memory that does not open", () => {
 
   async function otherKeysStore(): Promise<string> {
     const databasePath = join(folder, "memory.sqlite");
-    const other = await ServedDeck.open({ databasePath, env: { HELMDECK_MEMORY_KEY: "11".repeat(32) } });
+    const other = await ContextServer.open({ databasePath, env: { HELMDECK_MEMORY_KEY: "11".repeat(32) } });
     await other.as().post(STORE, { key: "k", value: "v" });
     await other.close();
     return databasePath;
@@ -139,7 +139,7 @@ describe("fault 14: memory that does not open", () => {
     return path;
   }
 
-  it.each<[string, string, () => Promise<ServedDeckOptions>]>([
+  it.each<[string, string, () => Promise<ContextServerOptions>]>([
     ["a malformed key", "key_malformed", async () => ({ env: { HELMDECK_MEMORY_KEY: "abc" } })],
     ["a wrong key", "key_wrong", async () => ({ databasePath: await otherKeysStore() })],
     ["a damaged store", "store_", async () => ({ databasePath: await damagedStore() })],
@@ -200,7 +200,7 @@ describe("a database that is deleted under the server", () => {
   });
 });
 
-async function metricOf(served: ServedDeck, name: string): Promise<string | undefined> {
+async function metricOf(served: ContextServer, name: string): Promise<string | undefined> {
   const { text } = await served.answerTo("/metrics");
   return new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1];
 }
@@ -249,9 +249,12 @@ describe("fault 16: times and failures are what they are called", () => {
   });
 });
 
-function withStoreThat(error: Error): (deck: Deck) => Deck {
+function withStoreThat(error: Error): (serverContext: ServerContext) => ServerContext {
   const fail = async (): Promise<never> => {
     throw error;
   };
-  return (deck) => ({ ...deck, memory: { ...deck.memory, storeFact: fail, listFacts: fail } });
+  return (serverContext) => ({
+    ...serverContext,
+    memory: { ...serverContext.memory, storeFact: fail, listFacts: fail },
+  });
 }

@@ -3,16 +3,16 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MOST_BODY_BYTES } from "../../server/guards/body.ts";
-import { problemOfJson } from "../../server/guards/json.ts";
+import { problemOfJson } from "../../server/guards/strict-json.ts";
 import type { Listening } from "../../server/index.ts";
-import { packThat, SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
+import { ContextServer, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 
 const STORE = "/api/v1/memory/store";
 
-let served: ServedDeck;
-let alice: ReturnType<ServedDeck["as"]>;
+let served: ContextServer;
+let alice: ReturnType<ContextServer["as"]>;
 beforeEach(async () => {
-  served = await ServedDeck.open({
+  served = await ContextServer.open({
     allowedHosts: ["deck", "FE80::1"],
     allowedOrigins: ["https://deck.example"],
   });
@@ -217,7 +217,7 @@ describe("JSON that two readers could take differently", () => {
 
 describe("rates", () => {
   it("are bounded for each caller, who is told how long to wait", async () => {
-    const limited = await ServedDeck.open({ secret: SECRET, requestsPerMinute: 3 });
+    const limited = await ContextServer.open({ secret: SECRET, requestsPerMinute: 3 });
     const [first, second] = [limited.as(await tokenFor("alice")), limited.as(await tokenFor("bob"))];
     for (let n = 0; n < 3; n += 1) expect((await first.get("/api/v1/packs")).status).toBe(200);
     const { status, body, headers } = await first.get("/api/v1/packs");
@@ -228,7 +228,7 @@ describe("rates", () => {
   });
 
   it("are bounded by address for whoever has no good token, without holding up those who have", async () => {
-    const limited = await ServedDeck.open({ secret: SECRET, requestsPerMinute: 3 });
+    const limited = await ContextServer.open({ secret: SECRET, requestsPerMinute: 3 });
     const statuses: number[] = [];
     for (let n = 0; n < 5; n += 1) statuses.push((await limited.as("guess").get("/api/v1/packs")).status);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
@@ -239,13 +239,13 @@ describe("rates", () => {
 });
 
 describe("an address that has used up its requests without a token", () => {
-  let limited: ServedDeck;
+  let limited: ContextServer;
   let listening: Listening;
   const ask = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${listening.url}${path}`, { headers });
 
   beforeEach(async () => {
-    limited = await ServedDeck.open({ secret: SECRET, requestsPerMinute: 3 });
+    limited = await ContextServer.open({ secret: SECRET, requestsPerMinute: 3 });
     listening = await limited.server.listen({ port: 0 });
     for (let n = 0; n < 4; n += 1) await (await ask("/api/v1/packs")).text();
   });
@@ -288,7 +288,7 @@ describe("requests at once", () => {
   it("are bounded for each caller, and no number of callers refuses another's", async () => {
     const held = Promise.withResolvers<void>();
     const slow = packThat(async () => held.promise.then(() => ({})));
-    const busy = await ServedDeck.open({
+    const busy = await ContextServer.open({
       packs: [slow],
       secret: SECRET,
       inFlight: { perCaller: 2, total: 4 },

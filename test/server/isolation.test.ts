@@ -25,7 +25,7 @@ afterAll(async () => {
 
 /** Her canary is in everything that memory, packs and pipelines keep. */
 async function fillAlice(): Promise<void> {
-  const { memory, artifacts, pipelines } = whole.deck;
+  const { memory, artifacts, pipelines } = whole.serverContext;
   await memory.storeFact("alice", { key: CANARY, value: CANARY, category: CANARY, tags: [CANARY] });
   await memory.storeFact("alice", {
     key: "projects/heron/decisions/db",
@@ -53,7 +53,7 @@ async function fillAlice(): Promise<void> {
 
 /** What Alice sees of hers, word for word; the same before and after whatever Bob does. */
 async function hers(): Promise<readonly string[]> {
-  const { memory, artifacts, pipelines } = whole.deck;
+  const { memory, artifacts, pipelines } = whole.serverContext;
   const { fetched_at: _, ...defaults } = await memory.defaults("alice");
   const all: readonly unknown[] = [
     await memory.listFacts("alice", {}),

@@ -2,7 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { betterSqliteDriver, findPlace, openDeck } from "../../app/index.ts";
+import { betterSqliteDriver, findPlace } from "../../app/index.ts";
+import { openServerContext } from "../../packs/index.ts";
 import { createServer, mcpMount, mintToken } from "../../server/index.ts";
 import { BUNDLED_COMMAND } from "../cli/command.ts";
 import { type ClientRun, runClient, tempHome } from "./fixtures/clients.ts";
@@ -92,9 +93,14 @@ async function overStdio(): Promise<Reached> {
 async function overHttp(): Promise<Reached> {
   const home = await tempHome();
   const place = findPlace({ env: {}, homeDir: home });
-  const deck = await openDeck({ ...place, env: {}, driver: betterSqliteDriver, withoutKey: "make" });
-  onTestFinished(() => deck.close());
-  const server = createServer(deck, { secret: SECRET, mounts: [mcpMount(deck)] });
+  const serverContext = await openServerContext({
+    ...place,
+    env: {},
+    driver: betterSqliteDriver,
+    withoutKey: "make",
+  });
+  onTestFinished(() => serverContext.close());
+  const server = createServer(serverContext, { secret: SECRET, mounts: [mcpMount(serverContext)] });
   const listening = await server.listen({ port: 0, graceMs: 1_000 });
   onTestFinished(() => listening.close());
   const { token } = await mintToken(SECRET, { subject: "ada", ttlSeconds: 3_600 }, Date.now());

@@ -2,16 +2,16 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { unavailableMemory } from "../../app/deck/unavailable-memory.ts";
 import { HelmdeckError, type Memory } from "../../app/index.ts";
-import { recallRequestIn } from "../../server/mcp/here.ts";
-import { createMcpServer } from "../../server/mcp/server.ts";
-import { makeMcpService } from "../../server/mcp/service.ts";
+import { unavailableMemory } from "../../app/unavailable-memory.ts";
+import { recallRequestIn } from "../../server/mcp/here-resource.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
-import { testDeck } from "./fixtures/mcp-deck.ts";
+import { testServerContext } from "./fixtures/mcp-context.ts";
 
 async function connect(memory: Memory, subject: string): Promise<Client> {
-  const service = makeMcpService(testDeck({ memory }));
+  const service = makeMcpService(testServerContext({ memory }));
   const client = new Client({ name: "test", version: "1.0.0" });
   const server = createMcpServer(service, { subject, authenticated: true, scopes: [] });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

@@ -3,12 +3,12 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Deck } from "../../app/index.ts";
-import { memoryStorePack } from "../../app/packs/memory-packs.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
 import { createServer, type McpMountOptions, mcpMount, mintToken } from "../../server/index.ts";
-import { MOST_IN_BATCH, SESSION_LIMITS } from "../../server/mcp/http.ts";
+import { MOST_IN_BATCH, SESSION_LIMITS } from "../../server/mcp/mcp-over-http.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
-import { SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
+import { SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
 const MEMORY = "helmdeck://my-memory";
@@ -24,8 +24,8 @@ interface Serving {
   readonly close: () => Promise<void>;
 }
 
-async function serve(deck: Deck, options: McpMountOptions = {}): Promise<Serving> {
-  const server = createServer(deck, { secret: SECRET, mounts: [mcpMount(deck, options)] });
+async function serve(serverContext: ServerContext, options: McpMountOptions = {}): Promise<Serving> {
+  const server = createServer(serverContext, { secret: SECRET, mounts: [mcpMount(serverContext, options)] });
   const listening = await server.listen({ port: 0, graceMs: 1_000 });
   onTestFinished(() => listening.close());
   return { url: new URL(`${listening.url}/api/v1/mcp`), close: () => listening.close() };
@@ -89,7 +89,7 @@ async function ping(url: URL, token: string, session: string): Promise<number> {
 describe("a session", () => {
   test("serves the memory of the token's subject", async () => {
     const memory = await openTestMemory();
-    const { url } = await serve(testDeck({ memory, packs: [memoryStorePack(memory)] }));
+    const { url } = await serve(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
     const { client } = await connect(url, "ada");
     await client.callTool({ name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } });
     expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
@@ -98,7 +98,7 @@ describe("a session", () => {
   });
 
   test("is refused to another caller's token as if it were not there, and stays its owner's", async () => {
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }));
     const [ada, eve] = [await tokenOf("ada"), await tokenOf("eve")];
     const session = await open(url, ada);
     const stranger = { token: eve, session };
@@ -120,7 +120,7 @@ describe("a session", () => {
 
   test("takes a batch of a few messages, and none that would get round the caller's rate", async () => {
     const memory = await openTestMemory();
-    const { url } = await serve(testDeck({ memory, packs: [memoryStorePack(memory)] }));
+    const { url } = await serve(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
     const token = await tokenOf("ada");
     const session = await open(url, token);
     const stores = (count: number) =>
@@ -138,7 +138,7 @@ describe("a session", () => {
   });
 
   test("is nothing without a token, with or without its id", async () => {
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }));
     const session = await open(url, await tokenOf("ada"));
     for (const sent of [
       { message: INITIALIZE },
@@ -151,7 +151,7 @@ describe("a session", () => {
   });
 
   test("begins with initialize and nothing else", async () => {
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }));
     const token = await tokenOf("ada");
     for (const sent of [
       { message: PING },
@@ -165,7 +165,7 @@ describe("a session", () => {
   });
 
   test("ends with DELETE", async () => {
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }));
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }));
     const token = await tokenOf("ada");
     const session = await open(url, token);
     expect((await send(url, { token, session, method: "DELETE" })).status).toBe(200);
@@ -202,7 +202,10 @@ describe("a session", () => {
   test("beyond the caller's share takes the place of the caller's own longest-idle one", async () => {
     const clock = new TestClock();
     const limits = { perCaller: 2 };
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { now: clock.now, limits });
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
+      now: clock.now,
+      limits,
+    });
     const [ada, bob] = [await tokenOf("ada"), await tokenOf("bob")];
     const bobs = await open(url, bob);
     const opened: string[] = [];
@@ -216,7 +219,7 @@ describe("a session", () => {
 
   test("is nobody else's to end, however many callers open as many as they may", async () => {
     const clock = new TestClock();
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }), {
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
       now: clock.now,
       limits: { perCaller: 3, total: 12 },
     });
@@ -235,7 +238,10 @@ describe("a session", () => {
   test("of whoever has the most makes room among its own when all are taken", async () => {
     const clock = new TestClock();
     const limits = { perCaller: 4, total: 4 };
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { now: clock.now, limits });
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
+      now: clock.now,
+      limits,
+    });
     const [ada, bob] = [await tokenOf("ada"), await tokenOf("bob")];
     const bobs = await open(url, bob);
     const opened: string[] = [];
@@ -250,7 +256,10 @@ describe("a session", () => {
   test("that is used outlives those that its caller only opens", async () => {
     const clock = new TestClock();
     const limits = { perCaller: 3 };
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { now: clock.now, limits });
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
+      now: clock.now,
+      limits,
+    });
     const token = await tokenOf("ada");
     const used = await open(url, token);
     expect(await ping(url, token, used)).toBe(200);
@@ -266,7 +275,9 @@ describe("a session", () => {
   });
 
   test("is refused with 429 when the caller's others are all in use", async () => {
-    const { url } = await serve(testDeck({ memory: await openTestMemory() }), { limits: { perCaller: 1 } });
+    const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
+      limits: { perCaller: 1 },
+    });
     const token = await tokenOf("ada");
     const stream = await send(url, { token, session: await open(url, token), method: "GET" });
     const refused = await send(url, { token, message: INITIALIZE });
@@ -287,7 +298,7 @@ describe("a run over HTTP", () => {
   test("ends when it is cancelled: its stream closes and its audit row is there", async () => {
     const pack = new SlowPack();
     const memory = await openTestMemory();
-    const { url } = await serve(testDeck({ memory, packs: [pack] }));
+    const { url } = await serve(testServerContext({ memory, packs: [pack] }));
     const token = await tokenOf("ada");
     const session = await open(url, token);
     const answer = await send(url, { token, session, message: CALL });
@@ -303,7 +314,7 @@ describe("a run over HTTP", () => {
   test("goes on to its end when the connection breaks, and leaves its audit row (fault 10)", async () => {
     const pack = new SlowPack();
     const memory = await openTestMemory();
-    const { url } = await serve(testDeck({ memory, packs: [pack] }));
+    const { url } = await serve(testServerContext({ memory, packs: [pack] }));
     const token = await tokenOf("ada");
     const session = await open(url, token);
     const leaving = new AbortController();
@@ -319,7 +330,7 @@ describe("a run over HTTP", () => {
 
   test("is answered before the server stops", async () => {
     const pack = new SlowPack();
-    const { url, close } = await serve(testDeck({ memory: await openTestMemory(), packs: [pack] }));
+    const { url, close } = await serve(testServerContext({ memory: await openTestMemory(), packs: [pack] }));
     const token = await tokenOf("ada");
     const answer = await send(url, { token, session: await open(url, token), message: CALL });
     await pack.begun;
@@ -332,7 +343,7 @@ describe("a run over HTTP", () => {
   test("is cancelled when the server has waited long enough, and leaves its audit row", async () => {
     const pack = new SlowPack();
     const memory = await openTestMemory();
-    const { url, close } = await serve(testDeck({ memory, packs: [pack] }), { closeGraceMs: 1 });
+    const { url, close } = await serve(testServerContext({ memory, packs: [pack] }), { closeGraceMs: 1 });
     const token = await tokenOf("ada");
     const answer = await send(url, { token, session: await open(url, token), message: CALL });
     await pack.begun;
@@ -348,7 +359,7 @@ describe("a subscriber over HTTP", () => {
   async function subscribed() {
     const place = await tempPlace();
     const [ours, theirs] = [await openTestMemory(place), await openTestMemory(place)];
-    const { url, tick } = await serveWithTicks(new TestClock(), testDeck({ memory: ours }));
+    const { url, tick } = await serveWithTicks(new TestClock(), testServerContext({ memory: ours }));
     const store = async (key: string) => {
       await theirs.storeFact("ada", { key, value: "oolong" });
       tick();
@@ -386,13 +397,13 @@ describe("a subscriber over HTTP", () => {
   });
 });
 
-async function serveWithTicks(clock: TestClock, deck?: Deck) {
+async function serveWithTicks(clock: TestClock, serverContext?: ServerContext) {
   const callbacks = new Set<() => void>();
   const ticker = (callback: () => void) => {
     callbacks.add(callback);
     return () => callbacks.delete(callback);
   };
-  const { url } = await serve(deck ?? testDeck({ memory: await openTestMemory() }), {
+  const { url } = await serve(serverContext ?? testServerContext({ memory: await openTestMemory() }), {
     now: clock.now,
     ticker,
   });

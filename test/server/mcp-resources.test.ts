@@ -3,13 +3,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { unavailableMemory } from "../../app/deck/unavailable-memory.ts";
 import { HelmdeckError, type Memory } from "../../app/index.ts";
-import { memoryStorePack } from "../../app/packs/memory-packs.ts";
-import { createMcpServer } from "../../server/mcp/server.ts";
-import { type McpService, makeMcpService } from "../../server/mcp/service.ts";
+import { unavailableMemory } from "../../app/unavailable-memory.ts";
+import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { type McpService, makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
-import { packThat, testDeck } from "./fixtures/mcp-deck.ts";
+import { packThat, testServerContext } from "./fixtures/mcp-context.ts";
 
 const MEMORY = "helmdeck://my-memory";
 const DEFAULTS = "helmdeck://my-defaults";
@@ -57,7 +57,7 @@ class Listener {
 }
 
 function serviceOver(memory: Memory, ticks = new Ticks()): McpService {
-  const service = makeMcpService(testDeck({ memory, packs: [memoryStorePack(memory)] }), {
+  const service = makeMcpService(testServerContext({ memory, packs: [memoryStorePack(memory)] }), {
     ticker: ticks.ticker,
   });
   onTestFinished(() => service.watch.close());
@@ -107,7 +107,9 @@ describe("resources", () => {
   test("say why there is nothing to read where memory is unavailable, and tools are listed all the same", async () => {
     const reason = new HelmdeckError("key_wrong", "The memory key belongs to another database.");
     const memory = unavailableMemory(reason, await tempPlace(), "better-sqlite3");
-    const service = makeMcpService(testDeck({ memory, packs: [packThat("odd.pack", async () => ({}))] }));
+    const service = makeMcpService(
+      testServerContext({ memory, packs: [packThat("odd.pack", async () => ({}))] }),
+    );
     const { client } = await Listener.connect(service, "ada");
     const refusal = {
       code: -32_603,

@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Deck, Memory } from "../../app/index.ts";
-import { memoryStorePack } from "../../app/packs/memory-packs.ts";
+import type { Memory } from "../../app/index.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
-import { SlowPack, testDeck } from "./fixtures/mcp-deck.ts";
+import { SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
 
 const MAIN = { subject: "main", authenticated: true, scopes: [] };
 
@@ -30,13 +31,13 @@ class Piped {
   readonly ended: Promise<void>;
   readonly #out: Buffer[] = [];
 
-  constructor(deck: Deck) {
+  constructor(serverContext: ServerContext) {
     const { stdin, stdout, stop } = this;
     stdout.on("data", (chunk: Buffer) => this.#out.push(chunk));
     const onNonsense = () => {
       this.nonsense += 1;
     };
-    this.ended = serveMcpOverStdio(deck, MAIN, { stdin, stdout, signal: stop.signal, onNonsense });
+    this.ended = serveMcpOverStdio(serverContext, MAIN, { stdin, stdout, signal: stop.signal, onNonsense });
   }
 
   send(...messages: readonly (object | string)[]): void {
@@ -65,7 +66,7 @@ function recentRuns(memory: Memory) {
 test("what was accepted is finished and answered when the input ends", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
-  const piped = new Piped(testDeck({ memory, packs: [memoryStorePack(memory), pack] }));
+  const piped = new Piped(testServerContext({ memory, packs: [memoryStorePack(memory), pack] }));
   piped.send(...HELLO, callOf(2, "helmdeck__memory_store", { key: "tea", value: "oolong" }));
   piped.send(callOf(3, "paint__slow_wall", { theme: "blue" }));
   await pack.begun;
@@ -86,7 +87,7 @@ test("what was accepted is finished and answered when the input ends", async () 
 
 test("lines that are no messages are counted, not answered, and harm nothing", async () => {
   const memory = await openTestMemory();
-  const piped = new Piped(testDeck({ memory, packs: [memoryStorePack(memory)] }));
+  const piped = new Piped(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
   piped.send(...HELLO, "SECRET: not json", '{"jsonrpc":"1.0"}', { jsonrpc: "2.0", id: 2, method: "ping" });
   piped.stdin.end();
   await piped.ended;
@@ -95,7 +96,7 @@ test("lines that are no messages are counted, not answered, and harm nothing", a
 });
 
 test("a line without an end is given up before it fills the memory of the machine", async () => {
-  const piped = new Piped(testDeck({ memory: await openTestMemory() }));
+  const piped = new Piped(testServerContext({ memory: await openTestMemory() }));
   piped.stdin.write("x".repeat(11 * 1_024 * 1_024));
   await piped.ended;
   expect(piped.nonsense).toBe(1);
@@ -104,13 +105,13 @@ test("a line without an end is given up before it fills the memory of the machin
 test("a signal cancels what runs, and its audit row is there", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
-  const deck = testDeck({ memory, packs: [pack] });
-  const piped = new Piped(deck);
+  const serverContext = testServerContext({ memory, packs: [pack] });
+  const piped = new Piped(serverContext);
   piped.send(...HELLO, callOf(2, "paint__slow_wall", { theme: "blue" }));
   await pack.begun;
   piped.stop.abort();
   await piped.ended;
-  await deck.packs.close();
+  await serverContext.packs.close();
   expect(await recentRuns(memory)).toEqual([["paint.slow_wall", "cancelled"]]);
   expect(piped.messages().map(({ id }) => id)).toEqual([1]);
 });
@@ -118,12 +119,12 @@ test("a signal cancels what runs, and its audit row is there", async () => {
 test("a client that reads no more is not waited for, and its run is recorded", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
-  const deck = testDeck({ memory, packs: [pack] });
-  const piped = new Piped(deck);
+  const serverContext = testServerContext({ memory, packs: [pack] });
+  const piped = new Piped(serverContext);
   piped.send(...HELLO, callOf(2, "paint__slow_wall", { theme: "blue" }));
   await pack.begun;
   piped.stdout.destroy();
   await piped.ended;
-  await deck.packs.close();
+  await serverContext.packs.close();
   expect(await recentRuns(memory)).toEqual([["paint.slow_wall", "cancelled"]]);
 });

@@ -7,19 +7,23 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Deck, HelmdeckError } from "../../app/index.ts";
-import { memoryStorePack } from "../../app/packs/memory-packs.ts";
-import { openLocalSessions, type Pack } from "../../engine/index.ts";
-import { createMcpServer } from "../../server/mcp/server.ts";
-import { type McpServiceOptions, makeMcpService } from "../../server/mcp/service.ts";
+import { HelmdeckError } from "../../app/index.ts";
+import { openLocalSessions, type Pack, type ServerContext } from "../../packs/index.ts";
+import { memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { type McpServiceOptions, makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
-import { packThat, SlowPack, SlowPipeline, testDeck } from "./fixtures/mcp-deck.ts";
+import { packThat, SlowPack, SlowPipeline, testServerContext } from "./fixtures/mcp-context.ts";
 
 const ADA = { subject: "ada", authenticated: true, scopes: [] };
 const BOB = { subject: "bob", authenticated: true, scopes: [] };
 
-async function connect(deck: Deck, caller = ADA, options: McpServiceOptions = {}): Promise<Client> {
-  const service = makeMcpService(deck, options);
+async function connect(
+  serverContext: ServerContext,
+  caller = ADA,
+  options: McpServiceOptions = {},
+): Promise<Client> {
+  const service = makeMcpService(serverContext, options);
   const server = createMcpServer(service, caller);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
@@ -28,8 +32,8 @@ async function connect(deck: Deck, caller = ADA, options: McpServiceOptions = {}
   return client;
 }
 
-async function deckWith(...packs: readonly Pack[]): Promise<Deck> {
-  return testDeck({ memory: await openTestMemory(), packs });
+async function contextWith(...packs: readonly Pack[]): Promise<ServerContext> {
+  return testServerContext({ memory: await openTestMemory(), packs });
 }
 
 function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
@@ -44,7 +48,7 @@ describe("tools", () => {
   test("are every pack and pipeline, with schemas and hints, under names without dots", async () => {
     const memory = await openTestMemory();
     const packs = [memoryStorePack(memory), new SlowPack()];
-    const client = await connect(testDeck({ memory, packs, pipelines: new SlowPipeline() }));
+    const client = await connect(testServerContext({ memory, packs, pipelines: new SlowPipeline() }));
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       "helmdeck__memory_store",
@@ -71,7 +75,7 @@ describe("tools", () => {
 
   test("answer with the output as data and the same as text", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testDeck({ memory, packs: [memoryStorePack(memory)] }));
+    const client = await connect(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
     const result = await call(client, "helmdeck__memory_store", { key: "tea", value: "oolong" });
     expect(result.structuredContent).toMatchObject({ key: "tea", category: "user_facts" });
     expect(JSON.parse(textIn(result))).toEqual(result.structuredContent);
@@ -81,7 +85,7 @@ describe("tools", () => {
 
   test("are found by helmdeck's dotted names too, which are not listed", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testDeck({ memory, packs: [memoryStorePack(memory)] }));
+    const client = await connect(testServerContext({ memory, packs: [memoryStorePack(memory)] }));
     await call(client, "helmdeck.memory_store", { key: "tea", value: "oolong" });
     expect((await memory.getFact("ada", "tea"))?.value).toBe("oolong");
     const { tools } = await client.listTools();
@@ -93,15 +97,19 @@ describe("tools", () => {
     ["a name is longer than clients accept", [`a.${"b".repeat(62)}`], /at most 64/],
   ])("are refused at the start where %s", async (_, names, message) => {
     const packs = names.map((name) => packThat(name, async () => ({})));
-    const deck = testDeck({ memory: await openTestMemory(), packs, pipelines: new SlowPipeline() });
-    expect(() => makeMcpService(deck)).toThrow(message);
+    const serverContext = testServerContext({
+      memory: await openTestMemory(),
+      packs,
+      pipelines: new SlowPipeline(),
+    });
+    expect(() => makeMcpService(serverContext)).toThrow(message);
   });
 
   test("refuse with a code, a message and a remedy, as an answer that a model can read", async () => {
     const refuse = async () => {
       throw new HelmdeckError("rate_limited", "GitHub allows no more requests until 14:00.\u001b[2J");
     };
-    const client = await connect(await deckWith(packThat("github.list_issues", refuse)));
+    const client = await connect(await contextWith(packThat("github.list_issues", refuse)));
     const result = await call(client, "github__list_issues");
     expect(result.isError).toBe(true);
     expect(textIn(result)).toMatch(
@@ -115,7 +123,7 @@ describe("tools", () => {
     const broken = new TypeError("cannot read SECRET-VALUE-4711");
     const defects: unknown[] = [];
     const fail = () => Promise.reject(broken);
-    const client = await connect(await deckWith(packThat("odd.pack", fail)), ADA, {
+    const client = await connect(await contextWith(packThat("odd.pack", fail)), ADA, {
       onDefect: (error) => defects.push(error),
     });
     const result = await call(client, "odd__pack");
@@ -125,7 +133,7 @@ describe("tools", () => {
   });
 
   test("that are not there break the protocol, without an echo of the name", async () => {
-    const client = await connect(await deckWith());
+    const client = await connect(await contextWith());
     await expect(call(client, "rm__-rf")).rejects.toMatchObject({
       code: -32_602,
       message: expect.not.stringContaining("rm__"),
@@ -142,8 +150,8 @@ describe("tools", () => {
       await artifacts.put({ name: "dot.png", mediaType: "image/png", content: new Uint8Array([137, 80]) });
       return {};
     };
-    const deck = await deckWith(packThat("paint.draw", make));
-    const [ada, bob] = await Promise.all([connect(deck), connect(deck, BOB)]);
+    const serverContext = await contextWith(packThat("paint.draw", make));
+    const [ada, bob] = await Promise.all([connect(serverContext), connect(serverContext, BOB)]);
     const links = (await call(ada, "paint__draw")).content.filter((part) => part.type === "resource_link");
     expect(links.map(({ name, mimeType, size }) => ({ name, mimeType, size }))).toEqual([
       { name: "notes.md", mimeType: "text/markdown", size: 10 },
@@ -160,7 +168,7 @@ describe("tools", () => {
 describe("a long run", () => {
   test("reports growing progress to a client that asked for it", async () => {
     const pack = new SlowPack();
-    const client = await connect(await deckWith(pack));
+    const client = await connect(await contextWith(pack));
     const seen: Progress[] = [];
     const halfway = Promise.withResolvers<void>();
     const running = client.callTool({ name: "paint__slow_wall", arguments: { theme: "blue" } }, undefined, {
@@ -180,7 +188,7 @@ describe("a long run", () => {
 
   test("reports none to a client that did not ask", async () => {
     const pack = new SlowPack();
-    const client = await connect(await deckWith(pack));
+    const client = await connect(await contextWith(pack));
     const strays: unknown[] = [];
     client.fallbackNotificationHandler = async (notification) => void strays.push(notification);
     client.onerror = (error) => strays.push(error);
@@ -193,8 +201,8 @@ describe("a long run", () => {
 
   test("is aborted when the client cancels, and leaves its audit row (fault 10)", async () => {
     const pack = new SlowPack();
-    const deck = await deckWith(pack);
-    const client = await connect(deck);
+    const serverContext = await contextWith(pack);
+    const client = await connect(serverContext);
     const cancelling = new AbortController();
     const running = client.callTool({ name: "paint__slow_wall", arguments: { theme: "blue" } }, undefined, {
       signal: cancelling.signal,
@@ -203,20 +211,20 @@ describe("a long run", () => {
     cancelling.abort();
     await expect(running).rejects.toThrow();
     await expect
-      .poll(async () => (await deck.memory.defaults("ada")).recent)
+      .poll(async () => (await serverContext.memory.defaults("ada")).recent)
       .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
   });
 
   test("is aborted when the client goes away, and leaves its audit row (fault 10)", async () => {
     const pack = new SlowPack();
-    const deck = await deckWith(pack);
-    const client = await connect(deck);
+    const serverContext = await contextWith(pack);
+    const client = await connect(serverContext);
     const running = call(client, "paint__slow_wall", { theme: "blue" });
     await pack.begun;
     await client.close();
     await expect(running).rejects.toThrow();
     await expect
-      .poll(async () => (await deck.memory.defaults("ada")).recent)
+      .poll(async () => (await serverContext.memory.defaults("ada")).recent)
       .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
   });
 });
@@ -236,8 +244,8 @@ describe("a pack's session", () => {
       return { wasHere };
     };
     const pack: Pack = { ...packThat("desk.look", look), session: true };
-    const deck = testDeck({ memory: await openTestMemory(), packs: [pack], sessions });
-    return Promise.all([connect(deck), connect(deck, BOB)]);
+    const serverContext = testServerContext({ memory: await openTestMemory(), packs: [pack], sessions });
+    return Promise.all([connect(serverContext), connect(serverContext, BOB)]);
   }
 
   function look(client: Client, sessionId?: unknown): Promise<CallToolResult> {
@@ -265,7 +273,9 @@ describe("a pack's session", () => {
 
 describe("a pipeline", () => {
   test("has no session to go on in", async () => {
-    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines: new SlowPipeline() }));
+    const client = await connect(
+      testServerContext({ memory: await openTestMemory(), pipelines: new SlowPipeline() }),
+    );
     const _meta = { "helmdeck/session_id": "ses_1" };
     const params = { name: "pipeline__house", arguments: { theme: "blue" }, _meta };
     expect(textIn((await client.callTool(params)) as CallToolResult)).toMatch(/^invalid_input: /);
@@ -273,7 +283,7 @@ describe("a pipeline", () => {
 
   test("reports its progress to a client that asked for it", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
     const told = Promise.withResolvers<Progress>();
     const params = { name: "pipeline__house", arguments: { theme: "blue" } };
     const running = client.callTool(params, undefined, { onprogress: told.resolve });
@@ -284,7 +294,7 @@ describe("a pipeline", () => {
 
   test("answers when it has ended", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
     const running = call(client, "pipeline__house", { theme: "blue" });
     await pipelines.begun;
     pipelines.letGo({ rooms: 3 });
@@ -295,7 +305,7 @@ describe("a pipeline", () => {
 
   test("is cancelled with the call", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
     const cancelling = new AbortController();
     const params = { name: "pipeline__house", arguments: { theme: "blue" } };
     const running = client.callTool(params, undefined, { signal: cancelling.signal });
@@ -307,7 +317,7 @@ describe("a pipeline", () => {
 
   test("that fails is an error answer with the code of the step and the whole run", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testDeck({ memory: await openTestMemory(), pipelines }));
+    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
     const running = call(client, "pipeline__house", { theme: "blue" });
     await pipelines.begun;
     await pipelines.cancel("ada", "run_1");

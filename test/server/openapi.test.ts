@@ -2,16 +2,16 @@
 import { readFile } from "node:fs/promises";
 import { validate } from "@readme/openapi-parser";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { currentDescription, NOTHING_BEHIND, OPENAPI_FILE } from "../../scripts/openapi.ts";
+import { currentDescription, NOTHING_BEHIND, OPENAPI_FILE } from "../../scripts/write-openapi.ts";
 import { mcpMount } from "../../server/index.ts";
-import { ServedDeck } from "./fixtures/served-deck.ts";
+import { ContextServer } from "./fixtures/context-server.ts";
 
 const OPEN_PATHS = new Set(["/healthz", "/readyz", "/version", "/api/v1/openapi.json"]);
 
-let served: ServedDeck;
+let served: ContextServer;
 let description: Record<string, Record<string, Record<string, unknown>>>;
 beforeAll(async () => {
-  served = await ServedDeck.open({ mounts: [mcpMount(NOTHING_BEHIND)] });
+  served = await ContextServer.open({ mounts: [mcpMount(NOTHING_BEHIND)] });
   description = JSON.parse(await currentDescription());
 });
 afterAll(() => served.close());
@@ -24,7 +24,7 @@ describe("the OpenAPI description", () => {
     expect(description.openapi).toBe("3.1.0");
   });
 
-  it("is the one in docs/reference; node scripts/openapi.ts writes it anew", async () => {
+  it("is the one in docs/reference; node scripts/write-openapi.ts writes it anew", async () => {
     expect(await readFile(OPENAPI_FILE, "utf8")).toBe(await currentDescription());
   });
 

@@ -1,13 +1,13 @@
 /** REST as a client sees it: helmdeck's routes and shapes, over a real memory and the real pack engine. */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SlowPipeline } from "./fixtures/mcp-deck.ts";
-import { packThat, SECRET, ServedDeck, tokenFor } from "./fixtures/served-deck.ts";
+import { ContextServer, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
+import { SlowPipeline } from "./fixtures/mcp-context.ts";
 
-let served: ServedDeck;
-let alice: ReturnType<ServedDeck["as"]>;
-let bob: ReturnType<ServedDeck["as"]>;
-let admin: ReturnType<ServedDeck["as"]>;
+let served: ContextServer;
+let alice: ReturnType<ContextServer["as"]>;
+let bob: ReturnType<ContextServer["as"]>;
+let admin: ReturnType<ContextServer["as"]>;
 let house: SlowPipeline;
 
 const paint = packThat(
@@ -20,7 +20,7 @@ const paint = packThat(
 
 beforeEach(async () => {
   house = new SlowPipeline();
-  served = await ServedDeck.open({ secret: SECRET, packs: [paint], pipelines: house });
+  served = await ContextServer.open({ secret: SECRET, packs: [paint], pipelines: house });
   alice = served.as(await tokenFor("alice"));
   bob = served.as(await tokenFor("bob"));
   admin = served.as(await tokenFor("root", ["admin"]));

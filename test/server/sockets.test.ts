@@ -4,9 +4,9 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Listening } from "../../server/index.ts";
-import { packThat, ServedDeck } from "./fixtures/served-deck.ts";
+import { ContextServer, packThat } from "./fixtures/context-server.ts";
 
-let served: ServedDeck;
+let served: ContextServer;
 let listening: Listening;
 let begun: PromiseWithResolvers<void>;
 let held: PromiseWithResolvers<void>;
@@ -19,7 +19,7 @@ beforeEach(async () => {
     await held.promise;
     return { done: true };
   });
-  served = await ServedDeck.open({ packs: [slow] });
+  served = await ContextServer.open({ packs: [slow] });
   listening = await served.server.listen({
     port: 0,
     limits: { headersTimeoutMs: 300, requestTimeoutMs: 600, checkTimeoutsEveryMs: 50 },
@@ -191,7 +191,7 @@ describe("stopping", () => {
       begun.resolve();
       return held.promise.then(() => ({}));
     });
-    const other = await ServedDeck.open({ packs: [endless] });
+    const other = await ContextServer.open({ packs: [endless] });
     const short = await other.server.listen({ port: 0, graceMs: 20 });
     const socket = connect(short.port, short.address);
     socket.write(post("/api/v1/packs/test.do", "{}"));

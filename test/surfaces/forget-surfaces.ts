@@ -12,18 +12,18 @@ import {
   type OpenMemoryOptions,
   startWorkerMemory,
 } from "../../app/index.ts";
-import { memoryForgetPack } from "../../app/packs/memory-packs.ts";
-import { registerHelmdeckCli } from "../../plugin/cli.ts";
-import type { CliContext } from "../../plugin/host.ts";
+import { memoryForgetPack } from "../../packs/shipped/memory-packs.ts";
+import { makeForgetTool } from "../../plugin/agent-tools.ts";
 import { subjectOf } from "../../plugin/identity.ts";
-import { makeForgetTool } from "../../plugin/tools.ts";
+import type { CliContext } from "../../plugin/openclaw-api.ts";
+import { registerHelmdeckCli } from "../../plugin/openclaw-cli.ts";
 import { createServer } from "../../server/index.ts";
-import { createMcpServer } from "../../server/mcp/server.ts";
-import { makeMcpService } from "../../server/mcp/service.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { runPiped } from "../cli/terminal.ts";
 import { gateFor, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
-import { testDeck } from "../server/fixtures/mcp-deck.ts";
+import { testServerContext } from "../server/fixtures/mcp-context.ts";
 
 export interface Stage {
   readonly memory: Memory;
@@ -70,7 +70,7 @@ export const FORGET_SURFACES: readonly ForgetSurface[] = [
     caller: "main",
     driver: betterSqliteDriver,
     open: async ({ memory }) => {
-      const { packs } = deckOf(memory);
+      const { packs } = contextOf(memory);
       return {
         forget: (scope, dry_run = false) =>
           outcomeOf(async () => {
@@ -151,7 +151,7 @@ function overRest(
   answerIn: (body: Record<string, unknown>) => Record<string, unknown>,
 ): ForgetSurface["open"] {
   return async ({ memory }) => {
-    const { app } = createServer(deckOf(memory), { requestsPerMinute: 0 });
+    const { app } = createServer(contextOf(memory), { requestsPerMinute: 0 });
     return {
       forget: async (scope, dry_run = false) => {
         const answer = await app.request(path, {
@@ -171,7 +171,7 @@ function overRest(
 function overMcp(tool: string): ForgetSurface["open"] {
   return async ({ memory }) => {
     const caller = { subject: "main", authenticated: true, scopes: [] };
-    const server = createMcpServer(makeMcpService(deckOf(memory), {}), caller);
+    const server = createMcpServer(makeMcpService(contextOf(memory), {}), caller);
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     const client = new Client({ name: "test", version: "1.0.0" });
     await Promise.all([server.connect(ours), client.connect(theirs)]);
@@ -231,8 +231,8 @@ function underOpenClaw(memory: Memory, flags: readonly string[]): Forget {
   };
 }
 
-function deckOf(memory: Memory) {
-  return testDeck({ memory, packs: [memoryForgetPack(memory)] });
+function contextOf(memory: Memory) {
+  return testServerContext({ memory, packs: [memoryForgetPack(memory)] });
 }
 
 async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {

@@ -21,14 +21,16 @@ import {
   HelmdeckError,
   myMemoryReply,
   myMemoryReplySchema,
-  packRunReply,
-  packRunReplySchema,
-  pipelineRunReply,
-  pipelineRunReplySchema,
   storeReply,
   storeReplySchema,
   storeRequestSchema,
 } from "../../../app/index.ts";
+import {
+  packRunReply,
+  packRunReplySchema,
+  pipelineRunReply,
+  pipelineRunReplySchema,
+} from "../../../packs/index.ts";
 import { NOW, openTestMemory } from "../fixtures/memories.ts";
 
 /** Fails when the reply lacks a field of the schema, or has one that the schema does not know. */

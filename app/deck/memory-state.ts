@@ -1,8 +1,0 @@
-/** What became of a server's memory when it was opened. */
-import type { HelmdeckError } from "../../engine/index.ts";
-
-/** `ephemeral`: no key and no data were found, so memory lives in this process only and is gone with it. */
-export type MemoryState =
-  | { readonly state: "ready"; readonly databasePath: string; readonly keySource: string }
-  | { readonly state: "ephemeral"; readonly warning: string }
-  | { readonly state: "unavailable"; readonly error: HelmdeckError };

@@ -1,0 +1,58 @@
+/** What doctor says of search by meaning: which service and model, whether it answers now, and how much it knows. */
+import { asHelmdeckError, type Namespace } from "../../engine/index.ts";
+import { remedyFor } from "../health/remedies.ts";
+import type { Finding } from "../memory.ts";
+import type { UseCaseContext } from "../use-case-context.ts";
+import type { Embeddings } from "./open-embeddings.ts";
+
+const CHECK = "search by meaning";
+/** A model that is loaded answers within a tenth of it; one that is not may need longer, and doctor says so. */
+const PROBE_MS = 5_000;
+/** Recall keeps no more indexes in memory than this. */
+const MOST_COUNTED = 16;
+
+/** Asks the service for one vector. Never throws. */
+export async function embeddingsFinding(
+  embeddings: Embeddings,
+  context: UseCaseContext,
+  warm: (namespace: Namespace) => Promise<void>,
+): Promise<Finding> {
+  const status = embeddings.status();
+  if (status.provider === "none") {
+    return { level: "ok", check: CHECK, message: "Off: no embedding service is set, search goes by words." };
+  }
+  if (status.provider === "unusable") {
+    const remedy = "Correct the setting (docs/reference/embeddings.md); search goes on by words.";
+    return { level: "warning", check: CHECK, message: status.problem, remedy };
+  }
+  const where = `${status.provider} at ${status.url}, model ${status.model}`;
+  try {
+    await embeddings.active?.embedder.embedQuery("Is anybody there?", { deadlineMs: PROBE_MS });
+    return {
+      level: "ok",
+      check: CHECK,
+      message: `${where}: answers. ${await coverage(embeddings, context, warm)}`,
+    };
+  } catch (error) {
+    const { code, message } = asHelmdeckError(error);
+    return { level: "warning", check: CHECK, message: `${where}: ${message}`, remedy: remedyFor(code) };
+  }
+}
+
+/** Over the memories that there are, read into the index one after the other. */
+async function coverage(
+  { active }: Embeddings,
+  { store }: UseCaseContext,
+  warm: (namespace: Namespace) => Promise<void>,
+): Promise<string> {
+  let [embedded, total, refused] = [0, 0, 0];
+  for (const { namespace } of (await store.namespaces()).slice(0, MOST_COUNTED)) {
+    await warm(namespace);
+    const known = active?.index.coverage(namespace);
+    embedded += known?.embedded ?? 0;
+    total += known?.total ?? 0;
+    refused += known?.refused ?? 0;
+  }
+  const not = refused === 0 ? "" : ` ${refused} are refused by it and found by words alone.`;
+  return `It knows ${embedded} of ${total} entries.${not}`;
+}

@@ -1,0 +1,111 @@
+/** Search by meaning for one open memory: the client of the embedding service and the vectors, or the reason for neither. */
+import { isHelmdeckError, type MemoryStore, processTimer, type Timer } from "../../engine/index.ts";
+import { createSemanticIndex, ReferenceVectors, type SemanticIndex } from "../../recall/index.ts";
+import {
+  createOllamaEmbedder,
+  createOllamaSidecar,
+  createOpenAiCompatibleEmbedder,
+  type EmbedderSettings,
+  type SidecarEmbedder,
+  settingsOfSpace,
+} from "../../sidecar/index.ts";
+import type { EmbeddingsStatus } from "../memory.ts";
+import { referenceCacheOver, vectorCacheOver } from "../vector-cache.ts";
+import type { EmbeddingService, EmbeddingSettings } from "./embedding-settings.ts";
+
+export interface EmbeddingsOptions {
+  readonly settings: EmbeddingSettings;
+  readonly store: MemoryStore;
+  /** False: vectors are read and none are made, for a process that is gone in a moment. */
+  readonly embedsEntries: boolean;
+  readonly timer?: Timer;
+  readonly random?: () => number;
+}
+
+export interface Embeddings {
+  /** Absent: by words alone. */
+  readonly active?: ActiveEmbeddings;
+  status(): EmbeddingsStatus;
+  /** What is under way is given up. */
+  close(): void;
+}
+
+export interface ActiveEmbeddings {
+  readonly embedder: SidecarEmbedder;
+  readonly index: SemanticIndex;
+  readonly references: ReferenceVectors;
+}
+
+/** Asks nobody yet. Never throws: settings that cannot be used are a status. */
+export function openEmbeddings(options: EmbeddingsOptions): Embeddings {
+  const { settings } = options;
+  if (settings.provider === "none" || settings.provider === "unusable") return without(settings);
+  try {
+    return openWith(settings, options);
+  } catch (error) {
+    if (isHelmdeckError(error, "invalid_input"))
+      return without({ provider: "unusable", problem: error.message });
+    throw error;
+  }
+}
+
+function without(status: EmbeddingsStatus): Embeddings {
+  return { status: () => status, close: () => {} };
+}
+
+function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embeddings {
+  const { store, embedsEntries, timer = processTimer, random } = options;
+  const { provider, url, model, dimensions } = service;
+  const embedder = embedderFor(service, { model, ...(dimensions !== undefined && { dimensions }) });
+  const formers = new Map<string, SidecarEmbedder | undefined>();
+  const references = new ReferenceVectors(referenceCacheOver(store));
+  const index = createSemanticIndex({
+    embedder,
+    cache: vectorCacheOver(store),
+    references,
+    formerEmbedder: (space) => {
+      if (!formers.has(space)) formers.set(space, formerFor(service, space));
+      return formers.get(space);
+    },
+    readOnly: !embedsEntries,
+    timer,
+    ...(random && { random }),
+  });
+  return {
+    active: { embedder, index, references },
+    status() {
+      const { embedded, waiting, refused, state, lastError } = index.status();
+      const { reason } = embedder.state();
+      const failure = reason ?? lastError;
+      return {
+        ...{ provider, url, model: embedder.model, state, embedded, waiting, refused },
+        ...(failure !== undefined && { failure }),
+      };
+    },
+    close() {
+      index.close();
+      for (const one of [embedder, ...formers.values()]) one?.close();
+    },
+  };
+}
+
+/** The same service may still have the model that was used before. */
+function formerFor(service: EmbeddingService, space: string): SidecarEmbedder | undefined {
+  const settings = settingsOfSpace(space);
+  return settings && embedderFor(service, settings);
+}
+
+function embedderFor(
+  { provider, url, apiKey, keepAlive }: EmbeddingService,
+  settings: EmbedderSettings,
+): SidecarEmbedder {
+  if (provider === "ollama") {
+    const sidecar = createOllamaSidecar({ address: url, ...(keepAlive !== undefined && { keepAlive }) });
+    return createOllamaEmbedder(sidecar, settings);
+  }
+  return createOpenAiCompatibleEmbedder({
+    address: url,
+    ...(apiKey !== undefined && { apiKey }),
+    ...settings,
+  });
+}

@@ -1,0 +1,241 @@
+/** Looking at everything memory needs, and saying in plain words what is wrong and what to do. */
+import { asHelmdeckError, type MemoryStore, projectEntry, type StoreReport } from "../../engine/index.ts";
+import type { DoctorReport, Finding } from "../memory.ts";
+import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
+import { remedyFor } from "./remedies.ts";
+
+/** Where the key of an open memory came from; see `loadOrMakeKey`. */
+export interface KeyFacts {
+  readonly source: string;
+  readonly made: boolean;
+  readonly warning?: string;
+}
+
+export interface PlaceFacts {
+  readonly databasePath: string;
+  readonly keyPath: string;
+}
+
+export interface OpenMemoryFacts {
+  readonly store: MemoryStore;
+  readonly key: KeyFacts;
+  readonly location: PlaceFacts & { readonly driver: string };
+  /** What the last sweep failed with. */
+  readonly sweepFailure: unknown;
+}
+
+/** Slow on a large store: opens every row. Never throws; a store that fails while it is looked at is a finding. */
+export async function examineOpenMemory(facts: OpenMemoryFacts): Promise<DoctorReport> {
+  const { store, key, location, sweepFailure } = facts;
+  try {
+    const report = await store.inspect();
+    const findings = [
+      {
+        level: "ok",
+        check: "memory",
+        message: `Open in ${location.databasePath}, through ${location.driver}.`,
+      } as const,
+      ...(store.capabilities.persistent ? await fileFindings(location) : []),
+      ...keyFindings(key, location),
+      ...storeFindings(report),
+      await damagedRowsFinding(store),
+      await countFinding(store, report),
+      ...sweepFindings(sweepFailure),
+    ];
+    return { findings, store: report };
+  } catch (error) {
+    return examineFailure(location, error);
+  }
+}
+
+/** What can be said where there is no database: perhaps nothing was stored yet, perhaps this is the wrong place. */
+export async function examineNothing(place: PlaceFacts): Promise<DoctorReport> {
+  const missing: Finding = {
+    level: "warning",
+    check: "memory",
+    message: `There is no memory at ${place.databasePath}: nothing was stored here yet, or it lies elsewhere.`,
+    remedy: "Store a fact, or name the place (OPENCLAW_STATE_DIR, or the path of the database).",
+  };
+  return { findings: [missing, await keyFileFinding(place)] };
+}
+
+/** What can be said of a memory that does not open. Takes any error; never throws. */
+export async function examineFailure(place: PlaceFacts, failure: unknown): Promise<DoctorReport> {
+  const { code, message } = asHelmdeckError(failure);
+  const findings: Finding[] = [
+    { level: "error", check: "memory", message: `${code}: ${message}`, remedy: remedyFor(code) },
+  ];
+  findings.push(...(await fileFindings(place)));
+  findings.push(await keyFileFinding(place));
+  return { findings };
+}
+
+async function keyFileFinding({ keyPath }: PlaceFacts): Promise<Finding> {
+  const { kind } = await fileFacts(keyPath);
+  const there = {
+    absent: "There is no key file at",
+    file: "There is a key file at",
+    other: "No plain file is at",
+  };
+  return { level: "ok", check: "key", message: `${there[kind]} ${keyPath}.` };
+}
+
+async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Finding[]> {
+  const file = await fileFacts(databasePath);
+  const copies = await copiesBeside(databasePath);
+  const findings: Finding[] = [];
+  if (file.kind === "file" && file.sharedMode !== undefined) {
+    findings.push({
+      level: "warning",
+      check: "database",
+      message: `${databasePath} is accessible to other accounts (mode ${file.sharedMode}): keys and categories are in clear.`,
+      remedy: `chmod 600 ${databasePath}`,
+    });
+  }
+  if (copies.length > 0) {
+    findings.push({
+      level: "warning",
+      check: "copies",
+      message: `Beside the database ${copies.length === 1 ? "lies" : "lie"} ${copies.slice(0, 5).join(", ")}: a copy keeps what is forgotten in the original.`,
+      remedy: "Delete what you do not need, and keep backups elsewhere.",
+    });
+  }
+  return findings;
+}
+
+function keyFindings(key: KeyFacts, { databasePath, keyPath }: PlaceFacts): readonly Finding[] {
+  const findings: Finding[] = [];
+  const remedy =
+    "Keep a copy of the key in a safe place, apart from the database: without it nothing can be read.";
+  if (key.made) {
+    findings.push({
+      level: "warning",
+      check: "key",
+      message: `A new key was made just now: ${key.source}. No backup has it yet.`,
+      remedy,
+    });
+  } else {
+    findings.push({
+      level: "ok",
+      check: "key",
+      message: `The key comes from ${key.source}. Back up this key.`,
+      remedy,
+    });
+  }
+  if (key.warning !== undefined) findings.push({ level: "warning", check: "key", message: key.warning });
+  if (key.source === keyPath && isBeside(keyPath, databasePath)) {
+    findings.push({
+      level: "warning",
+      check: "key",
+      message:
+        "The key file lies in the database's own folder, which OpenClaw's backup copies into an unencrypted archive.",
+      remedy: "Move the key file elsewhere and name it in HELMDECK_MEMORY_KEY_FILE.",
+    });
+  }
+  return findings;
+}
+
+const HIDDEN_UNTIL_SWEPT =
+  "hidden, and deleted once that has been so for 24 hours in which memory was in use, so that a wrong clock deletes nothing";
+
+function storeFindings(report: StoreReport): readonly Finding[] {
+  const { integrity, unreadable, expired, schemaVersion } = report;
+  return [
+    ...clockFindings(report),
+    ...accessFindings(report),
+    integrity === "ok"
+      ? { level: "ok", check: "integrity", message: `The database is sound (schema ${schemaVersion}).` }
+      : {
+          level: "error",
+          check: "integrity",
+          message: "The database is damaged.",
+          remedy: remedyFor("store_corrupt"),
+        },
+    unreadable === 0
+      ? { level: "ok", check: "rows", message: "Every row opens." }
+      : {
+          level: "error",
+          check: "rows",
+          message: `${rows(unreadable)} cannot be opened: changed, moved, or sealed with another key.`,
+          remedy: remedyFor("entry_unreadable"),
+        },
+    {
+      level: "ok",
+      check: "expiry",
+      message: expired === 0 ? "Nothing has expired." : `${rows(expired)} expired: ${HIDDEN_UNTIL_SWEPT}.`,
+    },
+  ];
+}
+
+function clockFindings({ clockBehindMs }: StoreReport): readonly Finding[] {
+  if (clockBehindMs === 0) return [];
+  const hours = Math.max(1, Math.round(clockBehindMs / 3_600_000));
+  const behind = hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+  return [
+    {
+      level: "warning",
+      check: "clock",
+      message: `This machine's clock is at least ${behind} behind: memory goes by the time that it has seen.`,
+      remedy: "Set the clock, or let it be set (NTP); what was stored meanwhile gets its true times then.",
+    },
+  ];
+}
+
+function accessFindings({ isWritable }: StoreReport): readonly Finding[] {
+  if (isWritable) return [];
+  return [
+    {
+      level: "warning",
+      check: "database",
+      message:
+        "The database or its folder cannot be written: memory can be read, and nothing can be stored or forgotten.",
+      remedy: remedyFor("store_readonly"),
+    },
+  ];
+}
+
+async function damagedRowsFinding(store: MemoryStore): Promise<Finding> {
+  let damaged = 0;
+  for (const { namespace } of await store.namespaces()) {
+    let cursor: string | undefined;
+    do {
+      const page = await store.list({ namespace, origin: "audit", limit: 1_000, ...(cursor && { cursor }) });
+      damaged += page.entries.filter((entry) => projectEntry(entry).kind === "damaged").length;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+  if (damaged === 0) return { level: "ok", check: "audit", message: "Every audit row can be read." };
+  return {
+    level: "warning",
+    check: "audit",
+    message: `${rows(damaged)} of the audit history cannot be understood and are not shown.`,
+    remedy: "They expire within 30 days; forget packs or pipelines removes them at once.",
+  };
+}
+
+async function countFinding(store: MemoryStore, report: StoreReport): Promise<Finding> {
+  const namespaces = (await store.namespaces()).length;
+  const whose = namespaces === 1 ? "one memory" : `${namespaces} memories`;
+  return {
+    level: "ok",
+    check: "entries",
+    message: `${report.entries === 1 ? "1 entry" : `${report.entries} entries`} in ${whose}.`,
+  };
+}
+
+function sweepFindings(failure: unknown): readonly Finding[] {
+  if (failure === undefined) return [];
+  const { code, message } = asHelmdeckError(failure);
+  return [
+    {
+      level: "warning",
+      check: "expiry",
+      message: `The last sweep failed: ${code}: ${message}`,
+      remedy: remedyFor(code),
+    },
+  ];
+}
+
+function rows(count: number): string {
+  return count === 1 ? "1 row" : `${count} rows`;
+}

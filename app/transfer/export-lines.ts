@@ -1,0 +1,94 @@
+/** Export of a subject's facts and audit rows as JSON Lines that import takes back unchanged. Values are in plain text. */
+import {
+  type Entry,
+  type MemoryStore,
+  type Origin,
+  parseAuditEntry,
+  type Subject,
+} from "../../engine/index.ts";
+import { requireNamespace } from "../subject.ts";
+import { writeTime } from "./transfer-times.ts";
+
+export interface ExportOptions {
+  /** From `openMemory`. */
+  readonly memory: { readonly store: MemoryStore };
+  readonly subject: Subject;
+  /** Told of each row that cannot be exported. */
+  readonly onProblem: (problem: ExportProblem) => void;
+}
+
+export interface ExportProblem {
+  readonly origin: Origin;
+  readonly key: string;
+  readonly code: "entry_unreadable" | "invalid_input";
+  readonly reason: string;
+}
+
+/**
+ * One line for each fact and audit row, without line ends, in the order in which they were last written. A row that is
+ * written while the export runs may come twice; the later line is the newer one, and an import lets it win.
+ */
+export async function* exportLines({ memory, subject, onProblem }: ExportOptions): AsyncGenerator<string> {
+  const namespace = requireNamespace(subject);
+  let since = 0;
+  for (let more = true; more; ) {
+    const page = await memory.store.changes({ namespace, since, limit: 1_000 });
+    if (page.kind === "start_over") {
+      since = 0;
+      continue;
+    }
+    for (const { origin, key } of page.unreadable.filter(isExported)) {
+      onProblem({
+        origin,
+        key,
+        code: "entry_unreadable",
+        reason: "cannot be opened: changed, or sealed with another key",
+      });
+    }
+    for (const entry of page.upserts.filter(isExported)) {
+      const line = lineOf(entry);
+      if (typeof line === "string") yield line;
+      else onProblem({ origin: entry.origin, key: entry.key, code: "invalid_input", ...line });
+    }
+    since = page.cursor;
+    more = page.more;
+  }
+}
+
+function isExported({ origin }: { readonly origin: Origin }): boolean {
+  return origin === "fact" || origin === "audit";
+}
+
+function lineOf(entry: Entry): string | { readonly reason: string } {
+  return entry.origin === "fact" ? factLine(entry) : auditLine(entry);
+}
+
+function factLine(entry: Entry): string | { readonly reason: string } {
+  const { key, category, tags } = entry;
+  const value = decode(entry.value);
+  if (value === undefined) return { reason: "is not text" };
+  return JSON.stringify({ key, value, category, tags, ...timesOf(entry) });
+}
+
+function auditLine(entry: Entry): string | { readonly reason: string } {
+  const audit = parseAuditEntry(entry);
+  if (audit === undefined) return { reason: "is not an audit row that can be understood" };
+  return JSON.stringify({ audit: audit.kind, ...audit.row, key: entry.key, ...timesOf(entry) });
+}
+
+function timesOf({ createdAt, updatedAt, expiresAt, fingerprint }: Entry): Readonly<Record<string, string>> {
+  return {
+    created_at: writeTime(createdAt),
+    updated_at: writeTime(updatedAt),
+    ...(expiresAt !== undefined && { expires_at: writeTime(expiresAt) }),
+    fingerprint,
+  };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

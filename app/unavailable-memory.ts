@@ -1,0 +1,38 @@
+/** Memory that did not open: every use case fails with the reason, and status and doctor say what is wrong. */
+import { HelmdeckError } from "../engine/index.ts";
+import { examineFailure } from "./health/examine-memory.ts";
+import type { Memory } from "./memory.ts";
+import { failedStatus } from "./overview.ts";
+import type { MemoryPlace } from "./storage-location.ts";
+
+/** `reason` is what opening failed with. */
+export function unavailableMemory(reason: HelmdeckError, place: MemoryPlace, driver: string): Memory {
+  const refuse = async (): Promise<never> => {
+    const message = `Memory is not available: ${reason.message} (${reason.code}) Mend it, and start this server again.`;
+    throw new HelmdeckError("memory_unavailable", message, {
+      details: { ...reason.details, reason: reason.code },
+      cause: reason,
+    });
+  };
+  const location = { databasePath: place.databasePath, keySource: place.keyPath, driver };
+  return {
+    storeFact: refuse,
+    getFact: refuse,
+    listFacts: refuse,
+    search: refuse,
+    readDocument: refuse,
+    forget: refuse,
+    myMemory: refuse,
+    defaults: refuse,
+    corpusPage: refuse,
+    callers: refuse,
+    revision: refuse,
+    recordPackRun: refuse,
+    recordPipelineRun: refuse,
+    warm: refuse,
+    sweep: refuse,
+    status: async () => failedStatus(location, reason),
+    doctor: () => examineFailure(place, reason),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,229 @@
+/**
+ * The main thread's half: a `Memory` whose work happens in a worker thread.
+ *
+ * All that the gateway's main thread pays for is here and in what this file imports: no store, no index, no validation.
+ */
+import { Worker } from "node:worker_threads";
+import { type BirpcReturn, createBirpc } from "birpc";
+import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
+import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
+import type { DoctorReport, Memory, MemoryStatus } from "../memory.ts";
+import { fromWire, type MemoryMethod, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
+
+export interface WorkerMemoryOptions {
+  /** The file that calls `serveMemory`, of the same build. */
+  readonly workerUrl: URL;
+  readonly databasePath: string;
+  readonly keyPath: string;
+  /** 64 hexadecimal digits; wins over the environment and the key file. */
+  readonly configuredKey?: string;
+  /** Only HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE are taken from it. Default: this process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How often what has expired is deleted; 0: never. Default four minutes. */
+  readonly sweepEveryMs?: number;
+  /** Default: none; the environment is not asked. */
+  readonly embeddings?: EmbeddingSettings;
+  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
+  readonly embedsEntries?: boolean;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+const KEY_SETTINGS = ["HELMDECK_MEMORY_KEY", "HELMDECK_MEMORY_KEY_FILE"] as const;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+/**
+ * A store that does not close within this time is left to the operating system: what was acknowledged is on disk. OpenClaw
+ * gives a service 5 s to stop.
+ */
+const CLOSING_MS = 3_000;
+
+/**
+ * Starts nothing until the first call. A worker that dies fails the calls it had with `memory_unavailable`; a later call
+ * starts a new one, after a pause that grows while it keeps dying. `close` is idempotent and ends the thread.
+ */
+export function startWorkerMemory(options: WorkerMemoryOptions): Memory {
+  const link = new WorkerLink(options);
+  return {
+    storeFact: link.method("storeFact"),
+    getFact: link.method("getFact"),
+    listFacts: link.method("listFacts"),
+    search: link.method("search"),
+    readDocument: link.method("readDocument"),
+    forget: link.method("forget"),
+    myMemory: link.method("myMemory"),
+    defaults: link.method("defaults"),
+    corpusPage: link.method("corpusPage"),
+    callers: link.method("callers"),
+    revision: link.method("revision"),
+    recordPackRun: link.method("recordPackRun"),
+    recordPipelineRun: link.method("recordPipelineRun"),
+    warm: link.method("warm"),
+    sweep: link.method("sweep"),
+    status: (subject) => {
+      const asked = link.call<MemoryStatus>("status", subject === undefined ? [] : [subject]);
+      return asked.catch((error: unknown) => link.failedStatus(error));
+    },
+    doctor: () => link.call<DoctorReport>("doctor", []).catch(failedReport),
+    close: () => link.close(),
+  };
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly rpc: BirpcReturn<WorkerFunctions, object>;
+  hasAnswered: boolean;
+}
+
+class WorkerLink {
+  readonly #options: WorkerMemoryOptions;
+  readonly #clock: () => number;
+  #running: Running | undefined;
+  #pending = 0;
+  #deaths = 0;
+  #restartAt = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: WorkerMemoryOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? (() => performance.now());
+  }
+
+  /** A use case of the same name and type as `Memory`'s. */
+  method<Method extends MemoryMethod>(name: Method): Memory[Method] {
+    const call = (...args: readonly unknown[]) => this.call(name, args);
+    return call as Memory[Method]; // the worker calls exactly this method of its own Memory
+  }
+
+  async call<Answer>(method: MemoryMethod, args: readonly unknown[]): Promise<Answer> {
+    if (this.#closing !== undefined) throw unavailable("Memory has been closed.");
+    const running = this.#ensureRunning();
+    return this.#send<Answer>(running, method, args);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#closeRunning();
+    return this.#closing;
+  }
+
+  failedStatus(error: unknown): MemoryStatus {
+    const { databasePath, keyPath } = this.#options;
+    const failure =
+      error instanceof HelmdeckError ? error : unavailable("The memory worker does not answer.");
+    const { code, message } = failure;
+    return {
+      state: "failed",
+      databasePath,
+      keySource: keyPath,
+      driver: "worker",
+      mode: "keyword",
+      error: { code, message },
+    };
+  }
+
+  async #send<Answer>(running: Running, method: MemoryMethod, args: readonly unknown[]): Promise<Answer> {
+    this.#pending += 1;
+    running.worker.ref(); // an answer that someone waits for keeps the process alive; an idle worker does not
+    try {
+      const answer = await running.rpc.call(method, [...args]);
+      running.hasAnswered = true;
+      if (!answer.ok) throw fromWire(answer.error);
+      return answer.value as Answer; // what Memory's method of this name answers
+    } catch (error) {
+      throw asHelmdeckError(error); // such as an argument that cannot be sent to another thread
+    } finally {
+      this.#pending -= 1;
+      if (this.#pending === 0) running.worker.unref();
+    }
+  }
+
+  #ensureRunning(): Running {
+    if (this.#running !== undefined) return this.#running;
+    const waitMs = this.#restartAt - this.#clock();
+    if (waitMs > 0) {
+      throw unavailable(`The memory worker stopped; it is started again in ${Math.ceil(waitMs / 1_000)} s.`);
+    }
+    try {
+      this.#running = this.#start();
+    } catch (error) {
+      throw unavailable(`The memory worker cannot be started${nameOf(error)}.`);
+    }
+    return this.#running;
+  }
+
+  #start(): Running {
+    const worker = new Worker(this.#options.workerUrl, {
+      name: "helmdeck-memory",
+      workerData: this.#workerStart(),
+      argv: [],
+      execArgv: [],
+    });
+    worker.unref();
+    const rpc = createBirpc<WorkerFunctions, object>(
+      {},
+      {
+        post: (message) => worker.postMessage(message),
+        on: (listener) => worker.on("message", listener),
+        timeout: -1, // deadlines are the caller's
+      },
+    );
+    const running: Running = { worker, rpc, hasAnswered: false };
+    let cause: unknown;
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", (exitCode) => this.#onExit(running, exitCode, cause));
+    return running;
+  }
+
+  #workerStart(): WorkerStart {
+    const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs } = this.#options;
+    const { embeddings = NO_EMBEDDINGS, embedsEntries = true } = this.#options;
+    return {
+      ...{ databasePath, keyPath, embeddings, embedsEntries },
+      ...(configuredKey !== undefined && { configuredKey }),
+      env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
+      ...(sweepEveryMs !== undefined && { sweepEveryMs }),
+    };
+  }
+
+  #onExit(running: Running, exitCode: number, cause: unknown): void {
+    if (this.#running === running) this.#running = undefined;
+    this.#deaths = running.hasAnswered ? 1 : this.#deaths + 1;
+    this.#restartAt = this.#clock() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#deaths - 1));
+    running.rpc.$close(unavailable(`The memory worker stopped${nameOf(cause)} (exit code ${exitCode}).`));
+  }
+
+  async #closeRunning(): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    await within(
+      CLOSING_MS,
+      this.#send(running, "close", []).catch(() => undefined),
+    );
+    await running.worker.terminate();
+  }
+}
+
+/** When not even the worker can look: see `examineFailure` for what it says itself. */
+function failedReport(error: unknown): DoctorReport {
+  const { code, message } = asHelmdeckError(error);
+  const remedy = "Restart the gateway; if it stays, report this message.";
+  return { findings: [{ level: "error", check: "memory", message: `${code}: ${message}`, remedy }] };
+}
+
+function unavailable(message: string): HelmdeckError {
+  return new HelmdeckError("memory_unavailable", message);
+}
+
+/** Not its text, which may hold anything. */
+function nameOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return "";
+  return ` with ${"code" in cause ? String(cause.code) : cause.name}`;
+}
+
+function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, limitMs);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

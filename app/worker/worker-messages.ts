@@ -1,0 +1,63 @@
+/** What crosses between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
+import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/index.ts";
+import type { EmbeddingSettings } from "../embedding/embedding-settings.ts";
+import type { Memory } from "../memory.ts";
+
+/** The use cases that can be called across, and nothing else. */
+export const MEMORY_METHODS = [
+  "storeFact",
+  "getFact",
+  "listFacts",
+  "search",
+  "readDocument",
+  "forget",
+  "myMemory",
+  "defaults",
+  "corpusPage",
+  "callers",
+  "revision",
+  "recordPackRun",
+  "recordPipelineRun",
+  "warm",
+  "sweep",
+  "status",
+  "doctor",
+  "close",
+] as const satisfies readonly (keyof Memory)[];
+
+export type MemoryMethod = (typeof MEMORY_METHODS)[number];
+
+/** Data for the worker, by `workerData`: it may hold keys, so it never stands in arguments or the environment. */
+export interface WorkerStart {
+  readonly databasePath: string;
+  readonly keyPath: string;
+  readonly configuredKey?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly sweepEveryMs?: number;
+  readonly embeddings: EmbeddingSettings;
+  readonly embedsEntries: boolean;
+}
+
+/** Errors cross as data: structured cloning would strip class, code and details. */
+export type WireAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: WireError };
+
+export interface WireError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: ErrorDetails;
+}
+
+/** The worker's side of the channel. */
+export interface WorkerFunctions {
+  call(method: MemoryMethod, args: readonly unknown[]): Promise<WireAnswer>;
+}
+
+export function toWire({ code, message, details }: HelmdeckError): WireError {
+  return { code, message, details };
+}
+
+export function fromWire({ code, message, details }: WireError): HelmdeckError {
+  return new HelmdeckError(code, message, { details });
+}

@@ -1,0 +1,116 @@
+/** The worker's half: opens memory at the first call and answers calls from the main thread. */
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { createBirpc } from "birpc";
+import { asHelmdeckError, HelmdeckError, type SqliteDriver } from "../../engine/index.ts";
+import type { OpenMemory } from "../compose.ts";
+import type { Memory } from "../memory.ts";
+import { examineMemory, type OpenMemoryOptions, openMemory } from "../open-memory.ts";
+import { failedStatus } from "../overview.ts";
+import {
+  MEMORY_METHODS,
+  type MemoryMethod,
+  toWire,
+  type WireAnswer,
+  type WorkerFunctions,
+  type WorkerStart,
+} from "./worker-messages.ts";
+
+export interface ServeMemoryOptions {
+  readonly driver: SqliteDriver;
+  /** Default: the port to the thread that started this worker. */
+  readonly port?: MessagePort;
+  /** Default: what that thread sent along. */
+  readonly start?: WorkerStart;
+}
+
+/** Until then a failure to open is told to every caller; afterwards the next call tries anew, so that repairs heal. */
+const RETRY_OPENING_AFTER_MS = 2_000;
+
+/** Serves memory on a port, for a worker's entry file. Opens nothing before the first call. */
+export function serveMemory(options: ServeMemoryOptions): void {
+  const port = options.port ?? requirePort();
+  // The main thread of the same build wrote it: see WorkerStart.
+  const start = options.start ?? (workerData as WorkerStart);
+  const served = new ServedMemory({ ...start, driver: options.driver });
+  createBirpc<object, WorkerFunctions>(
+    { call: (method, args) => served.answer(method, args) },
+    {
+      post: (message) => port.postMessage(message),
+      on: (listener) => port.on("message", listener),
+      timeout: -1,
+    },
+  );
+}
+
+/** One memory that opens when it is needed, and again after a failure. */
+export class ServedMemory {
+  readonly #options: OpenMemoryOptions;
+  readonly #clock: () => number;
+  #opening: { readonly memory: Promise<OpenMemory>; failedAt?: number } | undefined;
+  #closed = false;
+
+  /** @param clock monotonic milliseconds */
+  constructor(options: OpenMemoryOptions, clock: () => number = () => performance.now()) {
+    this.#options = options;
+    this.#clock = clock;
+  }
+
+  /** Never rejects: a failure is an answer. */
+  async answer(method: MemoryMethod, args: readonly unknown[]): Promise<WireAnswer> {
+    try {
+      if (!MEMORY_METHODS.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
+      return { ok: true, value: await this.#call(method, args) };
+    } catch (error) {
+      return { ok: false, error: toWire(asHelmdeckError(error)) };
+    }
+  }
+
+  async #call(method: MemoryMethod, args: readonly unknown[]): Promise<unknown> {
+    if (method === "close") return this.#close();
+    if (this.#closed) throw new HelmdeckError("memory_unavailable", "Memory has been closed.");
+    const opened = await this.#open().then(
+      (memory) => ({ memory }),
+      (error: unknown) => ({ error }),
+    );
+    if ("memory" in opened) return callOn(opened.memory, method, args);
+    return this.#withoutMemory(method, opened.error);
+  }
+
+  /** Status and doctor have something to say about a memory that does not open; everything else fails with the cause. */
+  #withoutMemory(method: MemoryMethod, error: unknown): unknown {
+    const { databasePath, keyPath, driver } = this.#options;
+    if (method === "status")
+      return failedStatus({ databasePath, keySource: keyPath, driver: driver.name }, error);
+    if (method === "doctor") return examineMemory(this.#options);
+    throw error;
+  }
+
+  #open(): Promise<OpenMemory> {
+    const { failedAt } = this.#opening ?? {};
+    const isStale = failedAt !== undefined && this.#clock() - failedAt >= RETRY_OPENING_AFTER_MS;
+    if (this.#opening !== undefined && !isStale) return this.#opening.memory;
+    const opening: { memory: Promise<OpenMemory>; failedAt?: number } = { memory: openMemory(this.#options) };
+    opening.memory.catch(() => {
+      opening.failedAt = this.#clock();
+    });
+    this.#opening = opening;
+    return opening.memory;
+  }
+
+  async #close(): Promise<void> {
+    this.#closed = true;
+    const memory = await this.#opening?.memory.catch(() => undefined);
+    await memory?.close();
+  }
+}
+
+function callOn(memory: Memory, method: MemoryMethod, args: readonly unknown[]): unknown {
+  // The arguments are what the main thread's `Memory` was called with; each use case checks what it is handed.
+  const useCase = memory[method] as (...given: readonly unknown[]) => Promise<unknown>;
+  return useCase(...args);
+}
+
+function requirePort(): MessagePort {
+  if (parentPort !== null) return parentPort;
+  throw new HelmdeckError("internal", "The memory worker's file was not started as a worker.");
+}

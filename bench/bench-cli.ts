@@ -1,0 +1,111 @@
+/** How long the command `helmdeck-memory` takes from a cold start at 10,000 entries, each time in a process of its own. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildAll, DIST } from "../scripts/build/build.ts";
+
+export interface Measured {
+  readonly title: string;
+  readonly markdown: string;
+  readonly json: unknown;
+}
+
+const ENTRIES = 10_000;
+const ROUNDS = 15;
+/** The promise: a search answers in under this from a cold start. */
+const PROMISED_SEARCH_MS = 600;
+
+const ENTRY = join(DIST, "helmdeck-memory.mjs");
+
+/** Imports the entries, then times commands in turn, so that a busy machine slows all of them alike. */
+export async function measureCli(): Promise<Measured> {
+  await buildAll();
+  const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-cli-"));
+  try {
+    const run = (args: readonly string[]) => timed(home, [ENTRY, ...args]);
+    writeFileSync(join(home, "facts.jsonl"), factLines(ENTRIES));
+    const importMs = run(["import", "facts.jsonl"]).ms;
+    const cases = [
+      { name: "`node` alone, for comparison", work: () => timed(home, ["-e", "0"]) },
+      { name: "`--version`", work: () => run(["--version"]) },
+      { name: "`get`", work: () => run(["get", "topic-77/fact-777"]) },
+      { name: "`search`", work: () => run(["search", "which harbour does the copper ledger name"]) },
+      { name: "`search --json`", work: () => run(["search", "copper ledger harbour", "--json"]) },
+    ].map((one) => ({ ...one, ms: [] as number[] }));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const one of cases) one.ms.push(one.work().ms);
+    }
+    return report(importMs, cases);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function timed(home: string, args: readonly string[]): { readonly ms: number; readonly stdout: string } {
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: home,
+    env: { PATH: process.env.PATH, HOME: home },
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const ms = performance.now() - started;
+  if (status !== 0) throw new Error(`${args.slice(1).join(" ")} ended with ${status}: ${stderr}`);
+  return { ms, stdout };
+}
+
+interface Case {
+  readonly name: string;
+  readonly ms: readonly number[];
+}
+
+function report(importMs: number, cases: readonly Case[]): Measured {
+  const rows = cases.map(({ name, ms }) => ({ name, p50: quantile(ms, 0.5), p95: quantile(ms, 0.95), ms }));
+  const importPerSecond = Math.round(ENTRIES / (importMs / 1_000));
+  return {
+    title: `The command from a cold start, ${ENTRIES} entries`,
+    markdown: [
+      `Process start to process end, ${ROUNDS} rounds, as built. \`search\` is promised under ${PROMISED_SEARCH_MS} ms.`,
+      "",
+      "| command | p50 ms | p95 ms |",
+      "|---|---:|---:|",
+      ...rows.map(({ name, p50, p95 }) => `| ${name} | ${p50.toFixed(0)} | ${p95.toFixed(0)} |`),
+      "",
+      `\`import\` of ${ENTRIES} lines: ${(importMs / 1_000).toFixed(1)} s, ${importPerSecond} a second.`,
+    ].join("\n"),
+    json: {
+      entries: ENTRIES,
+      rounds: ROUNDS,
+      importMs,
+      promisedSearchMs: PROMISED_SEARCH_MS,
+      commands: rows,
+    },
+  };
+}
+
+/** Nearest rank. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+const WORDS =
+  "copper ledger harbour lantern meadow orbit paper quartz river saddle timber umbrella valley willow anchor basket candle desert engine falcon garden hammer island jacket kettle ladder magnet needle oyster pencil rocket spider tunnel violin wagon yellow zebra bridge cotton dragon".split(
+    " ",
+  );
+
+/** Facts of twelve words each, the same in every run. */
+function factLines(count: number): string {
+  let seed = 42;
+  const word = () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return WORDS[(seed >>> 8) % WORDS.length];
+  };
+  return Array.from({ length: count }, (_none, index) => {
+    const value = Array.from({ length: 12 }, word).join(" ");
+    return JSON.stringify({ key: `topic-${index % 100}/fact-${index}`, value: `${value}.` });
+  }).join("\n");
+}
+
+if (import.meta.main) console.log((await measureCli()).markdown);

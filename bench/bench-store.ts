@@ -1,0 +1,213 @@
+/**
+ * How many sealed, durable puts per second the SQLite store takes, singly and in batches, beside the same table without
+ * sealing, on both drivers, in one run. `node bench/bench-store.ts` prints the table; bench/speed.ts takes `measureStore`.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  betterSqliteDriver,
+  type MemoryStore,
+  type NewEntry,
+  namespaceOf,
+  nodeSqliteDriver,
+  openSqliteStore,
+  parseKey,
+  type SqliteDriver,
+} from "../engine/index.ts";
+
+export interface StoreBenchOptions {
+  /** Times that everything is measured, in turn, so that a busy moment meets all alike; the median counts. */
+  readonly rounds?: number;
+  readonly singlePuts?: number;
+  /** Of a thousand each. */
+  readonly batches?: number;
+}
+
+export interface BenchTable {
+  readonly title: string;
+  readonly markdown: string;
+  readonly json: unknown;
+}
+
+/** One subject in one round. */
+interface Figures {
+  readonly singlePerSecond: number;
+  readonly batchedPerSecond: number;
+  /** All entries of the batches, read and opened. */
+  readonly readPerSecond: number;
+}
+
+interface Subject {
+  readonly name: string;
+  measure(folder: string, load: Load): Promise<Figures>;
+}
+
+interface Load {
+  readonly singles: readonly NewEntry[];
+  readonly batches: readonly (readonly NewEntry[])[];
+}
+
+const BATCH_SIZE = 1_000;
+const KEY = parseKey("5a".repeat(32), "benchmark");
+const OWNER = namespaceOf("bench");
+
+/** What the store sets at open (engine/store/sqlite/open-sqlite.ts). */
+const SAME_PRAGMAS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA fullfsync = ON;
+  PRAGMA checkpoint_fullfsync = ON;
+  PRAGMA secure_delete = ON;
+  PRAGMA temp_store = MEMORY;
+`;
+
+export async function measureStore(options: StoreBenchOptions = {}): Promise<BenchTable> {
+  const { rounds = 5, singlePuts = 300, batches = 10 } = options;
+  const load = makeLoad(singlePuts, batches);
+  const subjects = [betterSqliteDriver, nodeSqliteDriver].flatMap((driver) => [sealed(driver), bare(driver)]);
+  const measured = new Map(subjects.map((subject) => [subject.name, [] as Figures[]]));
+  for (let round = 0; round < rounds; round++) {
+    for (const subject of subjects) measured.get(subject.name)?.push(await inFolder(subject, load));
+  }
+  const rows = [...measured].map(([name, figures]) => ({ name, ...medianOf(figures), rounds: figures }));
+  return {
+    title: `Store: ${singlePuts} single puts, ${batches} batches of ${BATCH_SIZE}, values of 200 bytes`,
+    markdown: toMarkdown(rows),
+    json: { rounds, singlePuts, batches, batchSize: BATCH_SIZE, rows },
+  };
+}
+
+/** Values of a length that facts have; none compresses or repeats. */
+function makeLoad(singlePuts: number, batches: number): Load {
+  let made = 0;
+  const next = (): NewEntry => ({
+    namespace: OWNER,
+    origin: "fact",
+    key: `team/topic-${made % 97}/entry-${made++}`,
+    value: Buffer.from(
+      `Entry ${made} says what somebody prefers, `.padEnd(200, `and why (${made * 7_919}); `),
+    ),
+    category: "user_facts",
+    tags: ["bench", `tag-${made % 13}`],
+    expiresAt: Date.now() + 7_776_000_000,
+  });
+  const many = (count: number): readonly NewEntry[] => Array.from({ length: count }, next);
+  return { singles: many(singlePuts), batches: Array.from({ length: batches }, () => many(BATCH_SIZE)) };
+}
+
+function sealed(driver: SqliteDriver): Subject {
+  return {
+    name: `sealed store, ${driver.name}`,
+    measure: async (folder, { singles, batches }) => {
+      const store = await openSqliteStore({ path: join(folder, "memory.sqlite"), key: KEY, driver });
+      const single = await timed(async () => {
+        for (const entry of singles) await store.put(entry);
+      });
+      const batched = await timed(async () => {
+        for (const batch of batches) await store.putMany(batch);
+      });
+      const read = await timed(() => readAll(store));
+      await store.close();
+      return figuresOf({ singles, batches }, single, batched, read);
+    },
+  };
+}
+
+/** The same table with its indexes, and the same settings, but values as they are, and no reading back or counting. */
+function bare(driver: SqliteDriver): Subject {
+  return {
+    name: `bare table, ${driver.name}`,
+    measure: async (folder, { singles, batches }) => {
+      const path = join(folder, "memory.sqlite");
+      await (await openSqliteStore({ path, key: KEY, driver })).close();
+      const connection = await driver.open(path, "write");
+      connection.exec(SAME_PRAGMAS);
+      const insert = connection.prepare(
+        "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, zeroblob(32), ?)",
+      );
+      let seq = 0;
+      const write = (entries: readonly NewEntry[]): void => {
+        connection.exec("BEGIN IMMEDIATE");
+        for (const { namespace, origin, key, category, tags, expiresAt = null, value } of entries) {
+          const id = `mem_${randomBytes(16).toString("hex")}`;
+          const now = Date.now();
+          const labels = [namespace, origin, key, category, JSON.stringify(tags)] as const;
+          insert.run(++seq, id, ...labels, now, now, expiresAt, value);
+        }
+        connection.exec("COMMIT");
+      };
+      const single = await timed(() => {
+        for (const entry of singles) write([entry]);
+      });
+      const batched = await timed(() => {
+        for (const batch of batches) write(batch);
+      });
+      const select = connection.prepare("SELECT * FROM entries WHERE namespace = ? AND seq > 0 ORDER BY seq");
+      const read = await timed(() => select.all(OWNER));
+      connection.close();
+      return figuresOf({ singles, batches }, single, batched, read);
+    },
+  };
+}
+
+async function readAll(store: MemoryStore): Promise<void> {
+  for (let since = 0, more = true; more; ) {
+    const changes = await store.changes({ namespace: OWNER, since, limit: 10_000 });
+    if (changes.kind === "start_over" || changes.unreadable.length > 0)
+      throw new Error("the store lost something");
+    ({ cursor: since, more } = changes);
+  }
+}
+
+async function timed(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1_000;
+}
+
+function figuresOf({ singles, batches }: Load, single: number, batched: number, read: number): Figures {
+  const batchedCount = batches.length * BATCH_SIZE;
+  return {
+    singlePerSecond: Math.round(singles.length / single),
+    batchedPerSecond: Math.round(batchedCount / batched),
+    readPerSecond: Math.round((singles.length + batchedCount) / read),
+  };
+}
+
+async function inFolder(subject: Subject, load: Load): Promise<Figures> {
+  const folder = await mkdtemp(join(tmpdir(), "helmdeck-memory-bench-"));
+  try {
+    return await subject.measure(folder, load);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function medianOf(figures: readonly Figures[]): Figures {
+  const middle = (field: keyof Figures): number => {
+    const sorted = figures.map((one) => one[field]).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  };
+  return {
+    singlePerSecond: middle("singlePerSecond"),
+    batchedPerSecond: middle("batchedPerSecond"),
+    readPerSecond: middle("readPerSecond"),
+  };
+}
+
+function toMarkdown(rows: readonly ({ readonly name: string } & Figures)[]): string {
+  return [
+    "| | single puts/s | batched puts/s | entries read/s |",
+    "|---|---:|---:|---:|",
+    ...rows.map(
+      (row) => `| ${row.name} | ${row.singlePerSecond} | ${row.batchedPerSecond} | ${row.readPerSecond} |`,
+    ),
+  ].join("\n");
+}
+
+if (import.meta.main) {
+  const { title, markdown } = await measureStore();
+  console.log(`${title}\n\n${markdown}`);
+}

@@ -1,0 +1,89 @@
+/**
+ * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--write]`: recall on conversations,
+ * on facts asked for in other words, and on people's facts; keywords, vectors and both side by side.
+ */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Embedder } from "../../recall/index.ts";
+import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/index.ts";
+import { keepRaw, RAW_FOLDER, showSection, writeSection } from "../bench-report.ts";
+import type { Measured } from "../measured.ts";
+import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";
+import { keepEmbeddings } from "./kept-embeddings.ts";
+import { askConversations, conversationsSection } from "./locomo.ts";
+import { askParaphrases, paraphrasesSection } from "./paraphrases.ts";
+import { measurePeopleFacts, peopleFactsSection } from "./people-facts.ts";
+import { measurePossibleHits, possibleHitsSection } from "./possible-hits.ts";
+import { type Bench, openBench } from "./recall-systems.ts";
+
+const DEFAULT_DATA = fileURLToPath(new URL("../../../shared/data/locomo-dev", import.meta.url));
+/** What `npm run bench:embedder` serves. */
+const DEFAULT_MODEL = "all-minilm:l6-v2";
+const NO_EMBEDDER = "none";
+
+/** Undefined, with the reason on standard error, when there is nothing to read. */
+function findConversations(
+  data: string | undefined,
+  locomo: string | undefined,
+): readonly Conversation[] | undefined {
+  if (locomo !== undefined) return conversationsOfPublished(locomo);
+  const folder = data ?? process.env.HELMDECK_LOCOMO_DIR ?? DEFAULT_DATA;
+  const conversations = existsSync(folder) ? conversationsOfFolder(folder) : [];
+  if (conversations.length > 0) return conversations;
+  console.error(
+    "No conversations found. LoCoMo is not part of this repository (CC BY-NC 4.0). Either\n" +
+      "  --locomo FILE  the published locomo10.json (github.com/snap-research/locomo), or\n" +
+      "  --data DIR     a folder of NAME.facts.jsonl and NAME.questions.jsonl (or HELMDECK_LOCOMO_DIR).\n" +
+      "Only the facts of test/data are measured now.",
+  );
+  return undefined;
+}
+
+/** An Ollama server's model whose answers are kept under bench/results/: a second run asks it nothing. */
+export function benchEmbedder(address: string, model: string = DEFAULT_MODEL): Embedder {
+  return keepEmbeddings(createOllamaEmbedder(createOllamaSidecar({ address }), { model }), RAW_FOLDER);
+}
+
+async function measure(
+  bench: Bench,
+  conversations: readonly Conversation[] | undefined,
+  embeddedBy: string,
+): Promise<readonly Measured[]> {
+  const sections = [paraphrasesSection(await askParaphrases(bench), embeddedBy)];
+  sections.push(peopleFactsSection(await measurePeopleFacts(bench), embeddedBy));
+  sections.push(possibleHitsSection(await measurePossibleHits(bench), embeddedBy));
+  if (conversations !== undefined) {
+    sections.push(
+      conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),
+    );
+  }
+  return sections;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      embedder: { type: "string", default: NO_EMBEDDER },
+      model: { type: "string" },
+      data: { type: "string" },
+      locomo: { type: "string" },
+      write: { type: "boolean", default: false },
+    },
+  });
+  const conversations = findConversations(values.data, values.locomo);
+  const embedder = values.embedder === NO_EMBEDDER ? undefined : benchEmbedder(values.embedder, values.model);
+  const bench = await openBench(embedder);
+  try {
+    const embeddedBy = embedder === undefined ? "no embeddings" : `embedded by ${embedder.model}`;
+    const sections = await measure(bench, conversations, embeddedBy);
+    for (const section of sections) showSection(section);
+    console.log(`\nRaw answers: ${keepRaw("recall", sections)}`);
+    if (values.write) for (const section of sections) writeSection(section);
+  } finally {
+    await bench.close();
+    embedder?.close();
+  }
+}
+
+if (import.meta.main) await main();

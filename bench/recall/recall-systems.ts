@@ -1,0 +1,91 @@
+/** What is compared: the ways of searching one subject's memory, each filled with the same facts. */
+import { namespaceOf } from "../../engine/index.ts";
+import type { Embedder } from "../../recall/index.ts";
+import { type BenchMemory, EVERY_CANDIDATE, openBenchMemory, openHybridSearch } from "./bench-memory.ts";
+import { exactVectorsOver } from "./exact-vectors.ts";
+import { fts5Over } from "./fts5.ts";
+
+/**
+ * `keyword` and `hybrid` are what the plugin shows, `…Sure` the same without possible hits, `…Candidates` with every candidate
+ * for one, `…Uncut` the same rankings with nothing cut off. `vector` is meaning alone, by exact comparison: it never stays
+ * silent. `fts5` is SQLite's full-text search.
+ */
+export const SYSTEMS = {
+  keywordSure: "keywords, sure hits alone",
+  keyword: "keywords, as the plugin shows them",
+  keywordCandidates: "keywords, every candidate",
+  keywordUncut: "keywords, before the cut-off",
+  vector: "vectors alone, exact, no cut-off",
+  hybridSure: "hybrid, sure hits alone",
+  hybrid: "hybrid, as the plugin shows it",
+  hybridCandidates: "hybrid, every candidate",
+  hybridUncut: "hybrid, before the cut-off",
+  fts5: "SQLite FTS5, stemmed, BM25",
+} as const;
+export type SystemId = keyof typeof SYSTEMS;
+
+export interface Hit {
+  readonly key: string;
+  readonly score: number;
+  readonly possible?: true;
+}
+
+export type Search = (query: string, limit: number) => Promise<readonly Hit[]>;
+export type Systems = ReadonlyMap<SystemId, Search>;
+
+export interface Bench {
+  /** Lines as `import` reads them go into each system's memory of the subject; throws when one is refused. */
+  fill(subject: string, lines: readonly object[]): Promise<Systems>;
+  close(): Promise<void>;
+}
+
+/** Without an embedder: keywords and FTS5. The embedder stays the caller's to close. */
+export async function openBench(embedder?: Embedder): Promise<Bench> {
+  const keyword = await openBenchMemory();
+  const meaning = embedder && openMeaning(keyword, embedder);
+  return {
+    async fill(subject, lines) {
+      await keyword.fill(subject, lines);
+      const searchFts5 = fts5Over(await keyword.entries(namespaceOf(subject)));
+      return new Map<SystemId, Search>([
+        ["keywordSure", (query, limit) => keyword.sure(subject, query, limit)],
+        ["keyword", (query, limit) => keyword.shown(subject, query, limit)],
+        ["keywordCandidates", (query, limit) => keyword.candidates(subject, query, limit)],
+        ["keywordUncut", (query, limit) => keyword.ranked(subject, query, limit)],
+        ["fts5", async (query, limit) => searchFts5(query, limit).map((key) => ({ key, score: 0 }))],
+        ...((await meaning?.over(subject)) ?? []),
+      ]);
+    },
+    async close() {
+      meaning?.close();
+      await keyword.close();
+    },
+  };
+}
+
+/** The systems that need an embedder, over a memory that is filled. */
+function openMeaning(memory: BenchMemory, embedder: Embedder) {
+  const { store } = memory.memory;
+  const hybrid = openHybridSearch(store, embedder);
+  const candidates = openHybridSearch(store, embedder, EVERY_CANDIDATE);
+  const uncut = openHybridSearch(store, embedder, { cutOff: false });
+  return {
+    async over(subject: string): Promise<readonly (readonly [SystemId, Search])[]> {
+      await hybrid.fill(subject);
+      await candidates.fill(subject);
+      await uncut.fill(subject);
+      return [
+        ["vector", await exactVectorsOver(await memory.entries(namespaceOf(subject)), embedder)],
+        ["hybridSure", (query, limit) => hybrid.sure(subject, query, limit)],
+        ["hybrid", (query, limit) => hybrid.search(subject, query, limit)],
+        ["hybridCandidates", (query, limit) => candidates.search(subject, query, limit)],
+        ["hybridUncut", (query, limit) => uncut.search(subject, query, limit)],
+      ];
+    },
+    close() {
+      hybrid.close();
+      candidates.close();
+      uncut.close();
+    },
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * `npm run bench:server [-- --write]`: facts stored and read per second over REST, beside the same hono over a bare table.
+ *
+ * The difference is the price of what the bare one does not do: authentication, the facts policy, sealing, the change feed,
+ * counting what was replaced, limits and guards. Client and servers share the machine; both servers sync every write.
+ */
+import { parseArgs } from "node:util";
+import autocannon from "autocannon";
+import { buildAll } from "../../scripts/build/build.ts";
+import { keepRaw, showSection, writeSection } from "../bench-report.ts";
+import { type Measured, quantile, table } from "../measured.ts";
+import { type RunningServer, SUBJECTS } from "./subjects.ts";
+
+const CONNECTIONS = [1, 8, 64] as const;
+const SECONDS = 8;
+const WARM_UP_SECONDS = 2;
+const VALUE =
+  "Deploys go through Konflux, never straight to the cluster; ask in the release channel first. ".repeat(2);
+
+interface Sample {
+  readonly server: string;
+  readonly work: "store" | "read";
+  readonly connections: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+}
+
+interface Residence {
+  readonly server: string;
+  readonly beforeMb: number;
+  readonly afterMb: number;
+  readonly stored: number;
+}
+
+export async function measureServer(onProgress: (message: string) => void): Promise<Measured> {
+  await buildAll();
+  const samples: Sample[] = [];
+  const residences: Residence[] = [];
+  for (const { name, start } of SUBJECTS) {
+    const server = await start();
+    try {
+      const beforeMb = server.residentMb();
+      const keys = new Keys();
+      await load(server, "store", 8, WARM_UP_SECONDS, keys);
+      for (const work of ["store", "read"] as const) {
+        for (const connections of CONNECTIONS) {
+          onProgress(`${name.replaceAll("*", "")}: ${work}, ${connections} connections`);
+          samples.push({ server: name, ...(await load(server, work, connections, SECONDS, keys)) });
+        }
+      }
+      residences.push({ server: name, beforeMb, afterMb: server.residentMb(), stored: keys.stored });
+    } finally {
+      await server.stop();
+    }
+  }
+  return report(samples, residences);
+}
+
+/** Every write is a new fact; every read is of one that was written, all over the table. */
+class Keys {
+  stored = 0;
+  #written = 0;
+  #read = 0;
+
+  toWrite(): string {
+    return keyOf(this.#written++);
+  }
+
+  toRead(): string {
+    return keyOf((this.#read++ * 7_919) % this.stored);
+  }
+}
+
+function keyOf(number: number): string {
+  return `team/topic-${number % 97}/fact-${number}`;
+}
+
+async function load(
+  server: RunningServer,
+  work: Sample["work"],
+  connections: number,
+  seconds: number,
+  keys: Keys,
+): Promise<Omit<Sample, "server">> {
+  const setupRequest = (request: autocannon.Request): autocannon.Request =>
+    work === "store"
+      ? {
+          ...request,
+          method: "POST",
+          path: "/api/v1/memory/store",
+          body: JSON.stringify({ key: keys.toWrite(), value: VALUE }),
+        }
+      : { ...request, method: "GET", path: `/api/v1/memory/facts/${encodeURIComponent(keys.toRead())}` };
+  const times: number[] = [];
+  const started = performance.now();
+  await cannon(
+    {
+      url: server.url,
+      connections,
+      duration: seconds,
+      headers: { ...server.headers, "content-type": "application/json" },
+      requests: [{ setupRequest }],
+    },
+    (statusCode, milliseconds) => {
+      if (statusCode !== 200) throw new Error(`${work} was answered with ${statusCode}`);
+      times.push(milliseconds);
+      if (work === "store") keys.stored += 1;
+    },
+  );
+  return {
+    work,
+    connections,
+    perSecond: times.length / ((performance.now() - started) / 1_000),
+    p50Ms: quantile(times, 0.5),
+    p95Ms: quantile(times, 0.95),
+  };
+}
+
+function cannon(
+  options: autocannon.Options,
+  onResponse: (statusCode: number, milliseconds: number) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const instance = autocannon(options, (error) => (error ? reject(error) : resolve()));
+    instance.on("response", (_client, statusCode, _bytes, milliseconds) => {
+      onResponse(statusCode, milliseconds);
+    });
+  });
+}
+
+function report(samples: readonly Sample[], residences: readonly Residence[]): Measured {
+  const rows = samples.map(({ server, work, connections, perSecond, p50Ms, p95Ms }) => [
+    server,
+    work,
+    String(connections),
+    perSecond.toFixed(0),
+    p50Ms.toFixed(2),
+    p95Ms.toFixed(2),
+  ]);
+  const memory = residences.map(({ server, beforeMb, afterMb, stored }) => [
+    server,
+    beforeMb.toFixed(0),
+    afterMb.toFixed(0),
+    String(stored),
+  ]);
+  return {
+    title: "The server: facts over REST",
+    markdown: [
+      `Values of ${VALUE.length} bytes, ${SECONDS} s each, one process each, client and server on one machine. Ours authenticates every request (HS256), checks it, seals the value, notes the change and says what was replaced; the bare one parses JSON and writes a row. Both sync every write to disk.`,
+      "",
+      table(["server", "work", "connections", "per second", "p50 ms", "p95 ms"], rows),
+      "",
+      table(["server", "resident MB before", "after", "facts stored"], memory),
+    ].join("\n"),
+    json: { samples, residences },
+  };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });
+  const section = await measureServer((message) => console.error(`… ${message}`));
+  showSection(section);
+  if (values.write) writeSection(section);
+  console.log(`\nRaw figures: ${keepRaw("server", [section])}`);
+}

@@ -1,0 +1,142 @@
+/** Search by meaning at three sizes beside exact search and sqlite-vec: each system and size in a process of its own. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Measured, mean, table } from "../measured.ts";
+import { fillWithVectors } from "./filled.ts";
+import { DIMENSIONS } from "./made-vectors.ts";
+import type { VectorSample } from "./vectors-child.ts";
+
+export interface VectorBenchOptions {
+  readonly sizes?: readonly number[];
+  readonly onProgress?: (message: string) => void;
+}
+
+const SIZES = [1_000, 10_000, 100_000];
+const CHILD = fileURLToPath(new URL("vectors-child.ts", import.meta.url));
+const PATIENCE_MS = 15 * 60_000;
+const SQLITE_VEC = "sqlite-vec@0.1.9";
+
+const NAMES: Readonly<Record<string, string>> = {
+  ours: "**ours**",
+  exact: "exact, plain TypeScript",
+  "sqlite-vec": "sqlite-vec, float",
+};
+
+interface Row extends VectorSample {
+  readonly entries: number;
+  /** Of the ten nearest that the exact search finds, the share that is among this one's ten. */
+  readonly agreement: number;
+}
+
+export async function measureVectors({
+  sizes = SIZES,
+  onProgress = () => {},
+}: VectorBenchOptions = {}): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-vectors-"));
+  try {
+    onProgress(`${SQLITE_VEC}, for comparison alone`);
+    const extension = fetchSqliteVec(folder);
+    const rows: Row[] = [];
+    for (const entries of sizes) rows.push(...(await measureSize(folder, entries, extension, onProgress)));
+    return section(rows, extension !== undefined);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureSize(
+  parent: string,
+  entries: number,
+  extension: string | undefined,
+  onProgress: (message: string) => void,
+): Promise<readonly Row[]> {
+  const size = entries.toLocaleString("en");
+  const folder = mkdtempSync(join(parent, "memory-"));
+  onProgress(`filling a memory with ${size} entries and their vectors`);
+  await fillWithVectors(folder, entries);
+  const systems = ["exact", "ours", ...(extension === undefined ? [] : ["sqlite-vec"])];
+  const samples = systems.map((system) => {
+    onProgress(`${system} at ${size} entries`);
+    return measureInChild(system, folder, extension ?? "");
+  });
+  rmSync(folder, { recursive: true });
+  const [exact] = samples;
+  return samples.map((sample) => ({ ...sample, entries, agreement: agreementOf(sample, exact ?? sample) }));
+}
+
+function measureInChild(system: string, folder: string, extension: string): VectorSample {
+  const child = spawnSync(process.execPath, ["--expose-gc", CHILD, system, folder, extension], {
+    encoding: "utf8",
+    timeout: PATIENCE_MS,
+  });
+  if (child.status !== 0) throw new Error(`${system} failed: ${child.stderr}`);
+  return JSON.parse(child.stdout) as VectorSample; // what child.ts prints
+}
+
+function agreementOf({ nearest }: VectorSample, exact: VectorSample): number {
+  return mean(
+    exact.nearest.map((wanted, question) => {
+      const got = new Set(nearest[question]);
+      return wanted.filter((key) => got.has(key)).length / wanted.length;
+    }),
+  );
+}
+
+/** The path of the loadable extension, or undefined where the registry or a build for this machine is missing. */
+function fetchSqliteVec(folder: string): string | undefined {
+  try {
+    const args = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, SQLITE_VEC];
+    execFileSync("npm", args, { stdio: "ignore", timeout: 120_000 });
+    const module: unknown = createRequire(join(folder, "package.json"))("sqlite-vec");
+    const { getLoadablePath } = module as { getLoadablePath(): string }; // sqlite-vec's documented function
+    return getLoadablePath();
+  } catch {
+    return undefined;
+  }
+}
+
+function section(rows: readonly Row[], hasSqliteVec: boolean): Measured {
+  const head = [
+    "system",
+    "entries",
+    "vectors p50 ms",
+    "p95 ms",
+    "of the processor",
+    "hybrid p50 ms",
+    "p95 ms",
+    "of the processor",
+    "first answer ms",
+    "all in memory ms",
+    "longest slice ms",
+    "resident MB",
+    "of the true ten",
+  ];
+  return {
+    title: "Search by meaning",
+    markdown: [
+      `Made vectors of ${DIMENSIONS} dimensions in heaps, ten hits wanted; embedding takes no time here. Hybrid is the whole search, by words and by meaning. Of the processor: the mean of what one search takes of it, which a busy machine does not change much. Ours starts as the plugin's worker does, from the sealed database and its cache of vectors: the first answer is by keywords while vectors are still read, and both times are since the process was started. The longest slice is processor time between two turns of the event loop until all is in memory. Resident: what the process holds beyond an empty one, texts and keywords included with ours, entries and vectors with the others.${hasSqliteVec ? "" : " sqlite-vec could not be had here, so it is missing."}`,
+      table(head, rows.map(cellsOf)),
+    ].join("\n\n"),
+    json: rows,
+  };
+}
+
+function cellsOf(row: Row): readonly string[] {
+  const ms = (value: number | undefined, digits = 2) => value?.toFixed(digits) ?? "";
+  return [
+    NAMES[row.system] ?? row.system,
+    row.entries.toLocaleString("en"),
+    ...[row.vectors, row.hybrid].flatMap((times) =>
+      [times?.p50Ms, times?.p95Ms, times?.processorMs].map((value) => ms(value)),
+    ),
+    ms(row.firstAnswerMs, 0),
+    ms(row.completeMs, 0),
+    row.system === "ours" ? ms(row.longestSliceMs, 1) : "all at once",
+    (row.residentBytes / 2 ** 20).toFixed(0),
+    `${(100 * row.agreement).toFixed(1)} %`,
+  ];
+}

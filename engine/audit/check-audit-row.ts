@@ -1,0 +1,158 @@
+/** What an audit row must look like, when it is written, imported, or read back from the store. */
+import * as z from "zod/mini";
+import { HelmdeckError } from "../errors.ts";
+import { problemOfName } from "../facts/hostile-text.ts";
+import { fieldOf, ruleOf } from "../schema-issues.ts";
+import type { AuditFinding, PackAudit, PipelineAudit } from "./audit-rows.ts";
+import { learnableInputs } from "./learnable.ts";
+
+export const AUDIT_LIMITS = {
+  nameBytes: 256,
+  wordCharacters: 128,
+  fileCharacters: 512,
+  findings: 50,
+} as const;
+
+/** The last second of the year 9999, the last one that RFC 3339 can write. */
+const LAST_SECOND = 253_402_300_799;
+
+const harmless = z.refine<string>((text) => problemOfName(text) === undefined, {
+  error: "holds a control or invisible character",
+});
+
+const name = z.string().check(
+  z.trim(),
+  z.minLength(1, "must not be empty"),
+  z.refine((text: string) => Buffer.byteLength(text) <= AUDIT_LIMITS.nameBytes, {
+    error: `may have at most ${AUDIT_LIMITS.nameBytes} bytes`,
+  }),
+  harmless,
+);
+
+const finding = z.object({
+  code: word(AUDIT_LIMITS.wordCharacters),
+  severity: word(AUDIT_LIMITS.wordCharacters),
+  file: z.exactOptional(word(AUDIT_LIMITS.fileCharacters)),
+});
+
+const listedFindings = z.object({ findings: z.array(z.unknown()) });
+
+const shared = {
+  at_unix: z
+    .int("must be whole seconds since 1970")
+    .check(z.gte(0, "must not lie before 1970"), z.lte(LAST_SECOND, "must be seconds, not milliseconds")),
+  duration_ms: z.exactOptional(z.number().check(z.gte(0, "must not be negative"))),
+  learn_inputs: z.exactOptional(z.record(z.string(), z.string())),
+};
+
+const packShape = {
+  pack: name,
+  version: z.exactOptional(word(AUDIT_LIMITS.wordCharacters)),
+  outcome: word(AUDIT_LIMITS.wordCharacters),
+  ...shared,
+  findings: z.exactOptional(
+    z.array(finding).check(z.maxLength(AUDIT_LIMITS.findings, `may be at most ${AUDIT_LIMITS.findings}`)),
+  ),
+};
+
+const pipelineShape = {
+  pipeline: name,
+  run_id: word(AUDIT_LIMITS.wordCharacters),
+  outcome: z.enum(["succeeded", "failed", "cancelled"], "must be succeeded, failed or cancelled"),
+  ...shared,
+};
+
+// Writers must know what they write; readers let pass what a later version may have added.
+const strictPack = z.strictObject(packShape);
+const strictPipeline = z.strictObject(pipelineShape);
+const readablePack = z.object(packShape);
+const readablePipeline = z.object(pipelineShape);
+
+/** The row, with only those inputs that are learnt from, or `invalid_input` naming the field; unknown ones are refused. */
+export function checkPackAudit(row: unknown): PackAudit {
+  return requireRow(strictPack.safeParse(row, { reportInput: true }), packRow);
+}
+
+/** As {@link checkPackAudit}. */
+export function checkPipelineAudit(row: unknown): PipelineAudit {
+  return requireRow(strictPipeline.safeParse(row, { reportInput: true }), pipelineRow);
+}
+
+/** A row read back: undefined when it is not one. */
+export function readPackAudit(row: unknown): PackAudit | undefined {
+  const parsed = readablePack.safeParse(row);
+  return parsed.success ? packRow(parsed.data) : undefined;
+}
+
+/** As {@link readPackAudit}. */
+export function readPipelineAudit(row: unknown): PipelineAudit | undefined {
+  const parsed = readablePipeline.safeParse(row);
+  return parsed.success ? pipelineRow(parsed.data) : undefined;
+}
+
+function word(most: number) {
+  return z
+    .string()
+    .check(
+      z.trim(),
+      z.minLength(1, "must not be empty"),
+      z.maxLength(most, `may have at most ${most} characters`),
+      harmless,
+    );
+}
+
+function packRow({ pack, version, outcome, findings, ...rest }: z.output<typeof readablePack>): PackAudit {
+  return {
+    pack,
+    ...(version === undefined ? {} : { version }),
+    outcome,
+    ...sharedRow(rest),
+    ...(findings === undefined || findings.length === 0
+      ? {}
+      : { findings: findings satisfies AuditFinding[] }),
+  };
+}
+
+function pipelineRow({
+  pipeline,
+  run_id,
+  outcome,
+  ...rest
+}: z.output<typeof readablePipeline>): PipelineAudit {
+  return { pipeline, run_id, outcome, ...sharedRow(rest) };
+}
+
+interface SharedFields {
+  readonly at_unix: number;
+  readonly duration_ms?: number;
+  readonly learn_inputs?: Readonly<Record<string, string>>;
+}
+
+function sharedRow({ at_unix, duration_ms, learn_inputs }: SharedFields): SharedFields {
+  const inputs = learnableInputs(learn_inputs);
+  return {
+    at_unix,
+    ...(duration_ms === undefined ? {} : { duration_ms: Math.round(duration_ms) }),
+    ...(inputs === undefined ? {} : { learn_inputs: inputs }),
+  };
+}
+
+/** The findings that an output lists under `findings`; what is not well formed is left out, as is what is beyond 50. */
+export function findingsOf(output: unknown): readonly AuditFinding[] {
+  const listed = listedFindings.safeParse(output);
+  if (!listed.success) return [];
+  const wellFormed = listed.data.findings.flatMap((entry) => finding.safeParse(entry).data ?? []);
+  return wellFormed.slice(0, AUDIT_LIMITS.findings);
+}
+
+function requireRow<Parsed, Row>(
+  result: z.core.util.SafeParseResult<Parsed>,
+  rowOf: (parsed: Parsed) => Row,
+): Row {
+  if (result.success) return rowOf(result.data);
+  const issue = result.error.issues[0];
+  const field = issue === undefined ? "" : fieldOf(issue);
+  throw new HelmdeckError("invalid_input", `The audit row's ${field || "text"} ${ruleOf(issue)}.`, {
+    details: { field },
+  });
+}

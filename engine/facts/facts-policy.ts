@@ -1,0 +1,169 @@
+/** The facts policy: what may be stored as a fact, the same for every surface and for import. */
+import { HelmdeckError } from "../errors.ts";
+import type { NewEntry, UnixMs } from "../store/memory-store.ts";
+import type { Namespace } from "../store/namespace.ts";
+import { problemOfName } from "./hostile-text.ts";
+
+/** Sizes are bytes of UTF-8, after trimming. */
+export const FACT_LIMITS = {
+  keyBytes: 512,
+  valueBytes: 64 * 1_024,
+  tags: 32,
+  tagBytes: 64,
+  leastTtlSeconds: 3_600,
+  mostTtlSeconds: 31_536_000,
+  defaultTtlSeconds: 7_776_000,
+} as const;
+
+export const DEFAULT_CATEGORY = "user_facts";
+
+/** Categories that only the engine itself writes, under other origins. */
+export const RESERVED_CATEGORIES = ["pack_history", "pipeline_history", "plan_history", "cache"] as const;
+
+const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+
+/** A fact that the policy accepts, trimmed and with its defaults filled in. */
+export interface CheckedFact {
+  readonly key: string;
+  readonly value: string;
+  readonly category: string;
+  /** Without repetitions, in the order given. */
+  readonly tags: readonly string[];
+  readonly ttlSeconds: number;
+}
+
+/**
+ * The fact to store, or `invalid_input` naming the field, the limit and the remedy.
+ *
+ * Takes anything, since hosts hand over tool arguments unchecked: an object with `key`, `value` and perhaps `category`,
+ * `tags`, `ttlSeconds`. `null` in an optional field counts as absent; a ttl of 0 or absent is 90 days.
+ */
+export function validateFact(input: unknown): CheckedFact {
+  if (typeof input !== "object" || input === null)
+    throw refuse("fact", "must be an object with key and value");
+  const given: Partial<Record<keyof CheckedFact, unknown>> = input;
+  return {
+    key: checkKey(given.key),
+    value: checkValue(given.value),
+    category: checkCategory(given.category),
+    tags: checkTags(given.tags),
+    ttlSeconds: checkTtl(given.ttlSeconds),
+  };
+}
+
+/** The trimmed key, or `invalid_input`. */
+export function checkKey(key: unknown): string {
+  const name = textOf("key", key).trim();
+  if (name === "") throw refuse("key", "is missing; give the fact a short name, such as deploy/preference");
+  refuseLong("key", name, FACT_LIMITS.keyBytes, "shorten it");
+  refuseHostile("key", name);
+  return name;
+}
+
+/** The trimmed key, or undefined when no fact can have it: for looking one up, where a miss is no error. */
+export function keyToLookUp(key: unknown): string | undefined {
+  if (typeof key !== "string") return undefined;
+  const name = key.trim();
+  const fits = name !== "" && Buffer.byteLength(name) <= FACT_LIMITS.keyBytes;
+  return fits && problemOfName(name) === undefined ? name : undefined;
+}
+
+/** The trimmed category, `user_facts` when absent or empty, or `invalid_input`. */
+export function checkCategory(category: unknown): string {
+  const name = textOf("category", category ?? "").trim();
+  if (name === "") return DEFAULT_CATEGORY;
+  if (isReservedCategory(name)) {
+    throw refuse(
+      "category",
+      `${name} is reserved for what helmdeck records itself; choose another, or leave it out`,
+    );
+  }
+  if (!isCategory(name)) {
+    throw refuse(
+      "category",
+      "must be 1 to 64 of the characters a-z 0-9 _ . - and begin with a letter or digit; write it in lower case",
+    );
+  }
+  return name;
+}
+
+export function isCategory(name: string): boolean {
+  return CATEGORY.test(name);
+}
+
+export function isReservedCategory(name: string): boolean {
+  return RESERVED_CATEGORIES.some((reserved) => reserved === name);
+}
+
+/** The entry that keeps a checked fact; see {@link CheckedFact.ttlSeconds} for when it should expire. */
+export function factEntry(
+  namespace: Namespace,
+  fact: CheckedFact,
+  times: Pick<NewEntry, "createdAt" | "updatedAt"> & { readonly expiresAt: UnixMs },
+): NewEntry {
+  const { key, value, category, tags } = fact;
+  return { namespace, origin: "fact", key, value: Buffer.from(value), category, tags, ...times };
+}
+
+function checkValue(value: unknown): string {
+  const text = textOf("value", value).trim();
+  if (text === "") throw refuse("value", "is missing; say what is to be remembered");
+  refuseLong("value", text, FACT_LIMITS.valueBytes, "store a summary, or several facts");
+  if (!text.isWellFormed())
+    throw refuse("value", "holds half of a surrogate pair, which is not Unicode text");
+  return text;
+}
+
+export function checkTags(tags: unknown): readonly string[] {
+  if (tags === undefined || tags === null) return [];
+  if (!Array.isArray(tags)) throw refuse("tags", "must be a list of texts");
+  if (tags.length > FACT_LIMITS.tags) {
+    throw refuse(
+      "tags",
+      `may be at most ${FACT_LIMITS.tags}, and are ${tags.length}; keep those one would search for`,
+    );
+  }
+  return [...new Set(tags.map(checkTag))];
+}
+
+function checkTag(tag: unknown): string {
+  const name = textOf("tags", tag).trim();
+  if (name === "") throw refuse("tags", "may not be empty; leave the empty one out");
+  refuseLong("tags", name, FACT_LIMITS.tagBytes, "shorten it");
+  refuseHostile("tags", name);
+  return name;
+}
+
+function checkTtl(ttlSeconds: unknown): number {
+  const { leastTtlSeconds, mostTtlSeconds, defaultTtlSeconds } = FACT_LIMITS;
+  if (ttlSeconds === undefined || ttlSeconds === null || ttlSeconds === 0) return defaultTtlSeconds;
+  if (isWholeNumber(ttlSeconds) && ttlSeconds >= leastTtlSeconds && ttlSeconds <= mostTtlSeconds)
+    return ttlSeconds;
+  throw refuse(
+    "ttl_seconds",
+    `must be a whole number from ${leastTtlSeconds} (an hour) to ${mostTtlSeconds} (a year); leave it out for ${defaultTtlSeconds} (90 days)`,
+  );
+}
+
+function isWholeNumber(value: unknown): value is number {
+  return Number.isInteger(value);
+}
+
+export function textOf(field: string, text: unknown): string {
+  if (typeof text === "string") return text;
+  throw refuse(field, text === undefined || text === null ? "is missing" : "must be text");
+}
+
+export function refuseLong(field: string, text: string, mostBytes: number, remedy: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > mostBytes) throw refuse(field, `may have ${mostBytes} bytes, and has ${bytes}; ${remedy}`);
+}
+
+export function refuseHostile(field: string, text: string): void {
+  const problem = problemOfName(text);
+  if (problem !== undefined) throw refuse(field, `${problem}; leave it out`);
+}
+
+export function refuse(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}

@@ -1,0 +1,160 @@
+/**
+ * What can be forgotten: the scopes, read by one parser and turned into one filter, the same for every surface.
+ *
+ * A scope often comes from a model, which may be careless or misled. So an empty scope deletes nothing, a key is exact (no
+ * prefix, no wildcard, case matters) and touches a fact only, `pack:a` never reaches `a/b` or `ab`, and a text that names
+ * two entries deletes neither.
+ */
+import { auditKeyPrefix } from "../audit/audit-keys.ts";
+import { HelmdeckError } from "../errors.ts";
+import { type EntryName, entriesNamedBy } from "../projections/naming.ts";
+import { isMyMemoryPath, pathOf } from "../projections/paths.ts";
+import type { EntryFilter } from "../store/memory-store.ts";
+import type { Namespace } from "../store/namespace.ts";
+import { checkCategory, checkKey } from "./facts-policy.ts";
+import { harmlessLine } from "./hostile-text.ts";
+
+export type ForgetScope =
+  /** Facts and audit rows of the subject. */
+  | { readonly kind: "all" }
+  /** Whatever the subject has: caches, notes and its sessions too. */
+  | { readonly kind: "everything" }
+  | { readonly kind: "packs" }
+  | { readonly kind: "pipelines" }
+  | { readonly kind: "pack"; readonly id: string }
+  | { readonly kind: "pipeline"; readonly id: string }
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "category"; readonly name: string }
+  /** One document of the corpus. */
+  | {
+      readonly kind: "document";
+      readonly origin: "fact" | "audit";
+      readonly category: string;
+      readonly key: string;
+    };
+
+/** What a text may mean; never nothing. */
+export type ForgetReadings = readonly [ForgetScope, ...ForgetScope[]];
+
+export const FORGET_SCOPES =
+  "a fact's exact key, the path, docid or citation of a search hit, key:<exact key>, category:<name>, pack:<id>," +
+  " pipeline:<id>, packs, pipelines, all (facts and records of runs), everything";
+
+/**
+ * The scopes that a text may mean, or `invalid_input` listing those there are. A scope word or prefix, and a path, mean one;
+ * of what any other text may name, {@link settleScope} chooses.
+ */
+export function parseForgetScope(scope: unknown): ForgetReadings {
+  const text = typeof scope === "string" ? scope.trim() : "";
+  if (text === "") throw refuse("is missing");
+  const named = parseWord(text) ?? parseNamed(text);
+  return named === undefined ? parseEntries(text) : [named];
+}
+
+/**
+ * The one scope that is meant, where `exists` says of each reading whether it names something. A text that names nothing is
+ * an exact key. Throws `invalid_input` when it names several entries.
+ */
+export function settleScope(readings: ForgetReadings, exists: readonly boolean[]): ForgetScope {
+  const [meant = readings[0], ...others] = readings.filter((_, index) => exists[index]);
+  if (others.length > 0) throw refuseAmbiguous([meant, ...others]);
+  return meant;
+}
+
+/** Exactly the entries of a scope: what a dry run counts and a real run deletes. */
+export function filterOf(scope: ForgetScope, namespace: Namespace): EntryFilter {
+  switch (scope.kind) {
+    case "all":
+      return { namespace, origins: ["fact", "audit"] };
+    case "everything":
+      return { namespace, includeSessions: true };
+    case "packs":
+      return { namespace, origins: ["audit"], category: "pack_history" };
+    case "pipelines":
+      return { namespace, origins: ["audit"], category: "pipeline_history" };
+    case "pack":
+      return { namespace, origins: ["audit"], prefix: auditKeyPrefix("pack_history", scope.id) };
+    case "pipeline":
+      return { namespace, origins: ["audit"], prefix: auditKeyPrefix("pipeline_history", scope.id) };
+    case "key":
+      return { namespace, origins: ["fact"], key: scope.key };
+    case "category":
+      return { namespace, origins: ["fact"], category: scope.name };
+    case "document":
+      return { namespace, origins: [scope.origin], category: scope.category, key: scope.key };
+  }
+}
+
+function parseWord(text: string): ForgetScope | undefined {
+  switch (text) {
+    case "all":
+    case "everything":
+    case "packs":
+    case "pipelines":
+      return { kind: text };
+    default:
+      return undefined;
+  }
+}
+
+function parseNamed(text: string): ForgetScope | undefined {
+  const colon = text.indexOf(":");
+  if (colon === -1) return undefined;
+  const name = text.slice(colon + 1).trim();
+  switch (text.slice(0, colon)) {
+    case "pack":
+      return { kind: "pack", id: requireName("pack", name) };
+    case "pipeline":
+      return { kind: "pipeline", id: requireName("pipeline", name) };
+    case "key":
+      return { kind: "key", key: checkKey(requireName("key", name)) };
+    case "category":
+      return { kind: "category", name: checkCategory(requireName("category", name)) };
+    default:
+      return undefined;
+  }
+}
+
+function requireName(kind: string, name: string): string {
+  if (name === "") throw refuse(`"${kind}:" names nothing`);
+  return name;
+}
+
+function parseEntries(text: string): ForgetReadings {
+  if (isMyMemoryPath(text)) throw refuse("is a view of all there is, not an entry");
+  const [first, ...others] = entriesNamedBy(text).map(scopeOf);
+  if (first === undefined) throw refuseUnknown(text);
+  return [first, ...others];
+}
+
+function scopeOf(name: EntryName): ForgetScope {
+  return name.category === undefined ? { kind: "key", key: name.key } : { kind: "document", ...name };
+}
+
+function refuseAmbiguous(scopes: readonly ForgetScope[]): HelmdeckError {
+  const spellings = scopes.map((scope) => harmlessLine(spellingOf(scope)));
+  return refuse(`names ${scopes.length} entries: give ${spellings.join(", or ")}`);
+}
+
+/** How to name this entry and no other. */
+function spellingOf(scope: ForgetScope): string {
+  if (scope.kind === "key") return `key:${scope.key}`;
+  if (scope.kind !== "document") return scope.kind;
+  const path = pathOf(scope.category, scope.key);
+  return scope.origin === "fact" ? `key:${scope.key} (${path})` : path;
+}
+
+function refuseUnknown(text: string): never {
+  const shown = harmlessLine(text);
+  throw refuse(`"${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}" is unknown`);
+}
+
+function refuse(problem: string): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_input",
+    `scope ${problem}; nothing was deleted. Give one of: ${FORGET_SCOPES}.`,
+    {
+      details: { field: "scope" },
+    },
+  );
+}

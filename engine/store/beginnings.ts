@@ -1,0 +1,24 @@
+/** When every reader of a change feed must begin anew: after a wrong clock was set right. */
+
+import type { Beginning } from "./cursors.ts";
+import type { UnixMs } from "./memory-store.ts";
+
+export class Beginnings {
+  #begun: Beginning;
+  /** The latest time by which a reader was told what has expired. */
+  #latest: UnixMs = Number.NEGATIVE_INFINITY;
+
+  /** @param times how often another store was open before this one under the same cursors: none of theirs counts here */
+  constructor(times = 0) {
+    this.#begun = { times, before: times === 0 ? 0 : Number.MAX_SAFE_INTEGER };
+  }
+
+  /** To be asked for each answer. `hides`: whether anything expires after the first of two times, up to the second. */
+  at(now: UnixMs, lastSeq: number, hides: (after: UnixMs, until: UnixMs) => boolean): Beginning {
+    if (now < this.#latest && hides(now, this.#latest)) {
+      this.#begun = { times: this.#begun.times + 1, before: lastSeq + 1 };
+    }
+    this.#latest = now;
+    return this.#begun;
+  }
+}

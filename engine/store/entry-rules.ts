@@ -1,0 +1,108 @@
+/** The structural bounds that every store holds writers and readers to, the same for each back-end. */
+import { HelmdeckError } from "../errors.ts";
+import type { ChangesQuery, EntryRef, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
+import { ORIGINS } from "./memory-store.ts";
+
+/** Wider than any policy above (facts allow far less): these keep one entry from hurting the store. Bytes are UTF-8. */
+export const ENTRY_LIMITS = {
+  namespaceBytes: 2_048,
+  keyBytes: 2_048,
+  categoryBytes: 256,
+  tags: 64,
+  tagBytes: 256,
+  valueBytes: 16 * 1_024 * 1_024,
+} as const;
+
+const LIST_LIMIT = { least: 1, most: 1_000, byDefault: 100 } as const;
+const CHANGES_LIMIT = { least: 1, most: 10_000, byDefault: 1_000 } as const;
+
+/** The last instant a JavaScript date can show; later ones could not be printed. */
+const LAST_INSTANT: UnixMs = 8_640_000_000_000_000;
+
+/** Throws `invalid_input`, naming the field and its limit, unless a store can keep this entry byte for byte. */
+export function checkNewEntry(entry: NewEntry): void {
+  checkText("namespace", entry.namespace, 1, ENTRY_LIMITS.namespaceBytes);
+  checkText("key", entry.key, 1, ENTRY_LIMITS.keyBytes);
+  checkText("category", entry.category, 0, ENTRY_LIMITS.categoryBytes);
+  checkOrigin(entry.origin);
+  checkTags(entry.tags);
+  checkValue(entry.value);
+  checkInstant("expiresAt", entry.expiresAt);
+  checkInstant("createdAt", entry.createdAt);
+  checkInstant("updatedAt", entry.updatedAt);
+}
+
+/** How many entries a page may hold. */
+export function listLimitOf(query: ListQuery): number {
+  return limitWithin(query.limit, LIST_LIMIT);
+}
+
+/** How many rows one answer of the change feed may read. */
+export function changesLimitOf(query: ChangesQuery): number {
+  return limitWithin(query.limit, CHANGES_LIMIT);
+}
+
+/** Expired means now >= expiresAt: the instant itself is already too late. */
+export function isExpired(expiresAt: UnixMs | undefined, now: UnixMs): boolean {
+  return expiresAt !== undefined && now >= expiresAt;
+}
+
+/**
+ * False when no store can hold such an entry: a string with half a surrogate pair has no UTF-8 form, and a database would
+ * take it for a different key. Looking one up is a miss, not an error.
+ */
+export function canExist(ref: Pick<EntryRef, "namespace" | "key">): boolean {
+  return ref.namespace.isWellFormed() && ref.key.isWellFormed();
+}
+
+function checkText(field: string, text: unknown, leastBytes: number, mostBytes: number): void {
+  if (typeof text !== "string" || !text.isWellFormed()) {
+    throw refuse(field, "must be Unicode text without lone surrogates");
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes < leastBytes || bytes > mostBytes) {
+    throw refuse(field, `must have ${leastBytes} to ${mostBytes} bytes of UTF-8, and has ${bytes}`);
+  }
+}
+
+function checkOrigin(origin: unknown): void {
+  if (!ORIGINS.some((known) => known === origin)) {
+    throw refuse("origin", `must be one of ${ORIGINS.join(", ")}`);
+  }
+}
+
+function checkTags(tags: unknown): void {
+  if (!Array.isArray(tags) || tags.length > ENTRY_LIMITS.tags) {
+    throw refuse("tags", `must be a list of at most ${ENTRY_LIMITS.tags}`);
+  }
+  for (const tag of tags) checkText("tags", tag, 1, ENTRY_LIMITS.tagBytes);
+}
+
+function checkValue(value: unknown): void {
+  if (!(value instanceof Uint8Array)) throw refuse("value", "must be bytes");
+  if (value.byteLength > ENTRY_LIMITS.valueBytes) {
+    throw refuse("value", `may have ${ENTRY_LIMITS.valueBytes} bytes, and has ${value.byteLength}`);
+  }
+}
+
+function checkInstant(field: string, instant: number | undefined): void {
+  if (instant === undefined) return;
+  if (!Number.isInteger(instant) || instant < 0 || instant > LAST_INSTANT) {
+    throw refuse(field, `must be whole milliseconds since 1970, from 0 to ${LAST_INSTANT}`);
+  }
+}
+
+function limitWithin(
+  limit: number | undefined,
+  bounds: { readonly least: number; readonly most: number; readonly byDefault: number },
+): number {
+  if (limit === undefined) return bounds.byDefault;
+  if (!Number.isInteger(limit) || limit < bounds.least || limit > bounds.most) {
+    throw refuse("limit", `must be a whole number from ${bounds.least} to ${bounds.most}`);
+  }
+  return limit;
+}
+
+function refuse(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}

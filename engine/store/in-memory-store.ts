@@ -1,0 +1,449 @@
+/** A memory store that lives in the process and dies with it: for tests, and for a server that was given no key. */
+import { HelmdeckError } from "../errors.ts";
+import { Beginnings } from "./beginnings.ts";
+import {
+  decodeListCursor,
+  encodeChangeCursor,
+  encodeListCursor,
+  type History,
+  historySince,
+  KEEP_REMOVALS,
+  type ListPlace,
+  pruneTarget,
+  resumeFrom,
+} from "./cursors.ts";
+import { fingerprintOf, makeEntryId } from "./entry-id.ts";
+import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
+import type {
+  CategoryCount,
+  Changes,
+  ChangesQuery,
+  Entry,
+  EntryFilter,
+  EntryId,
+  EntryMeta,
+  EntryPage,
+  EntryRef,
+  EntryVectors,
+  Erasure,
+  ListQuery,
+  MemoryStore,
+  MetaPage,
+  NamespaceCount,
+  NewEntry,
+  PutResult,
+  ReferenceVectors,
+  StoreCapabilities,
+  StoreReport,
+  UnixMs,
+  VectorsQuery,
+} from "./memory-store.ts";
+import { type Namespace, sessionPrefixOf } from "./namespace.ts";
+import { StoreClock } from "./store-clock.ts";
+import {
+  checkNewReferences,
+  checkNewVectors,
+  checkSpace,
+  checkVectorsQuery,
+  KEPT_REFERENCE_SPACES,
+} from "./vector-rules.ts";
+
+export interface InMemoryStoreOptions {
+  /** The clock, in Unix milliseconds. */
+  readonly now?: () => UnixMs;
+  /** How many writes back the change feed remembers removals, at least. */
+  readonly keepRemovals?: number;
+}
+
+export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
+  return new InMemoryStore(new StoreClock(options.now ?? Date.now), options.keepRemovals ?? KEEP_REMOVALS);
+}
+
+/** An entry as kept; its value is this store's own copy, never handed out. */
+interface Held {
+  readonly meta: EntryMeta;
+  readonly value: Uint8Array;
+  readonly seq: number;
+  /** By space; of this value. */
+  readonly vectors: Map<string, EntryVectors>;
+}
+
+interface Removal {
+  readonly namespace: Namespace;
+  readonly id: EntryId;
+  readonly seq: number;
+}
+
+class InMemoryStore implements MemoryStore {
+  readonly capabilities: StoreCapabilities = { persistent: false, shared: false };
+  readonly #clock: StoreClock;
+  readonly #beginnings = new Beginnings();
+  readonly #keepRemovals: number;
+  readonly #held = new Map<string, Held>();
+  /** By space, the last that was put at the end. */
+  readonly #references = new Map<string, ReferenceVectors>();
+  #removals: Removal[] = [];
+  #history: History = { lastSeq: 0, prunedThrough: 0, prunes: 0 };
+  #closed = false;
+
+  constructor(clock: StoreClock, keepRemovals: number) {
+    this.#clock = clock;
+    this.#keepRemovals = keepRemovals;
+  }
+
+  now(): UnixMs {
+    return this.#clock.now();
+  }
+
+  async get(ref: EntryRef): Promise<Entry | undefined> {
+    this.#requireOpen();
+    const held = this.#held.get(slotOf(ref));
+    return held === undefined || this.#isGone(held) ? undefined : entryOf(held);
+  }
+
+  async list(query: ListQuery): Promise<EntryPage> {
+    const { entries, ...rest } = this.#page(query);
+    return { entries: entries.map(entryOf), unreadable: [], ...rest };
+  }
+
+  async listMeta(query: ListQuery): Promise<MetaPage> {
+    const { entries, ...rest } = this.#page(query);
+    return { entries: entries.map((held) => held.meta), ...rest };
+  }
+
+  async countWhere(filter: EntryFilter): Promise<number> {
+    this.#requireOpen();
+    return this.#matching(filter).filter((held) => !this.#isGone(held)).length;
+  }
+
+  async changes(query: ChangesQuery): Promise<Changes> {
+    this.#requireOpen();
+    const limit = changesLimitOf(query);
+    const history = this.#historyAt(this.now());
+    const since = resumeFrom(history, query.since);
+    if (since === undefined) return { kind: "start_over" };
+    const pending = [...this.#held.values(), ...this.#removals]
+      .filter((change) => namespaceOfChange(change) === query.namespace && change.seq > since)
+      .sort((a, b) => a.seq - b.seq);
+    return this.#changesOf(history, pending.slice(0, limit), pending.length > limit);
+  }
+
+  async revision(namespace: Namespace): Promise<number> {
+    this.#requireOpen();
+    const seqs = [...this.#held.values(), ...this.#removals]
+      .filter((change) => namespaceOfChange(change) === namespace)
+      .map(({ seq }) => seq);
+    return seqs.reduce((most, seq) => Math.max(most, seq), this.#history.prunedThrough);
+  }
+
+  async namespaces(): Promise<readonly NamespaceCount[]> {
+    this.#requireOpen();
+    const live = [...this.#held.values()].filter((held) => !this.#isGone(held));
+    return [...Map.groupBy(live, (held) => held.meta.namespace)]
+      .map(([namespace, held]) => ({ namespace, count: held.length }))
+      .sort((a, b) => compareBytes(a.namespace, b.namespace));
+  }
+
+  async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
+    this.#requireOpen();
+    const metas = this.#matching({ namespace }).flatMap((held) => (this.#isGone(held) ? [] : [held.meta]));
+    return [...Map.groupBy(metas, ({ origin, category }) => JSON.stringify([origin, category])).values()]
+      .flatMap((group) =>
+        group.slice(0, 1).map(({ origin, category }) => ({ origin, category, count: group.length })),
+      )
+      .sort((a, b) => compareBytes(a.origin, b.origin) || compareBytes(a.category, b.category));
+  }
+
+  async inspect(): Promise<StoreReport> {
+    this.#requireOpen();
+    const expired = [...this.#held.values()].filter((held) => this.#isGone(held)).length;
+    return {
+      backend: "in-memory",
+      schemaVersion: 0,
+      entries: this.#held.size - expired,
+      expired,
+      unreadable: 0,
+      isWritable: true,
+      clockBehindMs: this.#clock.behindMs,
+      integrity: "ok",
+      settings: {},
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#held.clear();
+    this.#references.clear();
+    this.#removals = [];
+  }
+
+  async put(entry: NewEntry): Promise<PutResult> {
+    this.#requireOpen();
+    checkNewEntry(entry);
+    this.#observe();
+    return this.#write(entry, this.now());
+  }
+
+  async putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
+    this.#requireOpen();
+    for (const entry of entries) checkNewEntry(entry);
+    this.#observe();
+    const now = this.now();
+    return entries.map((entry) => this.#write(entry, now));
+  }
+
+  async delete(ref: EntryRef): Promise<Erasure> {
+    this.#requireOpen();
+    const held = this.#held.get(slotOf(ref));
+    return this.#remove(held === undefined ? [] : [held]);
+  }
+
+  async deleteWhere(filter: EntryFilter): Promise<Erasure> {
+    this.#requireOpen();
+    return this.#remove(this.#matching(filter));
+  }
+
+  async deleteExpired(): Promise<Erasure> {
+    this.#requireOpen();
+    this.#observe();
+    const until = this.#clock.deletableUntil;
+    if (until === undefined) return { deleted: 0, erased: "complete" };
+    const expired = [...this.#held.values()].filter((held) => isExpired(held.meta.expiresAt, until));
+    this.#remove(expired);
+    return { deleted: expired.length, erased: "complete" };
+  }
+
+  async vectorSpaces(): Promise<readonly string[]> {
+    this.#requireOpen();
+    return [...new Set([...this.#held.values()].flatMap(({ vectors }) => [...vectors.keys()]))];
+  }
+
+  async vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
+    this.#requireOpen();
+    checkVectorsQuery(query);
+    return this.#named(query).flatMap(({ vectors }) => {
+      const kept = vectors.get(query.space);
+      return kept === undefined ? [] : [{ ...kept, vectors: kept.vectors.slice() }];
+    });
+  }
+
+  async putVectors(
+    namespace: Namespace,
+    space: string,
+    batch: readonly EntryVectors[],
+  ): Promise<readonly EntryId[]> {
+    this.#requireOpen();
+    checkNewVectors(space, batch);
+    const made = new Map(batch.map((one) => [one.id, one]));
+    return this.#named({ namespace, ids: [...made.keys()] }).flatMap(({ meta, value, vectors }) => {
+      const fresh = made.get(meta.id);
+      if (fresh === undefined || fresh.fingerprint !== fingerprintOf(value)) return [];
+      vectors.set(space, { ...fresh, vectors: fresh.vectors.slice() });
+      return [meta.id];
+    });
+  }
+
+  async deleteOtherVectors(query: VectorsQuery): Promise<void> {
+    this.#requireOpen();
+    checkVectorsQuery(query);
+    for (const { vectors } of this.#named(query)) {
+      for (const space of vectors.keys()) if (space !== query.space) vectors.delete(space);
+    }
+  }
+
+  async referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
+    this.#requireOpen();
+    checkSpace(space);
+    const kept = this.#references.get(space);
+    return kept && { ...kept, vectors: kept.vectors.slice() };
+  }
+
+  async putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
+    this.#requireOpen();
+    checkNewReferences(space, made);
+    this.#references.delete(space);
+    this.#references.set(space, { ...made, vectors: made.vectors.slice() });
+    const tooMany = this.#references.size - KEPT_REFERENCE_SPACES;
+    for (const oldest of this.#references.keys().take(Math.max(0, tooMany))) this.#references.delete(oldest);
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+  }
+
+  #isGone(held: Held): boolean {
+    return this.#clock.isExpired(held.meta.expiresAt);
+  }
+
+  /** Looks at the clock, and gives what was written while it was certainly wrong its true times once it is right. */
+  #observe(): void {
+    const correction = this.#clock.observe()?.correction;
+    if (correction === undefined) return;
+    const { from, to, byMs } = correction;
+    for (const [slot, held] of this.#held) {
+      const { meta } = held;
+      if (meta.updatedAt < from || meta.updatedAt > to) continue;
+      const right = {
+        ...meta,
+        createdAt: meta.createdAt < from ? meta.createdAt : meta.createdAt + byMs,
+        updatedAt: meta.updatedAt + byMs,
+        ...(meta.expiresAt !== undefined && { expiresAt: meta.expiresAt + byMs }),
+      };
+      this.#held.set(slot, { ...held, meta: right, seq: this.#nextSeq() });
+    }
+  }
+
+  #page(query: ListQuery): { readonly entries: readonly Held[]; readonly nextCursor?: string } {
+    this.#requireOpen();
+    const limit = listLimitOf(query);
+    const after = query.cursor === undefined ? undefined : decodeListCursor(query.cursor);
+    const rest = [...this.#held.values()]
+      .filter((held) => isListed(held.meta, query) && !this.#isGone(held))
+      .filter((held) => after === undefined || comparePlaces(held.meta, after) > 0)
+      .sort((a, b) => comparePlaces(a.meta, b.meta));
+    const entries = rest.slice(0, limit);
+    const last = entries.at(-1);
+    return last === undefined || rest.length <= limit
+      ? { entries }
+      : { entries, nextCursor: encodeListCursor(last.meta) };
+  }
+
+  #matching(filter: EntryFilter): readonly Held[] {
+    return [...this.#held.values()].filter((held) => isMatch(held.meta, filter));
+  }
+
+  #named({ namespace, ids }: Pick<VectorsQuery, "namespace" | "ids">): readonly Held[] {
+    const wanted = new Set(ids);
+    return this.#matching({ namespace }).filter((held) => wanted.has(held.meta.id) && !this.#isGone(held));
+  }
+
+  #historyAt(now: UnixMs): History {
+    const hides = (after: UnixMs, until: UnixMs): boolean =>
+      [...this.#held.values()].some(
+        ({ meta: { expiresAt } }) => !isExpired(expiresAt, after) && isExpired(expiresAt, until),
+      );
+    return historySince(this.#history, this.#beginnings.at(now, this.#history.lastSeq, hides));
+  }
+
+  #changesOf(history: History, page: readonly (Held | Removal)[], more: boolean): Changes {
+    const held = page.filter((change): change is Held => "meta" in change);
+    const removals = page.filter((change): change is Removal => "id" in change);
+    const last = more ? (page.at(-1)?.seq ?? 0) : history.lastSeq;
+    return {
+      kind: "changes",
+      upserts: held.filter((change) => !this.#isGone(change)).map(entryOf),
+      removed: [
+        ...held.filter((change) => this.#isGone(change)).map((change) => change.meta.id),
+        ...removals.map((removal) => removal.id),
+      ],
+      unreadable: [],
+      cursor: encodeChangeCursor(history, last),
+      more,
+    };
+  }
+
+  #write(entry: NewEntry, now: UnixMs): PutResult {
+    const slot = slotOf(entry);
+    const before = this.#held.get(slot);
+    const kept = before !== undefined && !this.#isGone(before) ? before : undefined;
+    if (before !== undefined && kept === undefined) this.#remove([before]);
+    const meta = metaOf(entry, kept?.meta, now);
+    const sameValue = kept !== undefined && Buffer.compare(kept.value, entry.value) === 0;
+    this.#held.set(slot, {
+      meta,
+      value: Uint8Array.from(entry.value),
+      seq: this.#nextSeq(),
+      vectors: sameValue ? kept.vectors : new Map(),
+    });
+    if (kept === undefined) return { entry: meta };
+    return { entry: meta, replaced: { updatedAt: kept.meta.updatedAt, sameValue } };
+  }
+
+  #remove(doomed: readonly Held[]): Erasure {
+    for (const { meta } of doomed) {
+      this.#held.delete(slotOf(meta));
+      this.#removals.push({ namespace: meta.namespace, id: meta.id, seq: this.#nextSeq() });
+    }
+    this.#prune();
+    return { deleted: doomed.filter((held) => !this.#isGone(held)).length, erased: "complete" };
+  }
+
+  #prune(): void {
+    const { lastSeq, prunes } = this.#history;
+    const target = pruneTarget(lastSeq, this.#removals[0]?.seq, this.#keepRemovals);
+    if (target === undefined) return;
+    this.#removals = this.#removals.filter((removal) => removal.seq > target);
+    this.#history = { lastSeq, prunedThrough: target, prunes: prunes + 1 };
+  }
+
+  #nextSeq(): number {
+    this.#history = { ...this.#history, lastSeq: this.#history.lastSeq + 1 };
+    return this.#history.lastSeq;
+  }
+}
+
+function slotOf(ref: EntryRef): string {
+  return JSON.stringify([ref.namespace, ref.origin, ref.key]);
+}
+
+function namespaceOfChange(change: Held | Removal): Namespace {
+  return "meta" in change ? change.meta.namespace : change.namespace;
+}
+
+function metaOf(entry: NewEntry, kept: EntryMeta | undefined, now: UnixMs): EntryMeta {
+  return {
+    id: kept?.id ?? makeEntryId(),
+    namespace: entry.namespace,
+    origin: entry.origin,
+    key: entry.key,
+    category: entry.category,
+    tags: [...entry.tags],
+    createdAt: entry.createdAt ?? kept?.createdAt ?? now,
+    updatedAt: entry.updatedAt ?? now,
+    ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),
+  };
+}
+
+function entryOf(held: Held): Entry {
+  return { ...held.meta, value: Uint8Array.from(held.value), fingerprint: fingerprintOf(held.value) };
+}
+
+function isListed(meta: EntryMeta, query: ListQuery): boolean {
+  return (
+    meta.namespace === query.namespace &&
+    (query.origin === undefined || [query.origin].flat().includes(meta.origin)) &&
+    (query.category === undefined || meta.category === query.category) &&
+    hasPrefix(meta.key, query.prefix)
+  );
+}
+
+function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
+  return (
+    isInNamespace(meta.namespace, filter) &&
+    (filter.origins === undefined || filter.origins.includes(meta.origin)) &&
+    (filter.category === undefined || meta.category === filter.category) &&
+    (filter.key === undefined || meta.key === filter.key) &&
+    hasPrefix(meta.key, filter.prefix)
+  );
+}
+
+function isInNamespace(namespace: Namespace, filter: EntryFilter): boolean {
+  if (namespace === filter.namespace) return true;
+  return filter.includeSessions === true && namespace.startsWith(sessionPrefixOf(filter.namespace));
+}
+
+/** Half a surrogate pair at the end of a prefix would match half a character, so such a prefix matches nothing. */
+function hasPrefix(key: string, prefix: string | undefined): boolean {
+  return prefix === undefined || (prefix.isWellFormed() && key.startsWith(prefix));
+}
+
+/** Newest first, then by id: negative when `a` comes before `b`. */
+function comparePlaces(a: ListPlace, b: ListPlace): number {
+  if (a.updatedAt !== b.updatedAt) return b.updatedAt - a.updatedAt;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,54 @@
+/** SQLite by better-sqlite3, for the command line, servers and tests: it brings its own SQLite. */
+import { HelmdeckError } from "../../errors.ts";
+import { nodeSqliteDriver } from "./node-sqlite-driver.ts";
+import type {
+  SqliteConnection,
+  SqliteDriver,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
+} from "./sqlite-driver.ts";
+
+export const betterSqliteDriver: SqliteDriver = {
+  name: "better-sqlite3",
+  open: async (path, mode): Promise<SqliteConnection> => {
+    refuseBlanksAtEnd(path);
+    // This library opens nothing but plain paths. It holds no lock on a file that it could not open.
+    if (mode === "immutable" || mode === "unlocked") return nodeSqliteDriver.open(path, mode);
+    const { default: Database } = await import("better-sqlite3");
+    const database = new Database(path, { readonly: mode === "read", fileMustExist: true });
+    return {
+      exec: (sql) => {
+        database.exec(sql);
+      },
+      prepare: (sql): SqliteStatement => {
+        const statement = database.prepare<SqliteValue[], SqliteRow>(sql);
+        return {
+          run: (...values) => {
+            statement.run(...values);
+          },
+          get: (...values) => statement.get(...values),
+          all: (...values) => statement.all(...values),
+        };
+      },
+      get inTransaction() {
+        return database.inTransaction;
+      },
+      close: () => {
+        database.close();
+      },
+    };
+  },
+};
+
+/** The library trims its argument, so it would open another file than the one that was named and made. */
+function refuseBlanksAtEnd(path: string): void {
+  if (path === path.trim()) return;
+  throw new HelmdeckError(
+    "store_unavailable",
+    `The database path "${path}" ends in a blank; choose one that does not.`,
+    {
+      details: { path },
+    },
+  );
+}

@@ -1,0 +1,90 @@
+/** The change feed over the sequence numbers of rows and removals, and the pruning of old removals. */
+
+import type { Beginnings } from "../beginnings.ts";
+import { encodeChangeCursor, historySince, pruneTarget, resumeFrom } from "../cursors.ts";
+import { changesLimitOf, isExpired } from "../entry-rules.ts";
+import type { Changes, ChangesQuery, EntryId, UnixMs } from "../memory-store.ts";
+import type { Namespace } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import { namespaceCondition } from "./conditions.ts";
+import { ALL_COLUMNS, openRows } from "./entry-rows.ts";
+import type { SqliteRow } from "./sqlite-driver.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+import { readHistory } from "./store-row.ts";
+
+/** What happened since a cursor; to be called in a read transaction. */
+export function readChanges(
+  session: SqliteSession,
+  sealer: Sealer,
+  query: ChangesQuery,
+  { now, beginnings }: { readonly now: UnixMs; readonly beginnings: Beginnings },
+): Changes {
+  const limit = changesLimitOf(query);
+  const kept = readHistory(session);
+  const begun = beginnings.at(now, kept.lastSeq, (after, until) => expiresBetween(session, after, until));
+  const history = historySince(kept, begun);
+  const since = resumeFrom(history, query.since);
+  if (since === undefined) return { kind: "start_over" };
+  const owner = namespaceCondition(query.namespace);
+  const range = `WHERE ${owner.sql} AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`;
+  const values = [...owner.values, since, history.lastSeq, limit + 1];
+  const upserts = session.statement(`SELECT ${ALL_COLUMNS} FROM entries ${range}`).all(...values);
+  const removals = session.statement(`SELECT seq, id FROM removals ${range}`).all(...values);
+  const page = [...upserts, ...removals].sort((a, b) => seqOf(a) - seqOf(b)).slice(0, limit);
+  const more = upserts.length + removals.length > limit;
+  const last = page.at(-1);
+  const cursor = encodeChangeCursor(history, more && last !== undefined ? seqOf(last) : history.lastSeq);
+  return { kind: "changes", ...openChanges(page, sealer, now), cursor, more };
+}
+
+/** The namespace's last number. What was pruned had numbers too, so forgetting it must not make the answer smaller. */
+export function readRevision(session: SqliteSession, namespace: Namespace): number {
+  const owner = namespaceCondition(namespace);
+  const last = (table: "entries" | "removals"): number =>
+    Number(
+      session.statement(`SELECT max(seq) AS seq FROM ${table} WHERE ${owner.sql}`).get(...owner.values)?.seq,
+    );
+  return Math.max(last("entries"), last("removals"), readHistory(session).prunedThrough);
+}
+
+/** Keeps the highest number given out; to be called in the write transaction that used it. */
+export function saveLastSeq(session: SqliteSession, lastSeq: number): void {
+  session.statement("UPDATE store SET last_seq = ?").run(lastSeq);
+}
+
+/** Forgets old removals once there are many; to be called in the write transaction of a removal. */
+export function pruneRemovals(session: SqliteSession, lastSeq: number, keep: number): void {
+  const oldest = session.statement("SELECT min(seq) AS seq FROM removals").get()?.seq;
+  const target = pruneTarget(lastSeq, typeof oldest === "number" ? oldest : undefined, keep);
+  if (target === undefined) return;
+  session.statement("DELETE FROM removals WHERE seq <= ?").run(target);
+  session.statement("UPDATE store SET pruned_through = ?, prunes = prunes + 1").run(target);
+}
+
+/**
+ * An entry that was written since and has expired since counts as removed: a reader may hold it with a later expiry,
+ * from before that write.
+ */
+function openChanges(
+  page: readonly SqliteRow[],
+  sealer: Sealer,
+  now: UnixMs,
+): Pick<Extract<Changes, { kind: "changes" }>, "upserts" | "removed" | "unreadable"> {
+  const isGone = (row: SqliteRow): boolean =>
+    !("sealed" in row) || (typeof row.expires_at === "number" && isExpired(row.expires_at, now));
+  const { entries, unreadable } = openRows(
+    page.filter((row) => !isGone(row)),
+    sealer,
+  );
+  const removed = page.filter(isGone).map((row) => `${row.id}` as EntryId); // ids are only ever written by us
+  return { upserts: entries, removed, unreadable };
+}
+
+function expiresBetween(session: SqliteSession, after: UnixMs, until: UnixMs): boolean {
+  const sql = "SELECT 1 AS found FROM entries WHERE expires_at > ? AND expires_at <= ? LIMIT 1";
+  return session.statement(sql).get(after, until) !== undefined;
+}
+
+function seqOf(row: SqliteRow): number {
+  return Number(row.seq);
+}

@@ -1,0 +1,110 @@
+/** WHERE clauses: the contract's filters and queries as SQL over bound values, comparing bytes. */
+
+import { decodeListCursor } from "../cursors.ts";
+import type { EntryFilter, EntryRef, ListQuery, UnixMs } from "../memory-store.ts";
+import { type Namespace, sessionPrefixOf } from "../namespace.ts";
+import type { SqliteValue } from "./sqlite-driver.ts";
+
+/** SQL with placeholders, and the values for them. The SQL holds no value, so that statements can be kept. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly SqliteValue[];
+}
+
+export function refCondition(ref: EntryRef): Condition {
+  return all([equals("namespace", ref.namespace), equals("origin", ref.origin), equals("key", ref.key)]);
+}
+
+/** Every given field must match; expired entries match too. */
+export function filterCondition(filter: EntryFilter): Condition {
+  return all([
+    filter.includeSessions === true ? withSessions(filter) : equals("namespace", filter.namespace),
+    filter.origins && oneOf("origin", filter.origins),
+    filter.category === undefined ? undefined : equals("category", filter.category),
+    filter.key === undefined ? undefined : equals("key", filter.key),
+    filter.prefix === undefined ? undefined : startsWith("key", filter.prefix),
+  ]);
+}
+
+/** The live entries of a listing that come after its cursor. */
+export function listCondition(query: ListQuery, now: UnixMs): Condition {
+  return all([
+    equals("namespace", query.namespace),
+    liveCondition(now),
+    query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
+    query.category === undefined ? undefined : equals("category", query.category),
+    query.prefix === undefined ? undefined : startsWith("key", query.prefix),
+    query.cursor === undefined ? undefined : afterCursor(query.cursor),
+  ]);
+}
+
+/** Expired means now >= expires_at. */
+export function liveCondition(now: UnixMs): Condition {
+  return { sql: "(expires_at IS NULL OR expires_at > ?)", values: [now] };
+}
+
+/** Exactly this namespace; a reader of one asks for nothing wider. */
+export function namespaceCondition(namespace: Namespace): Condition {
+  return equals("namespace", namespace);
+}
+
+export function expiredCondition(now: UnixMs): Condition {
+  return { sql: "expires_at <= ?", values: [now] };
+}
+
+function all(conditions: readonly (Condition | undefined)[]): Condition {
+  const given = conditions.filter((condition) => condition !== undefined);
+  return {
+    sql: given.map((condition) => condition.sql).join(" AND "),
+    values: given.flatMap((condition) => condition.values),
+  };
+}
+
+function equals(column: string, value: string): Condition {
+  return { sql: `${column} = ?`, values: [text(value)] };
+}
+
+function oneOf(column: string, values: readonly string[]): Condition {
+  const distinct = [...new Set(values)];
+  return { sql: `${column} IN (${distinct.map(() => "?").join(", ")})`, values: distinct.map(text) };
+}
+
+function withSessions({ namespace }: EntryFilter): Condition {
+  const sessions = startsWith("namespace", sessionPrefixOf(namespace));
+  return { sql: `(namespace = ? OR (${sessions.sql}))`, values: [text(namespace), ...sessions.values] };
+}
+
+/**
+ * A range instead of LIKE, which folds case and has wildcards. SQLite compares text as UTF-8 bytes, and those sort as code
+ * points do, so the strings with a prefix are exactly those from it up to its successor.
+ */
+function startsWith(column: string, prefix: string): Condition {
+  const successor = prefix.isWellFormed() ? successorOf(prefix) : undefined;
+  if (successor === undefined) return { sql: `${column} >= ?`, values: [text(prefix)] };
+  return { sql: `${column} >= ? AND ${column} < ?`, values: [text(prefix), successor] };
+}
+
+const LAST_CODE_POINT = 0x10ffff;
+
+/** The first string after all those with this prefix; undefined when there is none. */
+function successorOf(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  const next = last === 0xd7ff ? 0xe000 : last + 1; // text holds no surrogates
+  return String.fromCodePoint(...points, next);
+}
+
+function afterCursor(cursor: string): Condition {
+  const { updatedAt, id } = decodeListCursor(cursor);
+  return { sql: "updated_at <= ? AND (updated_at < ? OR id > ?)", values: [updatedAt, updatedAt, text(id)] };
+}
+
+/**
+ * Text that cannot be UTF-8 becomes NULL, which equals nothing: no entry has such a name. SQLite would store and compare
+ * a replacement character instead, and so take it for another text.
+ */
+function text(value: string): string | null {
+  return value.isWellFormed() ? value : null;
+}

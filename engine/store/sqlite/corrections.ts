@@ -1,0 +1,37 @@
+/** What was written while the clock was certainly wrong, given its true times once the clock is right. */
+import type { Sealer } from "../sealing.ts";
+import type { Correction } from "../time-seen.ts";
+import { ALL_COLUMNS, parseColumns, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+/**
+ * Else a fact that was stored before the machine knew the date would have lived its life by then. To be called in a write
+ * transaction. A row that does not open keeps what it claims.
+ */
+export function setTimesRight(
+  session: SqliteSession,
+  sealer: Sealer,
+  { from, to, byMs }: Correction,
+  nextSeq: () => number,
+): void {
+  const select = session.statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE id = ?`);
+  const update = session.statement(UPDATE_ROW);
+  const ids = session
+    .statement("SELECT id FROM entries WHERE updated_at BETWEEN ? AND ? ORDER BY seq")
+    .all(from, to);
+  for (const { id } of ids) {
+    const row = select.get(`${id}`);
+    const columns = row && parseColumns(row);
+    const value = columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
+    if (columns === undefined || value === undefined) continue;
+    const { createdAt, updatedAt, expiresAt } = columns;
+    const right = {
+      ...columns,
+      seq: nextSeq(),
+      createdAt: createdAt < from ? createdAt : createdAt + byMs,
+      updatedAt: updatedAt + byMs,
+      expiresAt: expiresAt === null ? null : expiresAt + byMs,
+    };
+    update.run(...valuesOf(right, sealer.seal(right, value)), columns.id);
+  }
+}

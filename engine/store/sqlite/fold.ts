@@ -1,0 +1,59 @@
+/**
+ * Folding: the log written into the database and emptied, by us alone and never by SQLite on its own.
+ *
+ * It erases: `secure_delete` zeroes a deleted row's place in its page, but in WAL mode the page as it was stands in the database
+ * file, and older copies of it in the log, until the log is folded in. So a delete ends with it. A reader in the middle of
+ * something keeps the log from being emptied: then erasure is pending, and the next delete or sweep, or the last opener's
+ * close, completes it.
+ *
+ * And it tells who wrote the database. Between two folds nobody does, so each fold announces the time that the file will bear
+ * (its mtime) in a row of the log, folds that row in with all others, and sets the time. A database that bears another time was
+ * written by something else, such as a backup copied over it.
+ */
+import { utimesSync } from "node:fs";
+import type { Erasure } from "../memory-store.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+/** How long a delete waits for readers to finish; SQLite would otherwise wait the whole busy timeout. */
+const PATIENCE_MS = 100;
+
+export interface FoldOptions {
+  /** What {@link announceFold} answered, in a transaction that has been committed. */
+  readonly time: number;
+  readonly busyTimeoutMs: number;
+  /** For readers who are in the middle of something. */
+  readonly patienceMs?: number;
+  /** Leaves the log's bytes where they are, for the next writes to go over: quicker than to let the file grow anew. */
+  readonly keepsFile?: boolean;
+}
+
+/** Says at what time the database will have been folded; to be called in a write transaction, and followed by {@link fold}. */
+export function announceFold(session: SqliteSession, lastTime: number): number {
+  const time = Math.max(Date.now(), lastTime + 1);
+  session.statement("UPDATE store SET folded_at = ?").run(time);
+  return time;
+}
+
+/** Folds the log into the database and empties it, outside of any transaction. */
+export function fold(session: SqliteSession, options: FoldOptions): Erasure["erased"] {
+  const { busyTimeoutMs, patienceMs = PATIENCE_MS, keepsFile = false } = options;
+  try {
+    return session.patiently(patienceMs, busyTimeoutMs, () =>
+      session.pragma(`wal_checkpoint(${keepsFile ? "RESTART" : "TRUNCATE"})`) === 0 ? "complete" : "pending",
+    );
+  } catch {
+    // The rows are deleted and committed; a disk that fails now is no reason to say they were not.
+    return "pending";
+  } finally {
+    bearTime(session.path, options.time);
+  }
+}
+
+/** Sets the time of the file by its path: opening it would drop locks. Whoever may not is told apart by looking closer. */
+export function bearTime(file: string, time: number): void {
+  try {
+    utimesSync(file, time / 1_000, time / 1_000);
+  } catch {
+    // Not the owner. The file then bears the time at which it was written.
+  }
+}

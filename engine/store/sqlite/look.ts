@@ -1,0 +1,71 @@
+/**
+ * Looking at a file before it is opened: whose is it?
+ *
+ * Who attacks: a wrong path. What stops it: opening somebody else's database to write would switch it to our settings, fold
+ * in and delete its log, so its first page is read first, by means that change nothing, and anything but ours is left alone.
+ */
+import { HelmdeckError } from "../../errors.ts";
+import { isHeldHere, stat } from "./file-watch.ts";
+import { type FirstPage, firstPageInLog, firstPageOf } from "./first-page.ts";
+import { APPLICATION_ID } from "./schema.ts";
+import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";
+
+/** Throws `store_not_ours` unless the file is ours, or empty, or a database without anything in it. Changes nothing. */
+export async function requireOurs(file: string, driver: SqliteDriver): Promise<void> {
+  const found = stat(file);
+  if (found === undefined || found.size === 0) return;
+  // Reading it would drop the locks of whoever has it open in this process.
+  const page = isHeldHere(found) ? await pageBeside(file, driver) : pageAlone(file);
+  if (page === "unknown") return;
+  if (page === undefined) throw notOurs(file, "is not a SQLite database, or its first page was overwritten");
+  if (isOurs(page.isBlank ? withLog(page, `${file}-wal`) : page)) return;
+  throw notOurs(file, "is a SQLite database of another program");
+}
+
+function isOurs({ applicationId, isBlank }: FirstPage): boolean {
+  return applicationId === APPLICATION_ID || isBlank;
+}
+
+/** What was just made may lie in the log alone. */
+function withLog(page: FirstPage, log: string): FirstPage {
+  try {
+    return (stat(log)?.size ?? 0) > 0 ? (firstPageInLog(log) ?? page) : page;
+  } catch {
+    return page;
+  }
+}
+
+/** What may not be read is for SQLite to refuse. */
+function pageAlone(file: string): FirstPage | undefined | "unknown" {
+  try {
+    return firstPageOf(file);
+  } catch {
+    return "unknown";
+  }
+}
+
+/** Through the library that has it open, if that can look without a lock; where it cannot, whoever holds it is ourselves. */
+async function pageBeside(file: string, driver: SqliteDriver): Promise<FirstPage | undefined | "unknown"> {
+  if (driver.openBeside === undefined) return "unknown";
+  const connection = await driver.openBeside(file).catch(() => undefined);
+  try {
+    return connection && pageThrough(connection);
+  } catch {
+    return undefined;
+  } finally {
+    connection?.close();
+  }
+}
+
+function pageThrough(connection: SqliteConnection): FirstPage {
+  const number = (sql: string): number => Number(Object.values(connection.prepare(sql).get() ?? {})[0]);
+  const applicationId = number("PRAGMA application_id");
+  const isUnmarked = applicationId === 0 && number("PRAGMA user_version") === 0;
+  return { applicationId, isBlank: isUnmarked && number("SELECT count(*) FROM sqlite_schema") === 0 };
+}
+
+function notOurs(path: string, what: string): HelmdeckError {
+  return new HelmdeckError("store_not_ours", `${path} ${what}. It was left as it is; check the path.`, {
+    details: { path },
+  });
+}

@@ -1,0 +1,64 @@
+/** SQLite by Node's own `node:sqlite`, for a plugin inside OpenClaw's gateway: nothing to install. */
+import type { SQLOutputValue } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import type {
+  OpenMode,
+  SqliteConnection,
+  SqliteDriver,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
+} from "./sqlite-driver.ts";
+
+export const nodeSqliteDriver: SqliteDriver = {
+  name: "node:sqlite",
+  open: async (path, mode): Promise<SqliteConnection> => {
+    const { DatabaseSync } = await import("node:sqlite");
+    const database = new DatabaseSync(locationOf(path, mode), { readOnly: mode !== "write" });
+    // Without locks a log can only be read with its index in this process's memory.
+    if (mode === "unlocked") database.exec("PRAGMA locking_mode = EXCLUSIVE");
+    return {
+      exec: (sql) => {
+        database.exec(sql);
+      },
+      prepare: (sql): SqliteStatement => {
+        const statement = database.prepare(sql);
+        // Else one integer beyond 2^53, in one damaged row, would fail the whole answer.
+        statement.setReadBigInts(true);
+        return {
+          run: (...values) => {
+            statement.run(...values);
+          },
+          get: (...values) => {
+            const row = statement.get(...values);
+            return row && asRow(row);
+          },
+          all: (...values) => statement.all(...values).map(asRow),
+        };
+      },
+      get inTransaction() {
+        return database.isTransaction;
+      },
+      close: () => {
+        database.close();
+      },
+    };
+  },
+  openBeside: (path) => nodeSqliteDriver.open(path, "immutable"),
+};
+
+function locationOf(path: string, mode: OpenMode): string | URL {
+  if (mode === "read" || mode === "write") return path;
+  const url = pathToFileURL(path);
+  url.search = mode === "immutable" ? "immutable=1" : "vfs=unix-none";
+  return url;
+}
+
+function asRow(row: Record<string, SQLOutputValue>): SqliteRow {
+  const plain: Record<string, SqliteValue> = {};
+  for (const column in row) {
+    const value = row[column];
+    plain[column] = typeof value === "bigint" ? Number(value) : (value ?? null);
+  }
+  return plain;
+}

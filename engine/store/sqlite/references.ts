@@ -1,0 +1,57 @@
+/** Vectors of the program's own reference texts, by space: sealed beside the space and the id of the store. */
+import type { ReferenceVectors } from "../memory-store.ts";
+import type { Sealer } from "../sealing.ts";
+import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+/** To be called in a read transaction. */
+export function readReferences(
+  session: SqliteSession,
+  sealer: Sealer,
+  space: string,
+): ReferenceVectors | undefined {
+  if (!hasTable(session)) return undefined;
+  const storeId = storeIdOf(session);
+  const row = session
+    .statement("SELECT dimensions, sealed FROM reference_vectors WHERE space = ?")
+    .get(space);
+  if (storeId === undefined || typeof row?.dimensions !== "number") return undefined;
+  const { dimensions, sealed } = row;
+  if (!(sealed instanceof Uint8Array)) return undefined;
+  const content = sealer.openReferences({ space, dimensions, storeId }, sealed);
+  const decoded = content && decodeVectors(content, dimensions);
+  return decoded && { dimensions, ...decoded };
+}
+
+/** To be called in a write transaction. */
+export function writeReferences(
+  session: SqliteSession,
+  sealer: Sealer,
+  space: string,
+  made: ReferenceVectors,
+): void {
+  const storeId = storeIdOf(session);
+  if (storeId === undefined) return; // somebody took it away: nothing can be bound to this store
+  const { dimensions } = made;
+  const sealed = sealer.sealReferences({ space, dimensions, storeId }, encodeVectors(made));
+  session
+    .statement("INSERT OR REPLACE INTO reference_vectors (space, dimensions, sealed) VALUES (?, ?, ?)")
+    .run(space, dimensions, sealed);
+  session
+    .statement(
+      `DELETE FROM reference_vectors WHERE number NOT IN
+       (SELECT number FROM reference_vectors ORDER BY number DESC LIMIT ${KEPT_REFERENCE_SPACES})`,
+    )
+    .run();
+}
+
+function storeIdOf(session: SqliteSession): Uint8Array | undefined {
+  const id = session.statement("SELECT id FROM store").get()?.id;
+  return id instanceof Uint8Array ? id : undefined;
+}
+
+/** Not in a file that an older program made, which may be read as it is. */
+function hasTable(session: SqliteSession): boolean {
+  const sql = "SELECT 1 AS there FROM sqlite_schema WHERE type = 'table' AND name = 'reference_vectors'";
+  return session.statement(sql).get() !== undefined;
+}

@@ -1,0 +1,160 @@
+/** The database's tables, how a file is known to be ours, and the steps that bring an older one up to date. */
+import { HelmdeckError } from "../../errors.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+/** "HDMM" in the file's header: tells our databases from everybody else's. */
+export const APPLICATION_ID = 0x48444d4d;
+
+/** The steps from nothing to now; the database's user_version counts those it has taken. */
+const MIGRATIONS: readonly string[] = [
+  `
+  -- One row per entry. It moves to a new seq with each write, so that a reader who remembers the last seq it saw finds
+  -- everything that changed since. Every column but sealed is clear, and all of them authenticate sealed.
+  CREATE TABLE entries (
+    seq        INTEGER PRIMARY KEY,
+    id         TEXT NOT NULL UNIQUE,
+    namespace  TEXT NOT NULL,
+    origin     TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    category   TEXT NOT NULL,
+    tags       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    digest     BLOB NOT NULL,
+    sealed     BLOB NOT NULL,
+    UNIQUE (namespace, origin, key)
+  ) STRICT;
+  -- For listing, newest first; the columns after id let rows be passed over, and counted, without reading them.
+  CREATE INDEX entries_by_time ON entries (namespace, updated_at DESC, id, origin, category, expires_at);
+  -- For the change feed: within a namespace the index is in the order of seq, which is the rowid.
+  CREATE INDEX entries_by_change ON entries (namespace);
+  CREATE INDEX entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
+
+  -- What was removed lately, for the change feed.
+  CREATE TABLE removals (
+    seq       INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    id        TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX removals_by_change ON removals (namespace);
+
+  -- One row about the store itself. Removals up to pruned_through have been forgotten, in so many prunes.
+  CREATE TABLE store (
+    one            INTEGER PRIMARY KEY CHECK (one = 1),
+    key_check      BLOB NOT NULL,
+    last_seq       INTEGER NOT NULL,
+    pruned_through INTEGER NOT NULL,
+    prunes         INTEGER NOT NULL
+  ) STRICT;
+
+  PRAGMA application_id = ${APPLICATION_ID};
+  `,
+  `
+  -- What can be compared with what: a model with all that its vectors depend on.
+  CREATE TABLE vector_spaces (
+    number INTEGER PRIMARY KEY,
+    name   TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  -- What a model made of an entry's present value. Sealed beside the entry's id, namespace and digest, which stand in the
+  -- entry's own row alone.
+  CREATE TABLE vectors (
+    entry_id   TEXT NOT NULL,
+    space      INTEGER NOT NULL,
+    dimensions INTEGER NOT NULL,
+    sealed     BLOB NOT NULL,
+    PRIMARY KEY (entry_id, space)
+  ) STRICT;
+  CREATE INDEX vectors_by_space ON vectors (space);
+  -- In the database, so that it also holds for a program that does not know of vectors and had the file open before.
+  CREATE TRIGGER vectors_end_with_entry AFTER DELETE ON entries
+    BEGIN DELETE FROM vectors WHERE entry_id = OLD.id; END;
+  `,
+  `
+  -- Random, and this store's own: what is sealed beside it cannot be carried to another store of the same key.
+  ALTER TABLE store ADD COLUMN id BLOB;
+  UPDATE store SET id = randomblob(16);
+  -- How often a backup was put in this store's place, and when the log was last folded into the database.
+  ALTER TABLE store ADD COLUMN generation INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE store ADD COLUMN folded_at INTEGER NOT NULL DEFAULT 0;
+  -- What the clock has shown, as one line of text: a wrong clock must not delete anything.
+  CREATE TABLE time_seen (
+    one  INTEGER PRIMARY KEY CHECK (one = 1),
+    seen TEXT NOT NULL
+  ) STRICT;
+
+  -- What a model made of the program's own reference texts: the last few models' only. Sealed beside the store's id.
+  CREATE TABLE reference_vectors (
+    number     INTEGER PRIMARY KEY,
+    space      TEXT NOT NULL UNIQUE,
+    dimensions INTEGER NOT NULL,
+    sealed     BLOB NOT NULL
+  ) STRICT;
+  `,
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** How far a file has come: 0 for an empty one, {@link SCHEMA_VERSION} for one that is up to date. */
+export type SchemaVersion = number;
+
+/**
+ * Which schema the file has, without changing it.
+ *
+ * @throws `store_not_ours` for somebody else's database, `store_newer` for one from a newer program.
+ */
+export function schemaVersionOf(session: SqliteSession): SchemaVersion {
+  return session.read(() => identify(session));
+}
+
+/**
+ * Brings the file up to date in one transaction; of several processes that try at once, one does and the others find it
+ * done. A new store gets `keyCheck`, by which every later opener proves that it has the same key.
+ */
+export function migrate(session: SqliteSession, keyCheck: Uint8Array): void {
+  session.write(() => {
+    const version = identify(session);
+    for (const step of MIGRATIONS.slice(version)) session.connection.exec(step);
+    if (version === 0) {
+      const columns = "one, key_check, last_seq, pruned_through, prunes, id";
+      session
+        .statement(`INSERT INTO store (${columns}) VALUES (1, ?, 0, 0, 0, randomblob(16))`)
+        .run(keyCheck);
+    }
+    if (version < SCHEMA_VERSION) session.connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  });
+}
+
+function identify(session: SqliteSession): SchemaVersion {
+  const applicationId = session.pragma("application_id");
+  const version = Number(session.pragma("user_version"));
+  if (applicationId === APPLICATION_ID) return requireKnown(session, version);
+  const tables = session.statement("SELECT count(*) AS n FROM sqlite_schema").get();
+  if (applicationId === 0 && version === 0 && tables?.n === 0) return 0;
+  throw new HelmdeckError(
+    "store_not_ours",
+    `${session.path} is a SQLite database of another program. It was left as it is; check the path.`,
+    { details: { path: session.path } },
+  );
+}
+
+function requireKnown(session: SqliteSession, version: number): SchemaVersion {
+  if (version >= 1 && version <= SCHEMA_VERSION) return version;
+  if (version < 1) throw damaged(session.path);
+  throw new HelmdeckError(
+    "store_newer",
+    `The memory database ${session.path} has schema ${version}, and this program knows ${SCHEMA_VERSION} at most. ` +
+      "Upgrade this program; the database was left as it is.",
+    { details: { path: session.path, schema: version, known: SCHEMA_VERSION } },
+  );
+}
+
+/** A file with our mark whose inside is not what our mark promises. */
+export function damaged(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_corrupt",
+    `The memory database ${path} is damaged: its tables are not as this program made them. Keep it, and restore a backup.`,
+    { details: { path } },
+  );
+}

@@ -1,0 +1,241 @@
+/** The reading half of the SQLite store; by itself it is what a read-only opener gets. */
+import { HelmdeckError } from "../../errors.ts";
+import type { Beginnings } from "../beginnings.ts";
+import { encodeListCursor } from "../cursors.ts";
+import { listLimitOf } from "../entry-rules.ts";
+import type {
+  CategoryCount,
+  Changes,
+  ChangesQuery,
+  Entry,
+  EntryFilter,
+  EntryPage,
+  EntryRef,
+  ListQuery,
+  MemoryReader,
+  MetaPage,
+  NamespaceCount,
+  Origin,
+  ReferenceVectors,
+  StoreCapabilities,
+  StoreReport,
+  UnixMs,
+} from "../memory-store.ts";
+import type { Namespace } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import type { StoreClock } from "../store-clock.ts";
+import { checkSpace } from "../vector-rules.ts";
+import { readChanges, readRevision } from "./change-feed.ts";
+import {
+  filterCondition,
+  listCondition,
+  liveCondition,
+  namespaceCondition,
+  refCondition,
+} from "./conditions.ts";
+import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./entry-rows.ts";
+import type { StoreGuard } from "./guard.ts";
+import { inspectStore } from "./inspect-store.ts";
+import { readReferences } from "./references.ts";
+import type { SqliteRow } from "./sqlite-driver.ts";
+import { explainSqliteError } from "./sqlite-errors.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+export interface SqliteReaderParts {
+  readonly session: SqliteSession;
+  readonly sealer: Sealer;
+  readonly clock: StoreClock;
+  readonly guard: StoreGuard;
+  readonly beginnings: Beginnings;
+  readonly driverName: string;
+}
+
+/** Everything happens synchronously inside each call; the promises are the contract's. */
+export class SqliteReader implements MemoryReader {
+  readonly capabilities: StoreCapabilities = { persistent: true, shared: true };
+  protected readonly session: SqliteSession;
+  protected readonly sealer: Sealer;
+  protected readonly clock: StoreClock;
+  protected readonly guard: StoreGuard;
+  readonly #beginnings: Beginnings;
+  readonly #driverName: string;
+  #closed = false;
+
+  constructor({ session, sealer, clock, guard, beginnings, driverName }: SqliteReaderParts) {
+    this.session = session;
+    this.sealer = sealer;
+    this.clock = clock;
+    this.guard = guard;
+    this.#beginnings = beginnings;
+    this.#driverName = driverName;
+  }
+
+  now(): UnixMs {
+    return this.clock.now();
+  }
+
+  protected get isWritable(): boolean {
+    return false;
+  }
+
+  protected get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  get(ref: EntryRef): Promise<Entry | undefined> {
+    return this.perform(() => {
+      const { sql, values } = refCondition(ref);
+      const live = liveCondition(this.now());
+      const row = this.session
+        .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${sql} AND ${live.sql}`)
+        .get(...values, ...live.values);
+      return row && this.#requireReadable(row, ref);
+    });
+  }
+
+  list(query: ListQuery): Promise<EntryPage> {
+    return this.perform(() => {
+      const { rows, ...rest } = this.#page(ALL_COLUMNS, query);
+      return { ...openRows(rows, this.sealer), ...rest };
+    });
+  }
+
+  listMeta(query: ListQuery): Promise<MetaPage> {
+    return this.perform(() => {
+      const { rows, ...rest } = this.#page(CLEAR_COLUMNS, query);
+      const columns = rows.map(parseColumns).filter((parsed) => parsed !== undefined);
+      return { entries: columns.map(metaOf), ...rest };
+    });
+  }
+
+  countWhere(filter: EntryFilter): Promise<number> {
+    return this.perform(() => {
+      const { sql, values } = filterCondition(filter);
+      const live = liveCondition(this.now());
+      const counted = this.session
+        .statement(`SELECT count(*) AS n FROM entries WHERE ${sql} AND ${live.sql}`)
+        .get(...values, ...live.values);
+      return Number(counted?.n);
+    });
+  }
+
+  changes(query: ChangesQuery): Promise<Changes> {
+    return this.perform(() => {
+      const at = { now: this.now(), beginnings: this.#beginnings };
+      return this.session.read(() => readChanges(this.session, this.sealer, query, at));
+    });
+  }
+
+  revision(namespace: Namespace): Promise<number> {
+    return this.perform(() => this.session.read(() => readRevision(this.session, namespace)));
+  }
+
+  namespaces(): Promise<readonly NamespaceCount[]> {
+    return this.perform(() => {
+      const live = liveCondition(this.now());
+      const sql = `SELECT namespace, count(*) AS n FROM entries WHERE ${live.sql} GROUP BY namespace ORDER BY namespace`;
+      return this.session
+        .statement(sql)
+        .all(...live.values)
+        .map((row) => ({
+          namespace: `${row.namespace}` as Namespace, // only ever written as one
+          count: Number(row.n),
+        }));
+    });
+  }
+
+  categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
+    return this.perform(() => {
+      const owner = namespaceCondition(namespace);
+      const live = liveCondition(this.now());
+      const sql = `SELECT origin, category, count(*) AS n FROM entries WHERE ${owner.sql} AND ${live.sql}
+        GROUP BY origin, category ORDER BY origin, category`;
+      return this.session
+        .statement(sql)
+        .all(...owner.values, ...live.values)
+        .map((row) => ({
+          origin: `${row.origin}` as Origin, // only ever written as one
+          category: `${row.category}`,
+          count: Number(row.n),
+        }));
+    });
+  }
+
+  referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
+    return this.perform(() => {
+      checkSpace(space);
+      return this.session.read(() => readReferences(this.session, this.sealer, space));
+    });
+  }
+
+  inspect(): Promise<StoreReport> {
+    return this.perform(() => {
+      const { clock, isWritable } = this;
+      return inspectStore(this.session, this.sealer, { clock, isWritable, driverName: this.#driverName });
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.guard.close();
+  }
+
+  /** Runs one call, unless closed or the file was exchanged, and explains what SQLite says when it fails. */
+  protected async perform<T>(work: () => T): Promise<T> {
+    try {
+      this.#requireOpen();
+      if (!this.guard.isInPlace()) await this.#explainWrite();
+      return work();
+    } catch (error) {
+      throw explainSqliteError(error, this.session.path);
+    }
+  }
+
+  /** As {@link perform}, for what writes: nothing is acknowledged unless the file is still in place after it. */
+  protected async change<T>(work: () => T): Promise<T> {
+    const result = await this.perform(work);
+    return this.perform(() => result);
+  }
+
+  async #explainWrite(): Promise<void> {
+    await this.guard.verify();
+    this.#requireOpen();
+  }
+
+  #requireOpen(): void {
+    if (!this.#closed) return;
+    throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+  }
+
+  #requireReadable(row: SqliteRow, ref: EntryRef): Entry {
+    const entry = openRow(row, this.sealer);
+    if (entry !== undefined) return entry;
+    throw new HelmdeckError(
+      "entry_unreadable",
+      `The ${ref.origin} entry ${JSON.stringify(ref.key)} does not authenticate: its row was changed or moved, or sealed ` +
+        "with another key. Store it again, or restore a backup; other entries are not affected.",
+      { details: { origin: ref.origin, key: ref.key } },
+    );
+  }
+
+  /**
+   * Without statistics SQLite would rather collect a whole namespace by key and sort it than walk it by time, so that is
+   * named for it; with a prefix the way by key may be the shorter one, and SQLite chooses.
+   */
+  #page(
+    columns: string,
+    query: ListQuery,
+  ): { readonly rows: readonly SqliteRow[]; readonly nextCursor?: string } {
+    const limit = listLimitOf(query);
+    const { sql, values } = listCondition(query, this.now());
+    const source = query.prefix === undefined ? "entries INDEXED BY entries_by_time" : "entries";
+    const found = this.session
+      .statement(`SELECT ${columns} FROM ${source} WHERE ${sql} ORDER BY updated_at DESC, id LIMIT ?`)
+      .all(...values, limit + 1);
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    if (found.length <= limit || last === undefined) return { rows };
+    return { rows, nextCursor: encodeListCursor({ updatedAt: Number(last.updated_at), id: `${last.id}` }) };
+  }
+}

@@ -1,0 +1,83 @@
+/** One open connection: its prepared statements, its transactions, and what it insists on before a commit. */
+import { HelmdeckError } from "../../errors.ts";
+import type { SqliteConnection, SqliteStatement, SqliteValue } from "./sqlite-driver.ts";
+
+/** `PRAGMA synchronous` as SQLite numbers it: the log is synced before a commit returns. */
+const SYNCHRONOUS_FULL = 2;
+
+export class SqliteSession {
+  readonly connection: SqliteConnection;
+  /** For messages. */
+  readonly path: string;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  constructor(connection: SqliteConnection, path: string) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** Prepared once for each text, so texts must not hold values. */
+  statement(sql: string): SqliteStatement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.connection.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** The present value of a pragma that has one. Never cached: SQLite settles some values when it prepares. */
+  pragma(name: string): SqliteValue | undefined {
+    return Object.values(this.connection.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+  }
+
+  /** Everything that `work` reads is of one moment. */
+  read<T>(work: () => T): T {
+    return this.#transact("BEGIN", work);
+  }
+
+  /** All of `work` or none of it, on stable storage when this returns. Waits for other writers up to the busy timeout. */
+  write<T>(work: () => T): T {
+    return this.#transact("BEGIN IMMEDIATE", () => {
+      const result = work();
+      this.#requireFullSync();
+      return result;
+    });
+  }
+
+  /** Runs `work` waiting for other processes no longer than `patienceMs`, and as long as `busyTimeoutMs` again after it. */
+  patiently<T>(patienceMs: number, busyTimeoutMs: number, work: () => T): T {
+    this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(Math.min(patienceMs, busyTimeoutMs))}`);
+    try {
+      return work();
+    } finally {
+      this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
+    }
+  }
+
+  #transact<T>(begin: string, work: () => T): T {
+    this.statement(begin).run();
+    try {
+      const result = work();
+      this.statement("COMMIT").run();
+      return result;
+    } catch (error) {
+      // SQLite has already rolled back after some errors, such as a full disk.
+      if (this.connection.inTransaction) this.statement("ROLLBACK").run();
+      throw error;
+    }
+  }
+
+  /**
+   * A library may be built to lower `synchronous` by itself when the log is first used (better-sqlite3 is), which loses
+   * acknowledged writes in a power cut. It is set at open; this makes sure that it has stayed so.
+   */
+  #requireFullSync(): void {
+    const synchronous = this.pragma("synchronous");
+    if (synchronous === SYNCHRONOUS_FULL) return;
+    throw new HelmdeckError(
+      "internal",
+      `SQLite would not sync writes to ${this.path} (synchronous is ${String(synchronous)}), so nothing was written.`,
+      { details: { path: this.path } },
+    );
+  }
+}

@@ -1,0 +1,92 @@
+/** Vectors beside the rows of entries: each statement reaches them through the entry, in its namespace and with its digest. */
+import type { EntryId, EntryVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
+import type { Namespace } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import { decodeVectors, encodeVectors } from "../vector-rules.ts";
+import { liveCondition, namespaceCondition } from "./conditions.ts";
+import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
+import type { SqliteRow } from "./sqlite-driver.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+const NUMBER_OF_SPACE = "(SELECT number FROM vector_spaces WHERE name = ?)";
+
+export function readVectorSpaces(session: SqliteSession): readonly string[] {
+  return session
+    .statement("SELECT name FROM vector_spaces ORDER BY number")
+    .all()
+    .map(({ name }) => `${name}`);
+}
+
+/** To be called in a read transaction. */
+export function readVectors(
+  session: SqliteSession,
+  sealer: Sealer,
+  { namespace, space, ids }: VectorsQuery,
+  now: UnixMs,
+): readonly EntryVectors[] {
+  const owner = namespaceCondition(namespace);
+  const live = liveCondition(now);
+  const select = session.statement(
+    `SELECT id, digest, dimensions, vectors.sealed FROM entries JOIN vectors ON entry_id = id
+     WHERE id = ? AND ${owner.sql} AND ${live.sql} AND space = ${NUMBER_OF_SPACE}`,
+  );
+  return ids.flatMap((id) => {
+    const row = select.get(id, ...owner.values, ...live.values, space);
+    return (row && openVectors(row, sealer, namespace, space)) ?? [];
+  });
+}
+
+/** To be called in a write transaction. */
+export function writeVectors(
+  session: SqliteSession,
+  sealer: Sealer,
+  { namespace, space, batch }: { namespace: Namespace; space: string; batch: readonly EntryVectors[] },
+  now: UnixMs,
+): readonly EntryId[] {
+  const owner = namespaceCondition(namespace);
+  const live = liveCondition(now);
+  const select = session.statement(
+    `SELECT ${ALL_COLUMNS} FROM entries WHERE id = ? AND ${owner.sql} AND ${live.sql}`,
+  );
+  const insert = session.statement(
+    `INSERT OR REPLACE INTO vectors (entry_id, space, dimensions, sealed) VALUES (?, ${NUMBER_OF_SPACE}, ?, ?)`,
+  );
+  session.statement("INSERT OR IGNORE INTO vector_spaces (name) VALUES (?)").run(space);
+  return batch.flatMap((made) => {
+    const { id, dimensions } = made;
+    const row = select.get(id, ...owner.values, ...live.values);
+    const entry = row && openRow(row, sealer);
+    if (entry?.fingerprint !== made.fingerprint || !(row?.digest instanceof Uint8Array)) return [];
+    const columns = { space, dimensions, id, namespace, digest: row.digest };
+    insert.run(id, space, dimensions, sealer.sealVectors(columns, encodeVectors(made)));
+    return [id];
+  });
+}
+
+/** To be called in a write transaction. */
+export function removeOtherVectors(session: SqliteSession, { namespace, space, ids }: VectorsQuery): void {
+  const owner = namespaceCondition(namespace);
+  const remove = session.statement(
+    `DELETE FROM vectors WHERE entry_id = (SELECT id FROM entries WHERE id = ? AND ${owner.sql})
+     AND space IS NOT ${NUMBER_OF_SPACE}`,
+  );
+  for (const id of ids) remove.run(id, ...owner.values, space);
+  session
+    .statement("DELETE FROM vector_spaces WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE space = number)")
+    .run();
+}
+
+function openVectors(
+  row: SqliteRow,
+  sealer: Sealer,
+  namespace: Namespace,
+  space: string,
+): EntryVectors | undefined {
+  const { id, digest, dimensions, sealed } = row;
+  if (typeof dimensions !== "number" || !(digest instanceof Uint8Array)) return undefined;
+  if (!(sealed instanceof Uint8Array)) return undefined;
+  const entryId = `${id}` as EntryId; // the one that was asked for
+  const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
+  const decoded = content && decodeVectors(content, dimensions);
+  return decoded && { id: entryId, dimensions, ...decoded };
+}

@@ -1,0 +1,185 @@
+/** Docker and compose through their command lines: asked in JSON, told by arguments that hold no secret. */
+import { join } from "node:path";
+import { z } from "zod";
+import { HelmdeckError } from "../app/index.ts";
+import { COMPOSE_FILE, NETWORK, PROJECT, SERVICE } from "./install-names.ts";
+import type { ComposeFlavour } from "./installation-facts.ts";
+import type { Ran, Run, RunOptions } from "./run-command.ts";
+
+/** What `docker inspect` says of a container, as far as it is needed here. */
+const CONTAINER = z.object({
+  Id: z.string(),
+  Name: z.string(),
+  State: z.object({
+    Running: z.boolean(),
+    Status: z.string().optional(),
+    Health: z.object({ Status: z.string() }).optional(),
+  }),
+  /** Since it was made. */
+  RestartCount: z.number().optional(),
+  Config: z.object({ Image: z.string(), Labels: z.record(z.string(), z.string()).nullable() }),
+  HostConfig: z.object({
+    NetworkMode: z.string(),
+    PortBindings: z
+      .record(z.string(), z.array(z.object({ HostIp: z.string(), HostPort: z.string() })).nullable())
+      .nullable(),
+  }),
+  NetworkSettings: z.object({
+    Networks: z.record(z.string(), z.object({ IPAddress: z.string() })).nullable(),
+  }),
+});
+
+export type Container = z.infer<typeof CONTAINER>;
+
+/** A quick question to the engine; one that hangs counts as one that is not there. */
+const ASK_TIMEOUT_MS = 20_000;
+/** Downloading the image is part of it. */
+const UP_TIMEOUT_MS = 3_600_000;
+
+export class Docker {
+  readonly #run: Run;
+  readonly #root: string;
+
+  /** `root` is the folder of the compose files. */
+  constructor(run: Run, root: string) {
+    this.#run = run;
+    this.#root = root;
+  }
+
+  /** The engine's version; undefined when there is no client, null when it finds no engine. */
+  async engine(): Promise<string | null | undefined> {
+    const { exitCode, stdout } = await this.#ask("version", "--format", "{{.Server.Version}}");
+    if (exitCode === undefined) return undefined;
+    return exitCode === 0 ? stdout.trim() : null;
+  }
+
+  async compose(): Promise<ComposeFlavour | undefined> {
+    if ((await this.#ask("compose", "version", "--short")).exitCode === 0) return "docker compose";
+    const old = await this.#run("docker-compose", ["version", "--short"], { timeoutMs: ASK_TIMEOUT_MS });
+    return old.exitCode === 0 ? "docker-compose" : undefined;
+  }
+
+  async hasNetwork(): Promise<boolean> {
+    return (await this.#ask("network", "inspect", NETWORK)).exitCode === 0;
+  }
+
+  async hasImage(image: string): Promise<boolean> {
+    return (await this.#ask("image", "inspect", image)).exitCode === 0;
+  }
+
+  async createNetwork(): Promise<void> {
+    await this.#tell("network", "create", "--label", `com.helmdeck.by=${PROJECT}`, NETWORK);
+  }
+
+  /** False when something is still on it. */
+  async removeNetwork(): Promise<boolean> {
+    return (await this.#ask("network", "rm", NETWORK)).exitCode === 0;
+  }
+
+  async container(name: string): Promise<Container | undefined> {
+    const { exitCode, stdout } = await this.#ask("container", "inspect", name);
+    if (exitCode !== 0) return undefined;
+    return z.array(CONTAINER).parse(JSON.parse(stdout))[0];
+  }
+
+  /** The last lines of what it printed. */
+  async logTail(name: string): Promise<string> {
+    const { stdout, stderr } = await this.#ask("logs", "--tail", "30", name);
+    return `${stdout}${stderr}`;
+  }
+
+  async runningNames(): Promise<readonly string[]> {
+    const { exitCode, stdout } = await this.#ask("ps", "--no-trunc", "--format", "{{.Names}}");
+    return exitCode === 0 ? stdout.split("\n").filter((name) => name !== "") : [];
+  }
+
+  exec(container: string, command: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const { env = {}, ...others } = options;
+    // Names only: docker takes the values from its own environment, so none of them is an argument.
+    const passed = Object.keys(env).flatMap((name) => ["--env", name]);
+    return this.#run("docker", ["exec", "-i", ...passed, container, ...command], { ...others, env });
+  }
+
+  async connect(container: string): Promise<void> {
+    await this.#tell("network", "connect", NETWORK, container);
+  }
+
+  async disconnect(container: string): Promise<void> {
+    await this.#tell("network", "disconnect", NETWORK, container);
+  }
+
+  /** The hash that compose would give the service's container; undefined when it cannot say. */
+  async wantedHash(
+    flavour: ComposeFlavour,
+    files: readonly string[],
+    env: Environment,
+  ): Promise<string | undefined> {
+    const { exitCode, stdout } = await this.#compose(flavour, files, ["config", "--hash", SERVICE], env);
+    return exitCode === 0 ? stdout.trim().split(/\s+/).at(-1) : undefined;
+  }
+
+  async up(flavour: ComposeFlavour, files: readonly string[], env: Environment): Promise<void> {
+    const ran = await this.#compose(flavour, files, ["up", "-d", SERVICE], env, UP_TIMEOUT_MS);
+    if (ran.exitCode !== 0) throw failed(`${flavour} up`, ran);
+  }
+
+  /** The compose file's one-shot helper, to its end. */
+  async runInit(flavour: ComposeFlavour, model: string): Promise<void> {
+    const command = ["run", "--rm", "--no-deps", `${SERVICE}-init`];
+    const ran = await this.#compose(
+      flavour,
+      [COMPOSE_FILE],
+      command,
+      { EMBEDDING_MODEL: model },
+      UP_TIMEOUT_MS,
+    );
+    if (ran.exitCode !== 0) throw failed("the sidecar's one-shot helper", ran);
+  }
+
+  /** Stops and removes the containers of the project; volumes only when asked. */
+  async down(
+    flavour: ComposeFlavour,
+    files: readonly string[],
+    options: { readonly volumes: boolean },
+  ): Promise<void> {
+    const ran = await this.#compose(flavour, files, ["down", ...(options.volumes ? ["--volumes"] : [])], {});
+    if (ran.exitCode !== 0) throw failed(`${flavour} down`, ran);
+  }
+
+  #compose(
+    flavour: ComposeFlavour,
+    files: readonly string[],
+    command: readonly string[],
+    env: Environment,
+    timeoutMs?: number,
+  ): Promise<Ran> {
+    const [program = "", ...first] = flavour.split(" ");
+    const named = files.flatMap((file) => ["-f", join(this.#root, file)]);
+    const args = [...first, "-p", PROJECT, ...named, ...command];
+    return this.#run(program, args, {
+      env,
+      cwd: this.#root,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+  }
+
+  #ask(...args: readonly string[]): Promise<Ran> {
+    return this.#run("docker", args, { timeoutMs: ASK_TIMEOUT_MS });
+  }
+
+  async #tell(...args: readonly string[]): Promise<void> {
+    const ran = await this.#run("docker", args);
+    if (ran.exitCode !== 0) throw failed(`docker ${args.slice(0, 2).join(" ")}`, ran);
+  }
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Docker's own words are fit to show: they speak of images, networks and ports. */
+function failed(what: string, { exitCode, stderr }: Ran): HelmdeckError {
+  const said = stderr.trim().split("\n").slice(-3).join(" ");
+  return new HelmdeckError(
+    "upstream_failed",
+    `${what} failed (${exitCode ?? "not started"}): ${said || "it said nothing"}`,
+  );
+}

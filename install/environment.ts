@@ -1,0 +1,44 @@
+/** What the installer works with: this machine's programs, environment and clock, passed in so that a test can be the machine. */
+import { homedir } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import { createOllamaSidecar, type OllamaSidecar } from "../sidecar/index.ts";
+import { Docker } from "./docker-commands.ts";
+import { Journal, journalFolder } from "./journal.ts";
+import { makeRun, type Run } from "./run-command.ts";
+
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  /** Of this package: compose files, and the built plugin in dist/plugin. */
+  readonly root: string;
+  readonly run: Run;
+  readonly docker: Docker;
+  readonly journal: Journal;
+  readonly sidecarAt: (address: string) => OllamaSidecar;
+  readonly pause: (ms: number) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** The world of this process. `root` is where the package lies. */
+export async function thisWorld(root: string): Promise<World> {
+  const { env } = process;
+  const homeDir = homeOf(env);
+  const run = makeRun(env);
+  return {
+    env,
+    homeDir,
+    root,
+    run,
+    docker: new Docker(run, root),
+    journal: await Journal.read(journalFolder(env, homeDir)),
+    sidecarAt: (address) => createOllamaSidecar({ address }),
+    pause: async (ms) => {
+      await pause(ms);
+    },
+    now: Date.now,
+  };
+}
+
+export function homeOf(env: World["env"]): string {
+  return env.HOME || homedir();
+}

@@ -1,0 +1,94 @@
+/** What Docker says: engine, compose, network, and the sidecar as it is beside the sidecar as it should be. */
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { Container, Docker } from "../docker-commands.ts";
+import type { World } from "../environment.ts";
+import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
+import type { ComposeFlavour, DockerFacts, OpenClawFacts, SidecarFacts } from "../installation-facts.ts";
+import type { Options } from "../options.ts";
+import { composeEnvironment, composeFiles } from "../plan/plan-embeddings.ts";
+
+/** How many ports of loopback are tried from Ollama's own on. */
+const PORTS_TRIED = 50;
+
+export async function lookAtDocker(
+  world: World,
+  options: Options,
+  openclaw: OpenClawFacts,
+): Promise<DockerFacts> {
+  const { docker } = world;
+  const engine = await docker.engine();
+  if (engine === undefined) return { state: "missing" };
+  if (engine === null) return { state: "unreachable" };
+  const compose = await docker.compose();
+  if (compose === undefined) return { state: "no_compose", engine };
+  const [hasNetwork, hasImage, sidecar] = await Promise.all([
+    docker.hasNetwork(),
+    imageName(world).then((image) => docker.hasImage(image)),
+    lookAtSidecar(world, options, openclaw, compose),
+  ]);
+  return { state: "ready", engine, compose, hasNetwork, hasImage, sidecar };
+}
+
+/** The sidecar as this process reaches it; undefined while it does not run. */
+export async function sidecarAddress(
+  client: Docker,
+  docker: DockerFacts,
+  openclaw: OpenClawFacts,
+): Promise<string | undefined> {
+  if (docker.state !== "ready" || docker.sidecar.state !== "running") return undefined;
+  if (openclaw.state === "ready" && openclaw.target.kind === "host")
+    return `http://127.0.0.1:${docker.sidecar.port}`;
+  return containerAddress(await client.container(SERVICE));
+}
+
+/** Of the container itself, which Linux routes to; Docker Desktop does not. */
+export function containerAddress(container: Container | undefined): string | undefined {
+  const address = container?.NetworkSettings.Networks?.[NETWORK]?.IPAddress;
+  return address ? `http://${address}:${IMAGE_PORT}` : undefined;
+}
+
+async function lookAtSidecar(
+  { docker }: World,
+  { model, gpu }: Options,
+  openclaw: OpenClawFacts,
+  flavour: ComposeFlavour,
+): Promise<SidecarFacts> {
+  const container = await docker.container(SERVICE);
+  const port = publishedPort(container) ?? (await freePort(IMAGE_PORT));
+  if (container === undefined) return { state: "absent", isHealthy: false, isAsWanted: false, port };
+  const where = openclaw.state === "ready" ? openclaw : { target: { kind: "host" } as const };
+  const wanted = await docker.wantedHash(flavour, composeFiles(where, gpu), composeEnvironment(model, port));
+  const made = container.Config.Labels?.["com.docker.compose.config-hash"];
+  return {
+    state: container.State.Running ? "running" : "stopped",
+    isHealthy: container.State.Health?.Status === "healthy",
+    isAsWanted: wanted === undefined || made === wanted,
+    port,
+  };
+}
+
+async function imageName({ root, env }: World): Promise<string> {
+  if (env.HELMDECK_EMBEDDINGS_IMAGE) return env.HELMDECK_EMBEDDINGS_IMAGE;
+  const text = await readFile(join(root, COMPOSE_FILE), "utf8");
+  return /\$\{HELMDECK_EMBEDDINGS_IMAGE:-([^}]+)\}/.exec(text)?.[1] ?? "";
+}
+
+function publishedPort(container: Container | undefined): number | undefined {
+  const port = Number(container?.HostConfig.PortBindings?.[`${IMAGE_PORT}/tcp`]?.[0]?.HostPort);
+  return Number.isInteger(port) && port > 0 ? port : undefined;
+}
+
+/** The first from here on that nobody listens on; an Ollama of the machine's own may have the usual one. */
+async function freePort(first: number): Promise<number> {
+  for (let port = first; port < first + PORTS_TRIED; port += 1) if (await isFree(port)) return port;
+  return first;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,195 @@
+/** Finds OpenClaw, on this machine or in a container, and says how it is set up; nothing secret is kept. */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { embeddingSettingsOf, findPlace } from "../../app/index.ts";
+import type { World } from "../environment.ts";
+import { PLUGIN_ID } from "../install-names.ts";
+import {
+  type FactsEmbedder,
+  type OpenClawFacts,
+  type OpenClawReady,
+  type SearchFacts,
+  type Target,
+  targetName,
+} from "../installation-facts.ts";
+import { unfitIndexes } from "../notes-index.ts";
+import { OpenClaw } from "../openclaw-commands.ts";
+import { at, isObject, type Json } from "../openclaw-json.ts";
+import { lookAtAttachment } from "./attachment.ts";
+import { lookAtGateway } from "./gateway.ts";
+
+export interface Found {
+  readonly facts: OpenClawFacts;
+  readonly openclaw: OpenClaw | undefined;
+}
+
+/** What takes seconds and is not always needed. */
+interface LooksAt {
+  readonly notes: boolean;
+}
+
+/** `wanted`: what the operator named, or where an earlier run installed. */
+export async function lookAtOpenClaw(
+  world: World,
+  wanted: Target | undefined,
+  looksAt: LooksAt,
+): Promise<Found> {
+  const targets = wanted === undefined ? await candidates(world) : [wanted];
+  const found = await Promise.all(targets.map((target) => OpenClaw.find(target, world)));
+  const there = found.filter((openclaw) => openclaw !== undefined);
+  const [openclaw] = there;
+  if (there.length > 1) {
+    return {
+      facts: { state: "ambiguous", choices: there.map(({ target }) => targetName(target)) },
+      openclaw: undefined,
+    };
+  }
+  if (openclaw !== undefined) return { openclaw, facts: await lookInto(world, openclaw, looksAt) };
+  const facts: OpenClawFacts =
+    wanted?.kind === "container" ? { state: "no_such_container", name: wanted.name } : { state: "missing" };
+  return { facts, openclaw: undefined };
+}
+
+/** This machine, and every running container that by its image or name may be an OpenClaw of its own. */
+async function candidates({ docker }: World): Promise<readonly Target[]> {
+  const containers = await Promise.all((await docker.runningNames()).map((name) => docker.container(name)));
+  const names = containers.flatMap((container) => {
+    const { NetworkMode = "" } = container?.HostConfig ?? {};
+    const isOne = /openclaw/i.test(`${container?.Config.Image} ${container?.Name}`);
+    // One that shares another's network is that one's command line.
+    return container !== undefined && isOne && !NetworkMode.startsWith("container:")
+      ? [container.Name.slice(1)]
+      : [];
+  });
+  return [{ kind: "host" }, ...names.map((name) => ({ kind: "container" as const, name }))];
+}
+
+async function lookInto(world: World, openclaw: OpenClaw, { notes }: LooksAt): Promise<OpenClawFacts> {
+  const { target } = openclaw;
+  try {
+    const configPath = await openclaw.configPath();
+    const config = await openclaw.authoredConfig(configPath);
+    const [complaint, search, gateway, installed, indexes] = await Promise.all([
+      openclaw.configComplaint(),
+      openclaw.config("memory.search"),
+      lookAtGateway(openclaw, config),
+      installedFacts(world, openclaw, config),
+      notes ? openclaw.ask(["memory", "status", "--json"]) : undefined,
+    ]);
+    if (complaint !== undefined && config !== undefined)
+      return { state: "broken", target, reason: complaint };
+    return {
+      state: "ready",
+      target,
+      version: openclaw.version,
+      configPath,
+      hasConfigFile: config !== undefined,
+      gateway,
+      search: searchFacts(search),
+      facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
+      ...pluginFacts(config),
+      unfitIndexes: unfitIndexes(indexes, config),
+      agentsWithProvider: agentsWithProvider(config),
+      installed,
+      attachment: await lookAtAttachment(world, target),
+      memory: target.kind === "host" ? memoryFacts(world, config) : undefined,
+    };
+  } catch (error) {
+    return { state: "broken", target, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function searchFacts(search: Json | undefined): SearchFacts {
+  const baseUrl = text(at(search, "remote", "baseUrl"));
+  return {
+    enabled: at(search, "enabled") !== false,
+    provider: text(at(search, "provider")),
+    model: text(at(search, "model")),
+    baseUrl: baseUrl === undefined ? undefined : withoutSlash(baseUrl),
+  };
+}
+
+/** As the plugin itself reads them, defaults included; a setting that it cannot use is somebody's, too. */
+function factsEmbedder(embeddings: Json | undefined): FactsEmbedder {
+  const { apiKey, ...given } = objectIn(embeddings);
+  const settings = embeddingSettingsOf(given, (field) => field);
+  if (apiKey === undefined && Object.keys(given).length === 0) return { provider: "unset" };
+  if (!("url" in settings)) return { provider: settings.provider };
+  const { provider, model, url } = settings;
+  if (provider === "ollama" && apiKey !== undefined) return { provider: "unusable" };
+  return { provider, model, url: withoutSlash(url) };
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, "");
+}
+
+/** "*" among the disabled: all of them are. */
+function pluginFacts(config: Json | undefined): Pick<OpenClawReady, "allowedPlugins" | "disabledPlugins"> {
+  const plugins = at(config, "plugins");
+  const allow = at(plugins, "allow");
+  const denied = at(plugins, "deny");
+  const off = Object.entries(objectIn(at(plugins, "entries")))
+    .filter(([, entry]) => at(entry, "enabled") === false)
+    .map(([id]) => id);
+  return {
+    allowedPlugins: Array.isArray(allow) ? allow.filter((id) => typeof id === "string") : undefined,
+    disabledPlugins: [
+      ...off,
+      ...(Array.isArray(denied) ? denied.filter((id) => typeof id === "string") : []),
+      ...(at(plugins, "enabled") === false ? ["*"] : []),
+    ],
+  };
+}
+
+function agentsWithProvider(config: Json | undefined): readonly string[] {
+  return Object.entries(objectIn(at(config, "agents", "entries")))
+    .filter(([, agent]) => at(agent, "memory", "search", "provider") !== undefined)
+    .map(([id]) => id);
+}
+
+/** By the contents of its two files: a version alone would not tell one build from another. */
+async function installedFacts(
+  { root }: World,
+  openclaw: OpenClaw,
+  config: Json | undefined,
+): Promise<OpenClawReady["installed"]> {
+  if (at(config, "plugins", "entries", PLUGIN_ID) === undefined) return "absent";
+  const folder = await openclaw.pluginFolder(PLUGIN_ID);
+  if (folder === undefined) return "absent";
+  const ours = await filesHash((name) => readFile(join(root, "dist", "plugin", "dist", name), "utf8"));
+  const theirs = await filesHash(
+    async (name) => (await openclaw.exec(["cat", `${folder}/dist/${name}`])).stdout,
+  );
+  return ours === theirs ? "same" : "other";
+}
+
+async function filesHash(read: (name: string) => Promise<string>): Promise<string> {
+  const hash = createHash("sha256");
+  for (const name of ["index.js", "worker.js"]) hash.update(await read(name));
+  return hash.digest("hex");
+}
+
+function memoryFacts(
+  { env, homeDir }: World,
+  config: Json | undefined,
+): NonNullable<OpenClawReady["memory"]> {
+  const settings = at(config, "plugins", "entries", PLUGIN_ID, "config");
+  const databasePath = text(at(settings, "databasePath"));
+  const place = findPlace({ env, homeDir, ...(databasePath === undefined ? {} : { databasePath }) });
+  const isGiven =
+    at(settings, "encryptionKey") !== undefined ||
+    Boolean(env.HELMDECK_MEMORY_KEY ?? env.HELMDECK_MEMORY_KEY_FILE);
+  return { ...place, hasKey: isGiven || existsSync(place.keyPath) };
+}
+
+function objectIn(value: Json | undefined) {
+  return isObject(value) ? value : {};
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

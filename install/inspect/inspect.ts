@@ -1,0 +1,113 @@
+/** Looks at the machine and changes nothing: Docker, the sidecar, OpenClaw, what an earlier run left. */
+import { readFile, statfs } from "node:fs/promises";
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import type { World } from "../environment.ts";
+import type {
+  DockerFacts,
+  Facts,
+  JournalFacts,
+  MachineFacts,
+  OpenClawFacts,
+  PluginPackage,
+  ServiceFacts,
+} from "../installation-facts.ts";
+import { fingerprint, type Journal } from "../journal.ts";
+import { at, type Json } from "../openclaw-json.ts";
+import type { Options } from "../options.ts";
+import { lookAtDocker, sidecarAddress } from "./inspect-docker.ts";
+import { type Found, lookAtOpenClaw } from "./inspect-openclaw.ts";
+
+export interface Looked {
+  readonly facts: Facts;
+  /** The handle on the OpenClaw that the facts are about, when it is ready. */
+  readonly openclaw: Found["openclaw"];
+}
+
+export async function look(world: World, options: Options): Promise<Looked> {
+  const [machine, plugin, found] = await Promise.all([
+    lookAtMachine(world),
+    lookAtPlugin(world),
+    lookAtOpenClaw(world, options.openclaw ?? world.journal.entries.target, {
+      notes: mayHaveUnfitIndex(world, options),
+    }),
+  ]);
+  const docker = await lookAtDocker(world, options, found.facts);
+  const service = await lookAtService(world, options, docker, found.facts);
+  const journal = await lookAtJournal(world.journal, found);
+  return {
+    facts: { machine, plugin, docker, service, journal, openclaw: found.facts },
+    openclaw: found.openclaw,
+  };
+}
+
+/** Where our service goes or has gone, an earlier version may have left an index behind that OpenClaw cannot use. */
+function mayHaveUnfitIndex({ journal }: World, { mode, embeddings }: Options): boolean {
+  if (mode === "repair") return true;
+  const goes = mode === "uninstall" || (mode === "install" && embeddings.kind === "none");
+  return goes && journal.entries.search === undefined;
+}
+
+async function lookAtMachine({ homeDir }: World): Promise<MachineFacts> {
+  const { bavail, bsize } = await statfs(homeDir);
+  return { freeDiskBytes: bavail * bsize, memoryBytes: totalmem() };
+}
+
+async function lookAtPlugin({ root }: World): Promise<PluginPackage> {
+  const manifest = JSON.parse(
+    await readFile(join(root, "dist", "plugin", "openclaw.plugin.json"), "utf8"),
+  ) as Json; // our own build wrote it
+  const version = at(manifest, "version");
+  const tools = strings(at(manifest, "contracts", "tools"));
+  const commands = names(at(manifest, "cliCommands")).map((name) => `openclaw ${name}`);
+  const slashes = names(at(manifest, "commandAliases")).map((name) => `/${name}`);
+  return {
+    version: typeof version === "string" ? version : "unknown",
+    capabilities: [...tools, ...commands, ...slashes],
+  };
+}
+
+async function lookAtService(
+  { sidecarAt, docker: client }: World,
+  { embeddings, model }: Options,
+  docker: DockerFacts,
+  openclaw: OpenClawFacts,
+): Promise<ServiceFacts | undefined> {
+  if (embeddings.kind === "none") return undefined;
+  const url = embeddings.kind === "url" ? embeddings.url : await sidecarAddress(client, docker, openclaw);
+  if (url === undefined) return { url, health: { reason: "it does not run yet" }, hasModel: false };
+  const service = sidecarAt(url);
+  const health = await service.health();
+  if (!health.ok) return { url, health: { reason: health.reason }, hasModel: false };
+  const hasModel = await service.hasModel(model).catch(() => false); // then it is asked for, and says why
+  return { url, health: "ok", hasModel };
+}
+
+async function lookAtJournal(journal: Journal, { facts, openclaw }: Found): Promise<JournalFacts> {
+  const { entries } = journal;
+  const { config, leftAs } = entries;
+  const now =
+    openclaw === undefined || facts.state !== "ready"
+      ? undefined
+      : await openclaw.readConfigFile(facts.configPath);
+  return {
+    target: entries.target,
+    search: entries.search?.sets.at(-1),
+    facts: entries.facts?.sets.at(-1),
+    indexDue: entries.indexDue === true,
+    hasConfigCopy: config !== undefined,
+    configIsAsLeft: config?.existed === true && now !== undefined && leftAs === fingerprint(now),
+    madeNetwork: entries.madeNetwork === true,
+    installedPlugin: entries.installedPlugin === true,
+    attached: entries.attached?.container,
+    startedSidecar: entries.startedSidecar === true,
+  };
+}
+
+function strings(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function names(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? strings(value.map((item) => at(item, "name") ?? null)) : [];
+}

@@ -1,0 +1,202 @@
+/**
+ * OpenClaw through its own command line, on this machine or in a container: it reads and writes its configuration itself,
+ * finds its gateway's token itself, and neither ever passes through here as an argument or in an error.
+ */
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { HelmdeckError } from "../app/index.ts";
+import type { Docker } from "./docker-commands.ts";
+import type { Target } from "./installation-facts.ts";
+import { parseJson5 } from "./json5.ts";
+import { at, type Json, type JsonObject, jsonIn } from "./openclaw-json.ts";
+import { reasonOf } from "./reason.ts";
+import type { Ran, Run, RunOptions } from "./run-command.ts";
+
+export interface Surroundings {
+  readonly run: Run;
+  readonly docker: Docker;
+  readonly homeDir: string;
+}
+
+/** The words that start OpenClaw inside a container, in order of preference; its own image works in /app. */
+const IN_CONTAINER = [["openclaw"], ["node", "dist/index.js"], ["node", "openclaw.mjs"]] as const;
+/** A plugin's installation runs npm. */
+const INSTALL_TIMEOUT_MS = 600_000;
+/** On a busy machine a command takes half a minute to start. */
+const CALL_TIMEOUT_MS = 180_000;
+
+export class OpenClaw {
+  readonly target: Target;
+  readonly version: string;
+  readonly #around: Surroundings;
+  readonly #command: readonly string[];
+  /** Added to the environment of every call: how a gateway of our own is found. */
+  readonly #env: Readonly<Record<string, string>>;
+
+  private constructor(
+    target: Target,
+    version: string,
+    around: Surroundings,
+    command: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ) {
+    this.target = target;
+    this.version = version;
+    this.#around = around;
+    this.#command = command;
+    this.#env = env;
+  }
+
+  /** Undefined when it does not run there. */
+  static async find(target: Target, around: Surroundings): Promise<OpenClaw | undefined> {
+    for (const command of target.kind === "host" ? [["openclaw"]] : IN_CONTAINER) {
+      const unknown = new OpenClaw(target, "", around, command);
+      const { exitCode, stdout } = await unknown.run(["--version"], { timeoutMs: CALL_TIMEOUT_MS });
+      const version = exitCode === 0 ? /\d{4}\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0] : undefined;
+      if (version !== undefined) return new OpenClaw(target, version, around, command);
+    }
+    return undefined;
+  }
+
+  /** The same, asking another gateway than the configured one. */
+  withEnv(env: Readonly<Record<string, string>>): OpenClaw {
+    return new OpenClaw(this.target, this.version, this.#around, this.#command, env);
+  }
+
+  /** Runs `openclaw <args>`. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    return this.exec([...this.#command, ...args], { ...options, env: { ...this.#env, ...options.env } });
+  }
+
+  /** Runs any program where OpenClaw runs. */
+  exec(command: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    if (this.target.kind === "container") return this.#around.docker.exec(this.target.name, command, options);
+    const [file = "", ...args] = command;
+    return this.#around.run(file, args, options);
+  }
+
+  /** Runs a command that has to work. `what` says for a person what was attempted. */
+  async must(what: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+    const ran = await this.run(args, options);
+    if (ran.exitCode !== 0) throw openclawFailed(what, ran);
+    return ran.stdout;
+  }
+
+  async configPath(): Promise<string> {
+    const said =
+      (await this.must("find OpenClaw's configuration", ["config", "file"])).trim().split("\n").at(-1) ?? "";
+    if (!said.startsWith("~")) return said;
+    if (this.target.kind === "host") return join(this.#around.homeDir, said.slice(1));
+    const { stdout } = await this.exec(["sh", "-c", 'printf %s "$HOME"']);
+    return `${stdout}${said.slice(1)}`;
+  }
+
+  /** What OpenClaw has against its configuration, such as a layout of an older version; undefined when nothing. */
+  async configComplaint(): Promise<string | undefined> {
+    const ran = await this.run(["config", "validate"], { timeoutMs: CALL_TIMEOUT_MS });
+    return ran.exitCode === 0
+      ? undefined
+      : `OpenClaw does not accept its own configuration: ${reasonOf(ran)}`;
+  }
+
+  /** The file's bytes; undefined when there is none. */
+  async readConfigFile(path: string): Promise<Buffer | undefined> {
+    if (this.target.kind === "host") return readFile(path).catch(unlessMissing);
+    // In base64, since a program's output is read as text.
+    const { exitCode, stdout } = await this.exec(["sh", "-c", 'test -e "$1" && base64 < "$1"', "sh", path]);
+    return exitCode === 0 ? Buffer.from(stdout, "base64") : undefined;
+  }
+
+  /** Replaces the file in one go; its mode stays what it is. */
+  async writeConfigFile(path: string, bytes: Uint8Array): Promise<void> {
+    if (this.target.kind === "container") return this.#writeInContainer(path, bytes);
+    const making = `${path}.helmdeck-${process.pid}`;
+    const mode = (await stat(path)).mode & 0o777;
+    await writeFile(making, bytes, { mode, flag: "wx" });
+    await rename(making, path);
+  }
+
+  /** The configuration as it is written: what is not in the file has its default. Undefined when there is no file. */
+  async authoredConfig(path: string): Promise<Json | undefined> {
+    const bytes = await this.readConfigFile(path);
+    return bytes === undefined ? undefined : parseJson5(bytes.toString("utf8"));
+  }
+
+  /** A part of the configuration as OpenClaw reads it: with defaults, without secrets. Undefined when it is not set. */
+  async config(path: string): Promise<Json | undefined> {
+    const { exitCode, stdout } = await this.run(["config", "get", path, "--json"]);
+    return exitCode === 0 ? jsonIn(stdout) : undefined;
+  }
+
+  /** One validated write; through standard input, since values may be secret. */
+  async patchConfig(patch: JsonObject, replaced: readonly string[] = []): Promise<void> {
+    const paths = replaced.flatMap((path) => ["--replace-path", path]);
+    const input = JSON.stringify(patch);
+    await this.must("change OpenClaw's configuration", ["config", "patch", "--stdin", ...paths], { input });
+  }
+
+  /** What a method of the gateway answers, asked as any operator may; undefined when it does not. */
+  async callGateway(method: string): Promise<Json | undefined> {
+    const call = ["gateway", "call", method, "--timeout", "20000", "--json"];
+    const { exitCode, stdout } = await this.run(call, { timeoutMs: CALL_TIMEOUT_MS });
+    return exitCode === 0 ? jsonIn(stdout) : undefined;
+  }
+
+  /** The JSON that a command prints, also when it fails; undefined when it prints none. */
+  async ask(args: readonly string[]): Promise<Json | undefined> {
+    const { stdout } = await this.run(args, { timeoutMs: CALL_TIMEOUT_MS });
+    return jsonIn(stdout);
+  }
+
+  /** The details of a tool's answer, asked through the gateway as any operator may. */
+  async callTool(name: string, args: JsonObject): Promise<Json | undefined> {
+    const params = JSON.stringify({ name, args });
+    const call = ["gateway", "call", "tools.invoke", "--params", params, "--timeout", "45000", "--json"];
+    const ran = await this.run(call, { timeoutMs: CALL_TIMEOUT_MS });
+    const answer = jsonIn(ran.stdout);
+    if (ran.exitCode === 0 && at(answer, "ok") === true) return at(answer, "output", "details");
+    const said = at(answer, "error", "message");
+    throw new HelmdeckError(
+      "upstream_failed",
+      `The gateway did not run the tool ${name}: ${typeof said === "string" ? said : reasonOf(ran)}`,
+    );
+  }
+
+  async installPlugin(tarball: string): Promise<void> {
+    const source = `npm-pack:${tarball}`;
+    await this.must(
+      "install the plugin",
+      ["plugins", "install", source, "--force", "--accept-capabilities"],
+      {
+        timeoutMs: INSTALL_TIMEOUT_MS,
+      },
+    );
+  }
+
+  async uninstallPlugin(id: string): Promise<void> {
+    await this.must("uninstall the plugin", ["plugins", "uninstall", id, "--force"], {
+      timeoutMs: INSTALL_TIMEOUT_MS,
+    });
+  }
+
+  /** Where the plugin's files lie; undefined when it is not installed. */
+  async pluginFolder(id: string): Promise<string | undefined> {
+    const { exitCode, stdout } = await this.run(["plugins", "inspect", id, "--json"]);
+    const folder = exitCode === 0 ? at(jsonIn(stdout), "plugin", "rootDir") : undefined;
+    return typeof folder === "string" ? folder : undefined;
+  }
+
+  async #writeInContainer(path: string, bytes: Uint8Array): Promise<void> {
+    const script = 'umask 077; cat > "$1.helmdeck" && mv "$1.helmdeck" "$1"';
+    const ran = await this.exec(["sh", "-c", script, "sh", path], { input: bytes });
+    if (ran.exitCode !== 0) throw openclawFailed("put its configuration back", ran);
+  }
+}
+
+function openclawFailed(what: string, ran: Ran): HelmdeckError {
+  return new HelmdeckError("upstream_failed", `OpenClaw could not ${what}: ${reasonOf(ran)}`);
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}

@@ -1,0 +1,129 @@
+/** What is to be done: facts and options in, a plan out. Pure, so that --dry-run and a run cannot differ. */
+
+import { NETWORK, PLUGIN_ID } from "../install-names.ts";
+import type { Facts, FactsService, OpenClawReady } from "../installation-facts.ts";
+import type { Options } from "../options.ts";
+import type { Plan, Step } from "../steps/step-kinds.ts";
+import { indexSteps, repairSteps } from "./notes.ts";
+import { embeddingsFor } from "./plan-embeddings.ts";
+import { factsFor } from "./plan-facts.ts";
+import { searchFor } from "./plan-search.ts";
+import { uninstallPlan } from "./plan-uninstall.ts";
+import { missingFor } from "./prerequisites.ts";
+
+export function makePlan(facts: Facts, options: Options): Plan {
+  if (options.mode === "uninstall") return uninstallPlan(facts, options);
+  const { openclaw } = facts;
+  const missing = missingFor(facts, options);
+  if (missing.length > 0 || openclaw.state !== "ready") {
+    return { target: undefined, steps: [], warnings: [], missing, questions: [] };
+  }
+  switch (options.mode) {
+    case "verify":
+      return verifyPlan(openclaw);
+    case "repair":
+      return planOf(openclaw, repairSteps(openclaw, facts));
+    case "install":
+      return installPlan(openclaw, facts, options);
+  }
+}
+
+/** As for an OpenClaw that is left to its keywords when this machine cannot have the sidecar. */
+export function withoutEmbeddings(options: Options): Options {
+  return { ...options, embeddings: { kind: "none" }, gpu: false };
+}
+
+function verifyPlan(openclaw: OpenClawReady): Plan {
+  const { search, facts } = openclaw;
+  const embedded = {
+    search: search.provider === "ollama",
+    facts: "url" in facts ? facts : undefined,
+  };
+  return planOf(openclaw, [proof(openclaw, embedded)]);
+}
+
+function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): Plan {
+  const embeddings = embeddingsFor(openclaw, facts, options);
+  const own = factsFor(openclaw, facts, options, embeddings.baseUrl);
+  const search = searchFor(openclaw, facts, options, embeddings.baseUrl);
+  // The search last: a gateway that runs restarts its insides when it changes.
+  const changes = [...pluginSteps(openclaw, facts), ...own.steps, ...search.steps];
+  const steps = [
+    ...embeddings.before,
+    ...keySteps(openclaw),
+    ...attachSteps(openclaw, options),
+    ...embeddings.checks,
+    ...copySteps(openclaw, facts, changes),
+    ...changes,
+    ...indexSteps(openclaw, facts, search),
+    ...embeddings.after,
+    proof(openclaw, { search: search.embeds, facts: own.embeds }),
+  ];
+  return {
+    ...planOf(openclaw, steps),
+    warnings: [...search.warnings, ...own.warnings, ...attachWarnings(openclaw, options)],
+    questions: [...search.questions, ...own.questions],
+  };
+}
+
+function planOf(openclaw: OpenClawReady, steps: readonly Step[]): Plan {
+  return { target: openclaw.target, steps, warnings: [], missing: [], questions: [] };
+}
+
+interface Embedded {
+  readonly search: boolean;
+  readonly facts: FactsService | undefined;
+}
+
+function proof({ gateway, memory }: OpenClawReady, { search, facts }: Embedded): Step {
+  return {
+    kind: "prove",
+    embeddings: search ? { provider: "ollama" } : undefined,
+    facts,
+    gateway: gateway === "running" ? "running" : "for-the-proof",
+    memory: memory && { databasePath: memory.databasePath, keyPath: memory.keyPath },
+  };
+}
+
+function keySteps({ memory }: OpenClawReady): readonly Step[] {
+  if (memory === undefined || memory.hasKey) return [];
+  const { databasePath, keyPath } = memory;
+  return [{ kind: "make-key", databasePath, keyPath }];
+}
+
+function pluginSteps({ installed, configPath }: OpenClawReady, { plugin }: Facts): readonly Step[] {
+  if (installed === "same") return [];
+  return [{ kind: "install-plugin", plugin: PLUGIN_ID, configPath, ...plugin }];
+}
+
+/** Before the first change only: the copy is of the time before us. */
+function copySteps(openclaw: OpenClawReady, { journal }: Facts, changes: readonly Step[]): readonly Step[] {
+  if (changes.length === 0 || journal.hasConfigCopy) return [];
+  return [{ kind: "back-up-config", configPath: openclaw.configPath }];
+}
+
+function attachSteps({ target, attachment }: OpenClawReady, { embeddings }: Options): readonly Step[] {
+  if (target.kind !== "container" || attachment === undefined || embeddings.kind !== "sidecar") return [];
+  const { compose } = attachment;
+  const canTell = compose?.readsOverride && compose.override === "absent";
+  if (attachment.isAttached && !canTell) return [];
+  const override = canTell
+    ? { file: compose.overrideFile, service: compose.service, networks: [...compose.ownNetworks, NETWORK] }
+    : undefined;
+  return [{ kind: "attach-container", container: target.name, network: NETWORK, override }];
+}
+
+function attachWarnings({ target, attachment }: OpenClawReady, { embeddings }: Options): readonly string[] {
+  if (target.kind !== "container" || attachment === undefined || embeddings.kind !== "sidecar") return [];
+  const { compose } = attachment;
+  if (compose === undefined) {
+    return [
+      `${target.name} is not managed by compose: whoever makes it anew passes --network ${NETWORK}, or runs this again.`,
+    ];
+  }
+  if (compose.override === "ours" || (compose.override === "absent" && compose.readsOverride)) return [];
+  return [
+    `${compose.overrideFile} is not written, since ${compose.override === "theirs" ? "there is one already" : "the project is started with files named by hand"}: ` +
+      `give the service ${compose.service} the external network ${NETWORK} there, or it is detached when compose makes it anew.`,
+  ];
+}

@@ -1,0 +1,94 @@
+/** The part of a plan that brings the embedding service up, or takes it away. */
+
+import { COMPOSE_FILE, GPU_FILE, HOST_PORT_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
+import type { DockerFacts, Facts, OpenClawReady } from "../installation-facts.ts";
+import type { Options } from "../options.ts";
+import type { ServicePlace, Step } from "../steps/step-kinds.ts";
+
+export interface EmbeddingsPart {
+  readonly before: readonly Step[];
+  readonly checks: readonly Step[];
+  /** What goes only when nothing points at it any more. */
+  readonly after: readonly Step[];
+  /** As OpenClaw is to reach it; undefined without embeddings. */
+  readonly baseUrl: string | undefined;
+}
+
+type DockerReady = Extract<DockerFacts, { state: "ready" }>;
+
+export function embeddingsFor(openclaw: OpenClawReady, facts: Facts, options: Options): EmbeddingsPart {
+  const { embeddings, model } = options;
+  const { docker, service } = facts;
+  if (embeddings.kind === "url") {
+    const place = { url: embeddings.url };
+    return part(
+      embeddings.url,
+      modelSteps(facts, model, place),
+      checks(openclaw, embeddings.url, model, place),
+    );
+  }
+  if (embeddings.kind === "none" || docker.state !== "ready") return { ...NOTHING, after: stopSteps(facts) };
+  const baseUrl = addressFor(openclaw, docker.sidecar.port);
+  const place: ServicePlace = openclaw.target.kind === "host" ? { url: baseUrl } : { container: SERVICE };
+  const before = [
+    ...(docker.hasNetwork ? [] : [{ kind: "create-network", network: NETWORK } as const]),
+    ...startSteps(openclaw, docker, options),
+    ...(service?.hasModel === true ? [] : modelSteps(facts, model, place)),
+  ];
+  return part(baseUrl, before, checks(openclaw, baseUrl, model, place));
+}
+
+/** The compose files for an OpenClaw in that place. */
+export function composeFiles({ target }: Pick<OpenClawReady, "target">, gpu: boolean): readonly string[] {
+  return [COMPOSE_FILE, ...(target.kind === "host" ? [HOST_PORT_FILE] : []), ...(gpu ? [GPU_FILE] : [])];
+}
+
+/** What the compose files are told. */
+export function composeEnvironment(model: string, port: number): Readonly<Record<string, string>> {
+  return { EMBEDDING_MODEL: model, HELMDECK_EMBEDDINGS_PORT: String(port) };
+}
+
+const NOTHING: EmbeddingsPart = { before: [], checks: [], after: [], baseUrl: undefined };
+
+function part(baseUrl: string, before: readonly Step[], checked: readonly Step[]): EmbeddingsPart {
+  return { ...NOTHING, before, checks: checked, baseUrl };
+}
+
+function addressFor({ target }: OpenClawReady, port: number): string {
+  return target.kind === "host" ? `http://127.0.0.1:${port}` : `http://${SERVICE}:${IMAGE_PORT}`;
+}
+
+function startSteps(openclaw: OpenClawReady, docker: DockerReady, { gpu, model }: Options): readonly Step[] {
+  const { state, isHealthy, isAsWanted, port } = docker.sidecar;
+  if (state === "running" && isHealthy && isAsWanted) return [];
+  return [
+    {
+      kind: "start-sidecar",
+      compose: docker.compose,
+      files: composeFiles(openclaw, gpu),
+      environment: composeEnvironment(model, port),
+      downloadsImage: !docker.hasImage,
+    },
+  ];
+}
+
+function modelSteps({ service }: Facts, model: string, place: ServicePlace): readonly Step[] {
+  return service?.hasModel === true ? [] : [{ kind: "pull-model", model, service: place }];
+}
+
+function checks(
+  { target }: OpenClawReady,
+  baseUrl: string,
+  model: string,
+  service: ServicePlace,
+): readonly Step[] {
+  const here: Step = { kind: "check-embedding", model, service };
+  if (target.kind === "host") return [here];
+  return [here, { kind: "check-from-container", container: target.name, url: baseUrl, model }];
+}
+
+/** A sidecar that an earlier run started is stopped; its models stay, so that the way back is quick. */
+function stopSteps({ docker, journal }: Facts): readonly Step[] {
+  if (!journal.startedSidecar || docker.state !== "ready" || docker.sidecar.state === "absent") return [];
+  return [{ kind: "stop-sidecar", compose: docker.compose, files: [COMPOSE_FILE], deletesModels: false }];
+}

@@ -1,0 +1,122 @@
+/** The part of a plan that decides who embeds for OpenClaw's own search; an operator's own provider is asked about first. */
+
+import { OLLAMA_PLUGIN_ID } from "../install-names.ts";
+import type { Facts, OpenClawReady, SearchFacts } from "../installation-facts.ts";
+import { at, type JsonObject } from "../openclaw-json.ts";
+import type { Options } from "../options.ts";
+import type { Question, Step } from "../steps/step-kinds.ts";
+
+export interface SearchPart {
+  readonly steps: readonly Step[];
+  readonly warnings: readonly string[];
+  readonly questions: readonly Question[];
+  /** OpenClaw embeds with our service when the plan is done. */
+  readonly embeds: boolean;
+}
+
+export function searchFor(
+  openclaw: OpenClawReady,
+  { journal }: Facts,
+  options: Options,
+  baseUrl: string | undefined,
+): SearchPart {
+  if (baseUrl === undefined) return withoutService(openclaw, journal.search !== undefined);
+  const { search, disabledPlugins } = openclaw;
+  const warnings = agentWarnings(openclaw);
+  if (!search.enabled)
+    return kept([
+      ...warnings,
+      "OpenClaw's memory.search is switched off (memory.search.enabled); it stays off.",
+    ]);
+  if (disabledPlugins.includes(OLLAMA_PLUGIN_ID))
+    return kept([
+      ...warnings,
+      `OpenClaw's plugin ${OLLAMA_PLUGIN_ID} is switched off, so its search is left as it is: openclaw plugins enable ${OLLAMA_PLUGIN_ID}, then run this again.`,
+    ]);
+  if (isRight(search, options.model, baseUrl) && allowsMissing(openclaw).length === 0)
+    return { ...kept([...warnings, DOWN_WARNING]), embeds: true };
+  const own = ownProvider(search, journal.search);
+  if (own !== undefined && !options.replaces.includes("search"))
+    return {
+      ...kept([
+        ...warnings,
+        `OpenClaw's own search keeps its provider ${own}: it is yours, and nobody said that it may go.`,
+      ]),
+      questions: [questionAbout(own, baseUrl)],
+    };
+  return {
+    steps: [pointStep(openclaw, options.model, baseUrl, own)],
+    warnings: [...warnings, DOWN_WARNING],
+    questions: [],
+    embeds: true,
+  };
+}
+
+const DOWN_WARNING =
+  "From now on OpenClaw's own search needs the embedding service: while it is down, OpenClaw finds none of its own notes " +
+  "(helmdeck's facts are still found, by words). To go back: install.sh --no-embeddings; or openclaw config set memory.search.provider none, " +
+  "then openclaw memory index --force.";
+
+/** What `memory` is set to. `remote` is set as a whole: a key for the former provider must not reach another service. */
+export function searchSetting(model: string, baseUrl: string): JsonObject {
+  return { search: { provider: "ollama", model, remote: { baseUrl } } };
+}
+
+function pointStep(
+  openclaw: OpenClawReady,
+  model: string,
+  baseUrl: string,
+  replaces: string | undefined,
+): Step {
+  const { configPath } = openclaw;
+  return {
+    kind: "point-search",
+    configPath,
+    provider: "ollama",
+    model,
+    baseUrl,
+    replaces,
+    allow: allowsMissing(openclaw),
+  };
+}
+
+function withoutService({ configPath }: OpenClawReady, wasSet: boolean): SearchPart {
+  return { ...kept([]), steps: wasSet ? [{ kind: "restore-search", configPath }] : [] };
+}
+
+function kept(warnings: readonly string[]): SearchPart {
+  return { steps: [], warnings, questions: [], embeds: false };
+}
+
+function questionAbout(own: string, baseUrl: string): Question {
+  return {
+    about: "search",
+    text: `OpenClaw embeds with your own provider ${own}. Use ${baseUrl} instead (it is put back by --uninstall)?`,
+  };
+}
+
+function isRight(
+  { provider, model: current, baseUrl: at }: SearchFacts,
+  model: string,
+  baseUrl: string,
+): boolean {
+  return provider === "ollama" && current === model && at === baseUrl;
+}
+
+/** A provider that a person chose; not the host's own default, not "none", and not what we set before. */
+function ownProvider({ provider, baseUrl }: SearchFacts, set: JsonObject | undefined): string | undefined {
+  if (provider === undefined || provider === "auto" || provider === "none") return undefined;
+  const isOurs = provider === "ollama" && baseUrl === at(set, "search", "remote", "baseUrl");
+  return isOurs ? undefined : provider;
+}
+
+function allowsMissing({ allowedPlugins }: OpenClawReady): readonly string[] {
+  return allowedPlugins === undefined || allowedPlugins.includes(OLLAMA_PLUGIN_ID) ? [] : [OLLAMA_PLUGIN_ID];
+}
+
+function agentWarnings({ agentsWithProvider }: OpenClawReady): readonly string[] {
+  if (agentsWithProvider.length === 0) return [];
+  return [
+    `These agents have an embedding provider of their own, which stays: ${agentsWithProvider.join(", ")}.`,
+  ];
+}

@@ -1,0 +1,148 @@
+/** What stands in the way, all of it at once, each with what to do about it. */
+
+import { OLDEST_OPENCLAW } from "../install-names.ts";
+import { type Facts, type OpenClawFacts, type OpenClawReady, targetName } from "../installation-facts.ts";
+import type { Options } from "../options.ts";
+import type { Missing } from "../steps/step-kinds.ts";
+import { gatewayMissing } from "./gateway.ts";
+
+/** Ollama's image takes about 9 GB, as its users report; the model 0.3 GB. */
+const DISK_FOR_IMAGE_BYTES = 12e9;
+const DISK_FOR_MODEL_BYTES = 1e9;
+const MEMORY_BYTES = 2e9;
+
+export function missingFor(facts: Facts, options: Options): readonly Missing[] {
+  const all = [
+    openclawMissing(facts.openclaw, options),
+    otherTarget(facts),
+    ...(options.mode === "install" ? embeddingsMissing(facts, options) : []),
+  ];
+  return all.filter((missing) => missing !== undefined);
+}
+
+function embeddingsMissing(facts: Facts, { embeddings }: Options): readonly (Missing | undefined)[] {
+  if (embeddings.kind === "sidecar") return [dockerMissing(facts), diskMissing(facts), memoryMissing(facts)];
+  return embeddings.kind === "url" ? [serviceMissing(facts, embeddings.url)] : [];
+}
+
+function openclawMissing(openclaw: OpenClawFacts, options: Options): Missing | undefined {
+  switch (openclaw.state) {
+    case "ready":
+      return readyMissing(openclaw, options);
+    case "missing":
+      return {
+        what: "openclaw",
+        message:
+          "OpenClaw is not on this machine: there is no command openclaw, and no container that runs it.",
+        remedy:
+          "npm install -g openclaw && openclaw onboard; or name its container: --openclaw container:NAME",
+      };
+    case "ambiguous":
+      return {
+        what: "openclaw",
+        message: `OpenClaw is here more than once: ${openclaw.choices.join(", ")}.`,
+        remedy: `Say which one: --openclaw ${openclaw.choices[0]}`,
+      };
+    case "no_such_container":
+      return {
+        what: "openclaw",
+        message: `No running container ${openclaw.name} answers to OpenClaw's command.`,
+        remedy: `docker start ${openclaw.name}, or see docker ps for its name.`,
+      };
+    case "broken":
+      return { what: "openclaw", message: openclaw.reason, remedy: "openclaw doctor" };
+  }
+}
+
+function readyMissing(openclaw: OpenClawReady, { mode }: Options): Missing | undefined {
+  const { version, gateway, disabledPlugins } = openclaw;
+  const missing = (message: string, remedy: string): Missing => ({ what: "openclaw", message, remedy });
+  if (isOlder(version, OLDEST_OPENCLAW))
+    return missing(`OpenClaw ${version} is older than ${OLDEST_OPENCLAW}.`, "openclaw update");
+  if (gateway === "remote")
+    return missing(
+      "This OpenClaw uses a gateway on another machine (gateway.mode is remote), and memory lives where the gateway is.",
+      "Run this on that machine.",
+    );
+  if (disabledPlugins.includes("*"))
+    return missing("OpenClaw's plugins are switched off.", "openclaw config set plugins.enabled true");
+  // OpenClaw's command line indexes its notes by itself.
+  return mode === "repair" ? undefined : gatewayMissing(openclaw);
+}
+
+/** One installation is recorded; a second one elsewhere would lose how the first is taken back. */
+function otherTarget({ openclaw, journal }: Facts): Missing | undefined {
+  if (openclaw.state !== "ready" || journal.target === undefined) return undefined;
+  if (targetName(openclaw.target) === targetName(journal.target)) return undefined;
+  const where = targetName(journal.target);
+  return {
+    what: "openclaw",
+    message: `An earlier run installed into ${where}, and this one would into ${targetName(openclaw.target)}.`,
+    remedy: `First: install.sh --uninstall --openclaw ${where}`,
+  };
+}
+
+function dockerMissing({ docker }: Facts): Missing | undefined {
+  const remedy = (first: string) =>
+    `${first}; or use an Ollama that is already there (--embeddings-url URL); or search by keywords (--no-embeddings)`;
+  const missing = (message: string, first: string): Missing => ({
+    what: "docker",
+    message,
+    remedy: remedy(first),
+  });
+  switch (docker.state) {
+    case "ready":
+      return undefined;
+    case "missing":
+      return missing("Docker is not on this machine.", "Install it (https://docs.docker.com/engine/install)");
+    case "unreachable":
+      return missing(
+        "Docker's engine does not answer.",
+        "Start it (sudo systemctl start docker), and see that this account may use it (group docker)",
+      );
+    case "no_compose":
+      return missing("Docker has no compose.", "Install docker compose v2, or docker-compose v1.29");
+  }
+}
+
+function diskMissing({ docker, machine, service }: Facts): Missing | undefined {
+  if (docker.state !== "ready") return undefined;
+  const image = docker.hasImage ? 0 : DISK_FOR_IMAGE_BYTES;
+  const needed = image + (service?.hasModel === true ? 0 : DISK_FOR_MODEL_BYTES);
+  if (docker.sidecar.state === "running" || machine.freeDiskBytes >= needed) return undefined;
+  return {
+    what: "disk",
+    message: `The sidecar needs ${gigabytes(needed)} of disk; ${gigabytes(machine.freeDiskBytes)} are free.`,
+    remedy: "Free some space, or run with --no-embeddings.",
+  };
+}
+
+function memoryMissing({ docker, machine }: Facts): Missing | undefined {
+  const isThere = docker.state !== "ready" || docker.sidecar.state === "running";
+  if (isThere || machine.memoryBytes >= MEMORY_BYTES) return undefined;
+  return {
+    what: "memory",
+    message: `The sidecar needs a machine with ${gigabytes(MEMORY_BYTES)} of memory; this one has ${gigabytes(machine.memoryBytes)}.`,
+    remedy: "Use an Ollama on another machine (--embeddings-url URL), or run with --no-embeddings.",
+  };
+}
+
+function serviceMissing({ service }: Facts, url: string): Missing | undefined {
+  if (service === undefined || service.health === "ok") return undefined;
+  return {
+    what: "embeddings",
+    message: `No Ollama answers at ${url}: ${service.health.reason}`,
+    remedy: "Start it, or correct the address; without --embeddings-url a sidecar is set up.",
+  };
+}
+
+/** OpenClaw's versions are dates: year.month.day. */
+function isOlder(version: string, than: string): boolean {
+  const [left, right] = [version, than].map((text) => text.split(/[.-]/, 3).map(Number));
+  const differs = right?.findIndex((number, index) => number !== left?.[index]) ?? -1;
+  return differs !== -1 && (left?.[differs] ?? 0) < (right?.[differs] ?? 0);
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -1,0 +1,103 @@
+/** helmdeck's facts: the gateway embeds them with the service that was set, and a question in other words finds one. */
+import { HelmdeckError } from "../../app/index.ts";
+import type { World } from "../environment.ts";
+import type { FactsService } from "../installation-facts.ts";
+import type { OpenClaw } from "../openclaw-commands.ts";
+import { at, type Json } from "../openclaw-json.ts";
+import { isSameModel } from "../plan/plan-facts.ts";
+import { isFound, type Marker, QUESTIONS } from "./marker.ts";
+import { notProved } from "./not-proved.ts";
+
+type Clock = Pick<World, "now" | "pause">;
+
+/** The plugin is loaded anew when its configuration changes; this is for a slow machine. */
+const SETTLED_WITHIN_MS = 120_000;
+/** Facts that were there before are embedded first. As long as that goes on, it is waited for, but not for ever. */
+const FOUND_WITHIN_MS = 600_000;
+/** Nothing was embedded for so long, a cold model's loading included. */
+const STANDSTILL_MS = 60_000;
+const LOOK_AGAIN_MS = 500;
+const ON = "search goes on by words. Then: install.sh --verify";
+
+/** The gateway's own word; it may still run with the settings from before. */
+export async function untilFactsUse(
+  openclaw: OpenClaw,
+  service: FactsService,
+  { now, pause }: Clock,
+): Promise<void> {
+  const deadline = now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const status = await openclaw.callGateway("helmdeck.status");
+    if (uses(at(status, "embeddings"), service)) return;
+    if (now() > deadline) {
+      throw new HelmdeckError(
+        "embeddings_unavailable",
+        `helmdeck's facts are not embedded by ${service.model} on ${service.url}: ${stateIn(status)}. Restart the gateway, then: install.sh --verify`,
+      );
+    }
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+/** Embedding goes on in the background, and nobody is told when it is done: status says how far it is. */
+export async function untilFoundByMeaning(
+  openclaw: OpenClaw,
+  marker: Marker,
+  service: FactsService,
+  { now, pause }: Clock,
+): Promise<void> {
+  const deadline = now() + FOUND_WITHIN_MS;
+  let [embedded, since] = [-1, now()];
+  while (!(await isFound(openclaw, marker, QUESTIONS.inOtherWords))) {
+    const seen = progressIn(await openclaw.callGateway("helmdeck.status"));
+    if (seen.embedded !== embedded) [embedded, since] = [seen.embedded, now()];
+    if (now() > deadline || now() - since > STANDSTILL_MS) throw notProved(whyNot(seen, service));
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+function uses(embeddings: Json | undefined, { provider, url, model }: FactsService): boolean {
+  const [theirUrl, theirModel] = [at(embeddings, "url"), at(embeddings, "model")];
+  return (
+    at(embeddings, "provider") === provider &&
+    typeof theirUrl === "string" &&
+    theirUrl.replace(/\/+$/, "") === url &&
+    typeof theirModel === "string" &&
+    isSameModel(theirModel, model)
+  );
+}
+
+function stateIn(status: Json | undefined): string {
+  const embeddings = at(status, "embeddings");
+  const provider = at(embeddings, "provider");
+  const said = at(embeddings, "problem") ?? at(status, "error", "message");
+  if (typeof said === "string") return said.replace(/\.$/, "");
+  if (provider === "none") return "the gateway runs without embeddings";
+  if (typeof provider !== "string") return "the gateway does not say what it uses";
+  return `the gateway uses ${String(at(embeddings, "model"))} on ${String(at(embeddings, "url"))}`;
+}
+
+interface Progress {
+  readonly embedded: number;
+  readonly waiting: number;
+  readonly failure: string | undefined;
+}
+
+function progressIn(status: Json | undefined): Progress {
+  const count = (name: string) => Number(at(status, "embeddings", name) ?? 0);
+  const failure = at(status, "embeddings", "failure");
+  return {
+    embedded: count("embedded"),
+    waiting: count("waiting"),
+    failure: typeof failure === "string" ? failure : undefined,
+  };
+}
+
+function whyNot({ embedded, waiting, failure }: Progress, { model, url }: FactsService): string {
+  const what = `memory_search did not find a stored fact by other words (${QUESTIONS.inOtherWords})`;
+  if (failure !== undefined)
+    return `${what}: helmdeck gets no embeddings from ${url} (${failure}). See: openclaw helmdeck doctor; ${ON}`;
+  if (waiting > 0)
+    return `${what}: of ${embedded + waiting} entries ${waiting} are not embedded yet. Give it time; ${ON}`;
+  return `${what}, though it is embedded: ${model} does not see that they mean the same. Use another model (--embedding-model); ${ON}`;
+}

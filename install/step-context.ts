@@ -1,0 +1,19 @@
+/** What a step works with, and what it may say while it works. */
+import { HelmdeckError } from "../app/index.ts";
+import type { World } from "./environment.ts";
+import type { OpenClaw } from "./openclaw-commands.ts";
+
+export interface Work {
+  readonly world: World;
+  readonly openclaw: OpenClaw | undefined;
+  /** Bytes that have come in, of so many. */
+  readonly progress: (done: number, total: number) => void;
+  readonly warn: (text: string) => void;
+}
+
+/** The OpenClaw of a step that a plan has only when there is one. */
+export function requireOpenClaw({ openclaw }: Work): OpenClaw {
+  if (openclaw === undefined)
+    throw new HelmdeckError("internal", "A step about OpenClaw was planned without one.");
+  return openclaw;
+}

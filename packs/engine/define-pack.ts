@@ -1,0 +1,133 @@
+/**
+ * What a pack must look like to be registered: a name, a version, two schemas, and a memory policy that keeps its promises.
+ *
+ * Who attacks: nobody; but a pack whose answer depends on a secret, on a folder or on this machine would, once cached, give
+ * one run's answer to another that must not have it. So such a pack cannot ask for a cache, and finds out at start-up.
+ */
+import type { $ZodType } from "zod/v4/core";
+import { checkCategory, HelmdeckError } from "../../engine/index.ts";
+import type { Pack, PackMemoryPolicy } from "./pack-contract.ts";
+
+export const PACK_LIMITS = {
+  nameCharacters: 64,
+  versionCharacters: 64,
+  descriptionCharacters: 1_024,
+  leastTtlSeconds: 1,
+  mostTtlSeconds: 31_536_000,
+  mostDeadlineMs: 86_400_000,
+  defaultDeadlineMs: 120_000,
+} as const;
+
+/** Single underscores only, so that `a.b` and `a__b` stay apart for clients that write dots as "__". */
+const WORD = "[a-z][a-z0-9]*(?:_[a-z0-9]+)*";
+const NAME = new RegExp(`^${WORD}(?:\\.${WORD})*$`);
+
+const NUMBER = "(?:0|[1-9]\\d*)";
+/** A number without leading zeros, or anything with a letter or hyphen in it. */
+const PRERELEASE = `(?:${NUMBER}|\\d*[A-Za-z-][0-9A-Za-z-]*)`;
+const BUILD = "[0-9A-Za-z-]+";
+const SEMVER = new RegExp(
+  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PRERELEASE}(?:\\.${PRERELEASE})*)?(?:\\+${BUILD}(?:\\.${BUILD})*)?$`,
+);
+
+/** The pack itself, once it is known to be sound; its types are inferred from its schemas. Throws `invalid_input`. */
+export function definePack<Input, Output>(pack: Pack<Input, Output>): Pack<Input, Output> {
+  checkPack(pack);
+  return Object.freeze(pack);
+}
+
+/** Throws `invalid_input`, naming the pack, the field and the rule. */
+export function checkPack(pack: Pack): void {
+  checkName(pack);
+  checkVersion(pack);
+  checkDescription(pack);
+  checkSchema(pack, "input");
+  checkSchema(pack, "output");
+  if (typeof pack.run !== "function") throw refuse(pack, "run", "must be a function");
+  checkDeadline(pack);
+  checkMemory(pack);
+}
+
+function checkName(pack: Pack): void {
+  const { name } = pack;
+  if (typeof name === "string" && name.length <= PACK_LIMITS.nameCharacters && NAME.test(name)) return;
+  throw refuse(
+    pack,
+    "name",
+    `must be lower-case words joined by dots, such as github.list_issues, with at most ${PACK_LIMITS.nameCharacters} characters`,
+  );
+}
+
+function checkVersion(pack: Pack): void {
+  const { version } = pack;
+  const fits = typeof version === "string" && version.length <= PACK_LIMITS.versionCharacters;
+  if (!fits || !SEMVER.test(version))
+    throw refuse(pack, "version", "must be a semantic version, such as 1.2.0");
+}
+
+function checkDescription(pack: Pack): void {
+  const length = typeof pack.description === "string" ? pack.description.trim().length : 0;
+  if (length >= 1 && length <= PACK_LIMITS.descriptionCharacters) return;
+  throw refuse(pack, "description", `must have 1 to ${PACK_LIMITS.descriptionCharacters} characters`);
+}
+
+function checkSchema(pack: Pack, field: "input" | "output"): void {
+  const schema: Partial<$ZodType> | undefined = pack[field];
+  if (schema?._zod === undefined) throw refuse(pack, field, "must be a zod 4 schema");
+}
+
+function checkDeadline(pack: Pack): void {
+  const { deadlineMs } = pack;
+  if (deadlineMs === undefined || isWholeWithin(deadlineMs, 1, PACK_LIMITS.mostDeadlineMs)) return;
+  throw refuse(
+    pack,
+    "deadlineMs",
+    `must be whole milliseconds from 1 to ${PACK_LIMITS.mostDeadlineMs} (a day)`,
+  );
+}
+
+function checkMemory(pack: Pack): void {
+  const { memory } = pack;
+  if (memory === undefined) return;
+  if (memory.category !== undefined) checkCategory(memory.category);
+  checkTtl(pack, memory);
+  if (memory.cache === true) checkCaching(pack, memory);
+}
+
+function checkTtl(pack: Pack, { ttlSeconds }: PackMemoryPolicy): void {
+  const { leastTtlSeconds, mostTtlSeconds } = PACK_LIMITS;
+  if (ttlSeconds === undefined || isWholeWithin(ttlSeconds, leastTtlSeconds, mostTtlSeconds)) return;
+  throw refuse(
+    pack,
+    "memory.ttlSeconds",
+    `must be whole seconds from ${leastTtlSeconds} to ${mostTtlSeconds} (a year)`,
+  );
+}
+
+function checkCaching(pack: Pack, { ttlSeconds }: PackMemoryPolicy): void {
+  if (ttlSeconds === undefined) {
+    throw refuse(pack, "memory.ttlSeconds", "is missing: a cached answer must end some time");
+  }
+  if (pack.credentials === true) {
+    throw refuse(pack, "memory.cache", "is not for packs with credentials: the answer depends on a secret");
+  }
+  if (pack.session === true) {
+    throw refuse(pack, "memory.cache", "is not for packs with a session: the answer depends on a folder");
+  }
+  if (pack.startsProcess === true) {
+    throw refuse(
+      pack,
+      "memory.cache",
+      "is not for packs that start processes: the answer depends on a machine",
+    );
+  }
+}
+
+export function isWholeWithin(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+}
+
+function refuse(pack: Pack, field: string, rule: string): HelmdeckError {
+  const named = typeof pack.name === "string" && NAME.test(pack.name) ? `pack ${pack.name}` : "a pack";
+  return new HelmdeckError("invalid_input", `${field} of ${named} ${rule}.`, { details: { field } });
+}

@@ -1,0 +1,33 @@
+/** The audit row of one run: what ran, how it ended and how long it took, never what was said. */
+import {
+  type ErrorCode,
+  findingsOf,
+  learnableInputs,
+  type PackAudit,
+  type UnixMs,
+} from "../../engine/index.ts";
+import type { Pack } from "./pack-contract.ts";
+
+export interface EndedRun {
+  readonly pack: Pack;
+  readonly input: unknown;
+  readonly outcome: "ok" | ErrorCode;
+  readonly endedAt: UnixMs;
+  readonly durationMs: number;
+  /** Of a run that went well. */
+  readonly output?: unknown;
+}
+
+export function packAuditOf({ pack, input, outcome, endedAt, durationMs, output }: EndedRun): PackAudit {
+  const learnt = learnableInputs(input);
+  const findings = findingsOf(output);
+  return {
+    pack: pack.name,
+    version: pack.version,
+    outcome,
+    at_unix: Math.floor(endedAt / 1_000),
+    duration_ms: durationMs,
+    ...(learnt && { learn_inputs: learnt }),
+    ...(findings.length > 0 && { findings }),
+  };
+}

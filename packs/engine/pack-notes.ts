@@ -1,0 +1,94 @@
+/**
+ * A pack's notes: ec.memory over the store, for one namespace.
+ *
+ * Who attacks: whoever can put words into a handler's input, and through it into a key, a tag or a value. What stops them:
+ * the origin is always `pack` and the namespace is fixed here, so no key reaches a fact, an audit row, a cached answer or
+ * another caller; sizes and characters have the bounds of facts. Notes of one caller are shared by all packs of this engine
+ * (docs/decisions/0018): packs are the operator's own code in one process, and a wall between them would only be painted.
+ */
+import type { Entry, MemoryStore, Namespace, UnixMs } from "../../engine/index.ts";
+import { checkNote, keyOfNote } from "./note-policy.ts";
+import type { PackMemory, PackMemoryPolicy, PackNote, PackNoteMeta } from "./pack-contract.ts";
+
+/** `list` answers the newest so many. */
+export const MOST_LISTED_NOTES = 1_000;
+/** `context` answers the newest so many. */
+export const CONTEXT_NOTES = 50;
+
+const PAGE = 100;
+
+export interface NotesOptions {
+  readonly store: MemoryStore;
+  readonly namespace: Namespace;
+  readonly policy: PackMemoryPolicy;
+  readonly now: () => UnixMs;
+}
+
+/** Every method throws what the store throws; a key that no note can have is a miss. */
+export function openNotes({ store, namespace, policy, now }: NotesOptions): PackMemory {
+  const refTo = (key: string) => ({ namespace, origin: "pack", key }) as const;
+  return {
+    namespace: () => namespace,
+    store: async (key, value, options = {}) => {
+      const { ttlSeconds, ...note } = checkNote(key, value, options, policy);
+      await store.put({ ...refTo(note.key), ...note, expiresAt: now() + ttlSeconds * 1_000 });
+    },
+    recall: async (key) => {
+      const name = keyOfNote(key);
+      const entry = name === undefined ? undefined : await store.get(refTo(name));
+      return entry && noteOf(entry);
+    },
+    list: async (prefix) => (await listNotes(store, namespace, prefix)).map(noteOf),
+    delete: async (key) => {
+      const name = keyOfNote(key);
+      return name !== undefined && (await store.delete(refTo(name))).deleted > 0;
+    },
+    context: async () => {
+      // A fingerprint is of the value and not kept in clear, so these fifty are opened.
+      const { entries } = await store.list({ namespace, origin: "pack", limit: CONTEXT_NOTES });
+      return { namespace, entries: groupByCategory(entries) };
+    },
+  };
+}
+
+async function listNotes(
+  store: MemoryStore,
+  namespace: Namespace,
+  prefix: string | undefined,
+): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({
+      namespace,
+      origin: "pack",
+      limit: PAGE,
+      ...(prefix && { prefix }),
+      ...(cursor && { cursor }),
+    });
+    found.push(...page.entries);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < MOST_LISTED_NOTES);
+  return found.slice(0, MOST_LISTED_NOTES);
+}
+
+function groupByCategory(entries: readonly Entry[]): Readonly<Record<string, readonly PackNoteMeta[]>> {
+  const groups = Map.groupBy(entries, ({ category }) => category);
+  return Object.fromEntries([...groups].map(([category, group]) => [category, group.map(metaOf)]));
+}
+
+function noteOf(entry: Entry): PackNote {
+  return { ...metaOf(entry), value: Buffer.from(entry.value).toString() };
+}
+
+function metaOf({ key, category, tags, createdAt, updatedAt, expiresAt, fingerprint }: Entry): PackNoteMeta {
+  return {
+    key,
+    category,
+    tags,
+    createdAt,
+    updatedAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+    fingerprint,
+  };
+}

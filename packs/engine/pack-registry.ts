@@ -1,0 +1,51 @@
+/** The packs of an engine, by name, with what clients are told of them. */
+import { toJSONSchema } from "zod/v4/core";
+import { HelmdeckError } from "../../engine/index.ts";
+import { checkPack } from "./define-pack.ts";
+import type { Pack, PackInfo } from "./pack-contract.ts";
+
+export interface RegisteredPack {
+  readonly pack: Pack;
+  readonly info: PackInfo;
+}
+
+/** In order of name. Throws `invalid_input` when one is unsound, or two have one name. */
+export function registerPacks(
+  packs: readonly Pack[],
+  hasStore: boolean,
+): ReadonlyMap<string, RegisteredPack> {
+  const registered = new Map<string, RegisteredPack>();
+  for (const pack of packs.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    checkPack(pack);
+    if (registered.has(pack.name)) throw refuse(pack, "name", "is taken by another pack");
+    registered.set(pack.name, { pack, info: infoOf(pack, hasStore) });
+  }
+  return registered;
+}
+
+function infoOf(pack: Pack, hasStore: boolean): PackInfo {
+  return Object.freeze({
+    name: pack.name,
+    version: pack.version,
+    description: pack.description,
+    inputSchema: jsonSchemaOf(pack, "input"),
+    outputSchema: jsonSchemaOf(pack, "output"),
+    startsProcess: pack.startsProcess === true,
+    ...(pack.effects && { effects: pack.effects }),
+    cached: hasStore && pack.memory?.cache === true,
+  });
+}
+
+/** Of what a client sends, and of what it gets: so defaults are optional in the one and present in the other. */
+function jsonSchemaOf(pack: Pack, field: "input" | "output"): PackInfo["inputSchema"] {
+  try {
+    return { ...toJSONSchema(pack[field], { io: field }) };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : "it has no JSON form";
+    throw refuse(pack, field, `cannot be described to clients as JSON Schema (${problem})`);
+  }
+}
+
+function refuse(pack: Pack, field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} of pack ${pack.name} ${rule}.`, { details: { field } });
+}

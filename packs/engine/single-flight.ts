@@ -1,0 +1,76 @@
+/** Request coalescing: runs that ask for the same answer at the same time share one handler and all wait for it. */
+import { onAbort, orAborted, type RunLimits } from "./run-limits.ts";
+
+export type Progress = (done: number, message?: string) => void;
+
+/** Someone who waits for an answer, or the flight on behalf of all of them. */
+export interface Waiter {
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+}
+
+interface Flight<Answer> {
+  readonly waiters: Set<Waiter>;
+  readonly limits: RunLimits;
+  readonly answer: Promise<Answer>;
+}
+
+export class SingleFlight<Answer> {
+  readonly #open = new Map<string, Flight<Answer>>();
+  readonly #flying = new Set<Promise<unknown>>();
+
+  /**
+   * The answer of the flight with this id, begun by whoever comes first. Who leaves early (their signal fires) leaves
+   * alone; when nobody is left, the flight is aborted and the next one to come begins anew.
+   */
+  async join(
+    id: string,
+    waiter: Waiter,
+    openLimits: () => RunLimits,
+    work: (flight: Waiter) => Promise<Answer>,
+  ): Promise<Answer> {
+    const flight = this.#open.get(id) ?? this.#begin(id, openLimits(), work);
+    flight.waiters.add(waiter);
+    const stopListening = onAbort(waiter.signal, () => this.#leave(flight, waiter));
+    try {
+      return await orAborted(orAborted(flight.answer, flight.limits.signal), waiter.signal);
+    } finally {
+      stopListening();
+    }
+  }
+
+  /** Resolves when every flight, also one that nobody waits for any more, has ended. */
+  async settled(): Promise<void> {
+    while (this.#flying.size > 0) await Promise.allSettled(this.#flying);
+  }
+
+  #begin(id: string, limits: RunLimits, work: (flight: Waiter) => Promise<Answer>): Flight<Answer> {
+    const waiters = new Set<Waiter>();
+    const progress: Progress = (done, message) => {
+      for (const waiter of waiters) waiter.progress(done, message);
+    };
+    const answer = work({ signal: limits.signal, progress });
+    const flight = { waiters, limits, answer };
+    this.#open.set(id, flight);
+    onAbort(limits.signal, () => this.#close(id, flight));
+    const ended = answer
+      .catch(() => {}) // the waiters are told
+      .finally(() => {
+        limits.release();
+        this.#close(id, flight);
+        this.#flying.delete(ended);
+      });
+    this.#flying.add(ended);
+    return flight;
+  }
+
+  #leave(flight: Flight<Answer>, waiter: Waiter): void {
+    flight.waiters.delete(waiter);
+    if (flight.waiters.size === 0) flight.limits.abort(waiter.signal.reason);
+  }
+
+  /** Nobody joins it any more. */
+  #close(id: string, flight: Flight<Answer>): void {
+    if (this.#open.get(id) === flight) this.#open.delete(id);
+  }
+}

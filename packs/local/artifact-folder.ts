@@ -1,0 +1,119 @@
+/** The files of the artifact store: per owner a folder, per artifact its bytes and, written last, the record that shows it. */
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { isFileError, makePrivateFolder, placeOnce, type UnixMs } from "../../engine/index.ts";
+import type { ArtifactRef } from "../engine/pack-contract.ts";
+
+export interface KeptArtifact {
+  readonly ref: ArtifactRef;
+  readonly createdAt: UnixMs;
+}
+
+const RECORD = ".json";
+const CONTENT = ".bin";
+const OWNER = /^[0-9a-f]{64}$/;
+
+const recordSchema = z.object({
+  ref: z.object({
+    id: z.string(),
+    name: z.string(),
+    mediaType: z.string(),
+    sizeBytes: z.number(),
+    sha256: z.string(),
+  }),
+  createdAt: z.number(),
+});
+
+/** Owners and ids must be plain names, which the store sees to. */
+export class ArtifactFolder {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Bytes first: a power cut leaves bytes that nobody sees, never a record without its bytes. */
+  async write(owner: string, kept: KeptArtifact, content: Uint8Array): Promise<void> {
+    await makePrivateFolder(join(this.#root, owner));
+    const path = this.#path(owner, kept.ref.id);
+    try {
+      await placeOnce(path + CONTENT, content);
+      await placeOnce(path + RECORD, Buffer.from(JSON.stringify(kept)));
+    } catch (error) {
+      await this.remove(owner, kept.ref.id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Undefined when there is none, or its record cannot be read. */
+  async readRecord(owner: string, id: string): Promise<KeptArtifact | undefined> {
+    const bytes = await readIfThere(this.#path(owner, id) + RECORD);
+    if (bytes === undefined) return undefined;
+    const record = recordSchema.safeParse(jsonOf(bytes));
+    return record.success && record.data.ref.id === id ? record.data : undefined;
+  }
+
+  async readContent(owner: string, id: string): Promise<Uint8Array | undefined> {
+    return readIfThere(this.#path(owner, id) + CONTENT);
+  }
+
+  async list(owner: string): Promise<readonly KeptArtifact[]> {
+    const names = await namesIn(join(this.#root, owner));
+    const ids = names.filter((name) => name.endsWith(RECORD)).map((name) => name.slice(0, -RECORD.length));
+    const records = await Promise.all(ids.map((id) => this.readRecord(owner, id)));
+    return records.filter((record) => record !== undefined);
+  }
+
+  /** The record first, so that what is half deleted is not there. */
+  async remove(owner: string, id: string): Promise<void> {
+    await rm(this.#path(owner, id) + RECORD, { force: true });
+    await rm(this.#path(owner, id) + CONTENT, { force: true });
+  }
+
+  /** Makes the root when it is not there. */
+  async owners(): Promise<readonly string[]> {
+    await makePrivateFolder(this.#root);
+    return (await namesIn(this.#root)).filter((name) => OWNER.test(name));
+  }
+
+  /** Deletes what a power cut or a kill left half written: bytes without a record, drafts. Newer files may be under way. */
+  async removeStrays(owner: string, before: UnixMs): Promise<void> {
+    const folder = join(this.#root, owner);
+    const shown = new Set((await this.list(owner)).flatMap(({ ref: { id } }) => [id + RECORD, id + CONTENT]));
+    for (const name of (await namesIn(folder)).filter((each) => !shown.has(each))) {
+      const file = await stat(join(folder, name)).catch(() => undefined);
+      if (file?.isFile() && file.mtimeMs < before) await rm(join(folder, name), { force: true });
+    }
+  }
+
+  #path(owner: string, id: string): string {
+    return join(this.#root, owner, id);
+  }
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isFileError(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isFileError(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}

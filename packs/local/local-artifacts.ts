@@ -1,0 +1,192 @@
+/**
+ * Artifacts in a folder on this machine: whose they are is part of where they lie, and what is read is what was put.
+ *
+ * Who attacks: a caller that guesses or forges another's id; a name meant as a path; a pack that fills the disk; someone who
+ * changes a file afterwards. What stops them: a caller's files lie under a hash of its name, an id is 128 random bits of a fixed
+ * shape and no part of a path comes from a client; names are labels kept inside a record; each size and count has a limit;
+ * content is compared with its hash when it is read. Files are 0600 in folders 0700. They are not encrypted.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { HelmdeckError, problemOfName, type Subject, type UnixMs } from "../../engine/index.ts";
+import type { ArtifactRef, ArtifactStore, NewArtifact } from "../engine/pack-contract.ts";
+import { ArtifactFolder, type KeptArtifact } from "./artifact-folder.ts";
+
+export interface LocalArtifactsOptions {
+  /** Made when it is not there. */
+  readonly root: string;
+  readonly now: () => UnixMs;
+  /** Of one artifact; default 16 MiB. */
+  readonly mostBytes?: number;
+  /** Of one caller, together; default 256 MiB. */
+  readonly mostCallerBytes?: number;
+  /** Of one caller; default 1,000. */
+  readonly mostCount?: number;
+  /** How long one is kept; default 30 days. */
+  readonly keepMs?: number;
+}
+
+export interface LocalArtifacts extends ArtifactStore {
+  /** Deletes what is too old, of every caller; says how many. */
+  sweep(): Promise<number>;
+}
+
+const ID = /^art_[0-9a-f]{32}$/;
+const MEDIA_TYPE =
+  /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}(; ?charset=[a-z0-9-]{1,20})?$/i;
+const NAME_BYTES = 255;
+/** No write takes this long. */
+const STRAY_MS = 24 * 3_600 * 1_000;
+
+/** Throws `artifact_refused` when the root cannot be used. */
+export async function openLocalArtifacts(options: LocalArtifactsOptions): Promise<LocalArtifacts> {
+  const artifacts = new FolderArtifacts(options);
+  try {
+    await artifacts.sweep();
+  } catch (error) {
+    throw new HelmdeckError(
+      "artifact_refused",
+      `The folder for artifacts cannot be used: ${options.root}. See that it can be written.`,
+      { details: { path: options.root }, cause: error },
+    );
+  }
+  return artifacts;
+}
+
+class FolderArtifacts implements LocalArtifacts {
+  readonly #folder: ArtifactFolder;
+  readonly #now: () => UnixMs;
+  readonly #most: { readonly bytes: number; readonly callerBytes: number; readonly count: number };
+  readonly #keepMs: number;
+  /** Puts of one caller follow each other, so that two cannot both take the last place. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(options: LocalArtifactsOptions) {
+    this.#folder = new ArtifactFolder(options.root);
+    this.#now = options.now;
+    this.#most = {
+      bytes: options.mostBytes ?? 16 * 1_024 * 1_024,
+      callerBytes: options.mostCallerBytes ?? 256 * 1_024 * 1_024,
+      count: options.mostCount ?? 1_000,
+    };
+    this.#keepMs = options.keepMs ?? 30 * 24 * 3_600 * 1_000;
+  }
+
+  async put(caller: Subject, { name, mediaType, content }: NewArtifact): Promise<ArtifactRef> {
+    const ref: ArtifactRef = {
+      id: `art_${randomBytes(16).toString("hex")}`,
+      name: checkName(name),
+      mediaType: checkMediaType(mediaType),
+      sizeBytes: content.byteLength,
+      sha256: sha256(content),
+    };
+    if (ref.sizeBytes > this.#most.bytes) {
+      throw refuse(`may have ${this.#most.bytes} bytes, and has ${ref.sizeBytes}`);
+    }
+    await this.#inTurn(ownerOf(caller), async (owner) => {
+      await this.#requireRoom(owner, ref.sizeBytes);
+      await this.#folder.write(owner, { ref, createdAt: this.#now() }, content);
+    });
+    return ref;
+  }
+
+  async get(caller: Subject, id: string): ReturnType<ArtifactStore["get"]> {
+    const kept = await this.#find(caller, id);
+    if (kept === undefined) return undefined;
+    const content = await this.#folder.readContent(ownerOf(caller), id);
+    if (content === undefined) return undefined;
+    if (content.byteLength === kept.ref.sizeBytes && sha256(content) === kept.ref.sha256) {
+      return { ref: kept.ref, content };
+    }
+    throw refuse("is not what was stored: its file was changed or damaged", id);
+  }
+
+  async has(caller: Subject, id: string): Promise<boolean> {
+    return (await this.#find(caller, id)) !== undefined;
+  }
+
+  async delete(caller: Subject, id: string): Promise<void> {
+    if (ID.test(id)) await this.#folder.remove(ownerOf(caller), id);
+  }
+
+  async sweep(): Promise<number> {
+    let count = 0;
+    for (const owner of await this.#folder.owners()) {
+      for (const { ref } of (await this.#folder.list(owner)).filter((kept) => this.#isOld(kept))) {
+        await this.#folder.remove(owner, ref.id);
+        count += 1;
+      }
+      await this.#folder.removeStrays(owner, this.#now() - STRAY_MS);
+    }
+    return count;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#turns.values());
+  }
+
+  async #find(caller: Subject, id: string): Promise<KeptArtifact | undefined> {
+    if (!ID.test(id)) return undefined;
+    const kept = await this.#folder.readRecord(ownerOf(caller), id);
+    return kept === undefined || this.#isOld(kept) ? undefined : kept;
+  }
+
+  #isOld({ createdAt }: KeptArtifact): boolean {
+    return this.#now() >= createdAt + this.#keepMs;
+  }
+
+  /** What is too old makes room first. */
+  async #requireRoom(owner: string, sizeBytes: number): Promise<void> {
+    const all = await this.#folder.list(owner);
+    for (const { ref } of all.filter((kept) => this.#isOld(kept))) await this.#folder.remove(owner, ref.id);
+    const live = all.filter((kept) => !this.#isOld(kept));
+    const used = live.reduce((sum, { ref }) => sum + ref.sizeBytes, 0);
+    const { count, callerBytes } = this.#most;
+    if (live.length >= count) throw refuse(`would be one more than the ${count} a caller may have`);
+    if (used + sizeBytes > callerBytes) {
+      throw refuse(`does not fit: a caller may have ${callerBytes} bytes of them, and has ${used}`);
+    }
+  }
+
+  async #inTurn(owner: string, work: (owner: string) => Promise<void>): Promise<void> {
+    const before = this.#turns.get(owner) ?? Promise.resolve();
+    const turn = before.then(
+      () => work(owner),
+      () => work(owner),
+    );
+    this.#turns.set(owner, turn);
+    try {
+      await turn;
+    } finally {
+      if (this.#turns.get(owner) === turn) this.#turns.delete(owner);
+    }
+  }
+}
+
+/** A caller's name can be any text; its hash is a plain folder name, and no two are alike. */
+function ownerOf(caller: Subject): string {
+  return sha256(Buffer.from(caller));
+}
+
+/** Only ever shown; still it should not pretend to be a path or forge a line. */
+function checkName(name: string): string {
+  const problem = problemOfName(name);
+  if (problem !== undefined) throw refuse(`has a name that ${problem}`);
+  if (name === "" || name === "." || name === ".." || /[/\\]/.test(name)) {
+    throw refuse("needs a plain file name, without a folder");
+  }
+  if (Buffer.byteLength(name) > NAME_BYTES) throw refuse(`may have a name of ${NAME_BYTES} bytes`);
+  return name;
+}
+
+function checkMediaType(mediaType: string): string {
+  if (MEDIA_TYPE.test(mediaType)) return mediaType;
+  throw refuse("needs a media type such as text/plain or application/json");
+}
+
+function refuse(rule: string, id?: string): HelmdeckError {
+  return new HelmdeckError("artifact_refused", `The artifact ${rule}.`, id ? { details: { id } } : {});
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

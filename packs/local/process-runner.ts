@@ -1,0 +1,129 @@
+/**
+ * One program, run without a shell, with an environment and a deadline of its own, and gone with all it started.
+ *
+ * Who attacks: the program, or what it was made to run, that floods its output, refuses to end, or leaves children behind.
+ * What stops them: at most so much output is kept and the rest is read and dropped; the program leads a process group that is
+ * killed when it ends, when its time is up and when the run is called off. A child that makes a session of its own leaves the
+ * group; those are found when the session is released (orphan-processes.ts). This is no sandbox: the program runs as this user.
+ */
+import type { Readable } from "node:stream";
+import { execa } from "execa";
+import { HelmdeckError, isHelmdeckError } from "../../engine/index.ts";
+import type { ProcessResult } from "../engine/pack-contract.ts";
+
+/** Kept of each stream. */
+export const OUTPUT_BYTES = 1_024 * 1_024;
+/** From being asked to end (SIGTERM) to being made to (SIGKILL). */
+const GRACE_MS = 1_000;
+/** How long output may stay open once the program and its group have ended: something outside the group holds it. */
+const DRAIN_MS = 500;
+
+export interface ProgramRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole of it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * How the program ended, whatever its exit code. Throws `deadline_exceeded`, `cancelled` (or the signal's own reason) and
+ * `pack_failed` when it cannot be started.
+ */
+export async function runProgram(run: ProgramRun): Promise<ProcessResult> {
+  if (run.signal.aborted) throw reasonOf(run.signal);
+  const child = start(run);
+  const stdout = new KeptOutput(child.stdout);
+  const stderr = new KeptOutput(child.stderr);
+  child.nodeChildProcess.once("exit", () => endGroup(child));
+  const result = await child;
+  if (run.signal.aborted) throw reasonOf(run.signal);
+  if (result.timedOut) throw tooSlow(run);
+  if (child.pid === undefined) throw notStarted(run, result.code);
+  return {
+    exitCode: result.exitCode,
+    signal: result.signal,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    truncated: stdout.truncated || stderr.truncated,
+  };
+}
+
+type Child = ReturnType<typeof start>;
+
+function start({ program, args, cwd, env, input, deadlineMs, signal }: ProgramRun) {
+  return execa(program, args, {
+    cwd,
+    env,
+    extendEnv: false,
+    preferLocal: false,
+    shell: false,
+    stdin: input === undefined ? "ignore" : "pipe",
+    ...(input !== undefined && { input }),
+    buffer: false,
+    reject: false,
+    killDescendants: true,
+    forceKillAfterDelay: GRACE_MS,
+    timeout: deadlineMs,
+    cancelSignal: signal,
+  });
+}
+
+/** What it started in the background ends with it, and lets go of its output. */
+function endGroup(child: Child): void {
+  child.kill("SIGKILL");
+  const drained = setTimeout(() => {
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }, DRAIN_MS);
+  const cancel = () => clearTimeout(drained);
+  child.then(cancel, cancel);
+}
+
+/** The first bytes of a stream; the rest is read, so that the program is not held up, and dropped. */
+class KeptOutput {
+  readonly #chunks: Uint8Array[] = [];
+  #sizeBytes = 0;
+  truncated = false;
+
+  constructor(stream: Readable | null) {
+    stream?.on("data", (chunk: Uint8Array) => this.#take(chunk));
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+
+  #take(chunk: Uint8Array): void {
+    const room = OUTPUT_BYTES - this.#sizeBytes;
+    if (chunk.byteLength > room) this.truncated = true;
+    const kept = chunk.subarray(0, room);
+    this.#sizeBytes += kept.byteLength;
+    if (kept.byteLength > 0) this.#chunks.push(kept);
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): HelmdeckError {
+  if (isHelmdeckError(reason)) return reason;
+  return new HelmdeckError("cancelled", "The program was ended: the run was called off.");
+}
+
+function tooSlow({ program, deadlineMs }: ProgramRun): HelmdeckError {
+  return new HelmdeckError(
+    "deadline_exceeded",
+    `${program} did not end within ${deadlineMs} ms and was ended, with all it had started.`,
+    { details: { program, deadlineMs } },
+  );
+}
+
+/** The arguments and the environment stay out of the message: they may hold what is nobody else's business. */
+function notStarted({ program }: ProgramRun, code: string | undefined): HelmdeckError {
+  const why =
+    code === "ENOENT" ? "it is not there; is it installed, and in PATH?" : (code ?? "unknown cause");
+  return new HelmdeckError("pack_failed", `${program} could not be started: ${why}`, {
+    details: { program },
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * Whose session folders are whose: each open provider has a folder of its own, and what a killed one left is removed.
+ *
+ * Two servers may use one root, so nothing is removed while the process that made it lives. A process id alone would not tell
+ * (in a container the next server has the same), so the owner's record holds when that process began as well. The record of
+ * another machine, or one that cannot be read, is left alone.
+ */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { isFileError, makePrivateFolder } from "../../engine/index.ts";
+import { endProcessesAtHome } from "./orphan-processes.ts";
+import { homeOf, removeFolder } from "./session-folder.ts";
+
+const RECORD = "owner.json";
+const OWNED = /^server-[0-9a-f]{16}$/;
+
+/** Makes a folder for this process's sessions under the root, for the owner alone. */
+export async function makeOwnFolder(root: string): Promise<string> {
+  await makePrivateFolder(root);
+  const folder = join(root, `server-${randomBytes(8).toString("hex")}`);
+  await mkdir(folder, { mode: 0o700 });
+  const owner = { pid: process.pid, began: await beginningOf(process.pid), host: hostname() };
+  await writeFile(join(folder, RECORD), JSON.stringify(owner), { flag: "wx", mode: 0o600 });
+  return folder;
+}
+
+/** Ends the processes and removes the folders of owners that are gone. A folder that cannot be removed is left. */
+export async function removeStaleSessions(root: string): Promise<void> {
+  const names = await readdir(root).catch((error: unknown) => {
+    if (isFileError(error, "ENOENT")) return [];
+    throw error;
+  });
+  for (const name of names.filter((each) => OWNED.test(each))) {
+    const folder = join(root, name);
+    if (await isOwnerGone(folder)) await removeOwned(folder).catch(() => undefined);
+  }
+}
+
+async function removeOwned(folder: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const session of entries.filter((entry) => entry.isDirectory())) {
+    await endProcessesAtHome(homeOf(join(folder, session.name)));
+  }
+  await removeFolder(folder);
+}
+
+async function isOwnerGone(folder: string): Promise<boolean> {
+  const owner = await readOwner(folder);
+  if (owner === undefined || owner.host !== hostname()) return false;
+  return (await beginningOf(owner.pid)) !== owner.began;
+}
+
+async function readOwner(
+  folder: string,
+): Promise<{ readonly pid: number; readonly began: string; readonly host: string } | undefined> {
+  try {
+    const { pid, began, host } = JSON.parse(await readFile(join(folder, RECORD), "utf8"));
+    const isOwner = Number.isInteger(pid) && typeof began === "string" && typeof host === "string";
+    return isOwner ? { pid, began, host } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** When a process began, in words that only compare; empty when there is none with that id. */
+async function beginningOf(pid: number): Promise<string> {
+  return process.platform === "linux" ? beginningByProc(pid) : beginningByPs(pid);
+}
+
+/** Boot and clock ticks since then: field 22, counted after the name, which may hold spaces and brackets. */
+async function beginningByProc(pid: number): Promise<string> {
+  try {
+    const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    return `${boot.trim()} ${ticks}`;
+  } catch {
+    return "";
+  }
+}
+
+function beginningByPs(pid: number): Promise<string> {
+  return new Promise((resolve) => {
+    execFile("ps", ["-o", "lstart=", "-p", String(pid)], (error, stdout) => {
+      resolve(error === null ? stdout.trim() : "");
+    });
+  });
+}

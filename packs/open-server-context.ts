@@ -1,0 +1,118 @@
+/** Opens everything a server serves, in order, and closes it in the other: memory, packs, pipelines, what packs work with. */
+import { dirname, join } from "node:path";
+import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../app/index.ts";
+import { asHelmdeckError, type HelmdeckError } from "../engine/index.ts";
+import type { PackEngine } from "./engine/pack-contract.ts";
+import { createPackEngine } from "./engine/pack-engine.ts";
+import { loadPipelines } from "./pipelines/load-pipelines.ts";
+import { createPipelineRunner } from "./pipelines/pipeline-runner.ts";
+import type { ServerContext } from "./server-context.ts";
+import { type PackSettings, packSettings } from "./shipped/pack-settings.ts";
+import { shippedPacks } from "./shipped/shipped-packs.ts";
+import { openWorkFolder, type WorkFolder } from "./work-folder.ts";
+
+export interface OpenServerContextOptions extends ServedMemoryOptions {
+  /** For sessions and artifacts of packs; default `helmdeck-memory-work` beside the key. */
+  readonly workFolder?: string;
+  /** Of packs; wins over what the environment says. */
+  readonly packSettings?: Partial<PackSettings>;
+  /** The operator's own pipelines, beside those that ship. */
+  readonly pipelinesFolder?: string;
+  /** How long `close` waits for pipelines, and then for packs, before it cancels them; default 5 s each. */
+  readonly closeGraceMs?: number;
+  /** Told of what fails behind a run that is answered all the same. */
+  readonly onTrouble?: (trouble: ServerContextTrouble) => void;
+}
+
+export interface ServerContextTrouble {
+  /** An audit row that was not written, or a cache that was not read or written. */
+  readonly what: "audit" | "cache";
+  readonly error: HelmdeckError;
+  /** Of which pack; absent for a pipeline. */
+  readonly pack?: string;
+}
+
+/**
+ * Memory that does not open is a state of the server context, not an error. Throws `invalid_input` for what an operator must mend
+ * before anything can be served: a pipeline that is unsound (with file and line), a setting that cannot be used.
+ */
+export async function openServerContext(options: OpenServerContextOptions): Promise<ServerContext> {
+  const servedMemory = await openServedMemory(options);
+  try {
+    return await openOver(servedMemory, options);
+  } catch (error) {
+    await servedMemory.memory.close();
+    throw error;
+  }
+}
+
+async function openOver(
+  servedMemory: ServedMemory,
+  options: OpenServerContextOptions,
+): Promise<ServerContext> {
+  const { env, keyPath, pipelinesFolder } = options;
+  const { memory, state } = servedMemory;
+  const now = clockOf(servedMemory, options);
+  const folder = options.workFolder ?? join(dirname(keyPath), "helmdeck-memory-work");
+  const work = await openWorkFolder({ folder, env, now });
+  const packs = openPacks(servedMemory, work, options);
+  const pipelines = createPipelineRunner({
+    pipelines: await loadPipelines({
+      packs: new Set(packs.list().map(({ name }) => name)),
+      ...(pipelinesFolder !== undefined && { folder: pipelinesFolder }),
+    }),
+    packs,
+    record: async (caller, row) => servedMemory.open?.recordPipelineRun(caller, row),
+    onRecordFailure: (error) => options.onTrouble?.({ what: "audit", error: asHelmdeckError(error) }),
+    now,
+    ...graceOf(options),
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    memory,
+    memoryState: state,
+    packs,
+    pipelines,
+    artifacts: work.artifacts,
+    close: () => {
+      // Pipelines run packs, packs use sessions and artifacts, and all of them write to memory until they end.
+      closing ??= closeInTurn([pipelines, packs, work.sessions, work.artifacts, memory]);
+      return closing;
+    },
+  };
+}
+
+/** Without a store the packs run as if memory had never been thought of. */
+function openPacks(
+  servedMemory: ServedMemory,
+  work: WorkFolder,
+  options: OpenServerContextOptions,
+): PackEngine {
+  const { memory, open } = servedMemory;
+  const { env, onTrouble } = options;
+  return createPackEngine({
+    packs: shippedPacks({ memory, ...packSettings(env), ...options.packSettings }),
+    ...(open && { store: open.store, recordRun: open.recordPackRun }),
+    ...work,
+    now: clockOf(servedMemory, options),
+    onAuditFailure: (error, { pack }) => onTrouble?.({ what: "audit", error, pack }),
+    onCacheFailure: (error, pack) => onTrouble?.({ what: "cache", error, pack }),
+    ...graceOf(options),
+  });
+}
+
+/** Lives are counted from the time by which the store ends them. */
+function clockOf({ open }: ServedMemory, { now = Date.now }: OpenServerContextOptions): () => number {
+  return open === undefined ? now : open.now;
+}
+
+function graceOf({ closeGraceMs }: OpenServerContextOptions): { readonly closeGraceMs?: number } {
+  return closeGraceMs === undefined ? {} : { closeGraceMs };
+}
+
+/** All of them, also when one fails; then the first failure is thrown. */
+async function closeInTurn(all: readonly { close(): Promise<void> }[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const one of all) await one.close().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,261 @@
+/**
+ * Runs pipelines in the background, and lets each caller follow and cancel its own runs.
+ *
+ * Who attacks: a caller who guesses another's run id, or starts runs until nothing else gets a turn. What stops them: a run
+ * is found by caller and id together, a foreign one looks like none, and runs under way and kept are counted by caller, so
+ * that no number of callers together refuses somebody else's run, or has one forgotten.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  countByCaller,
+  HelmdeckError,
+  harmlessLine,
+  hasRoom,
+  learnableInputs,
+  type Namespace,
+  namespaceOf,
+  type PipelineAudit,
+  processTimer,
+  type Subject,
+  shareOf,
+  type Timer,
+  type UnixMs,
+} from "../../engine/index.ts";
+import type { PackEngine } from "../engine/pack-contract.ts";
+import type { Pipeline, PipelineRequest, PipelineRun, PipelineRunner } from "./pipeline-contract.ts";
+import { Run } from "./pipeline-run.ts";
+
+export interface PipelineRunnerOptions {
+  /** Checked definitions, each id once. */
+  readonly pipelines: readonly Pipeline[];
+  readonly packs: Pick<PackEngine, "list" | "run">;
+  /** Writes the audit row of a run that has ended. */
+  readonly record: (caller: Subject, row: PipelineAudit) => Promise<void>;
+  /** Told when that fails; the run itself has ended as it did. */
+  readonly onRecordFailure?: (error: unknown) => void;
+  readonly now?: () => UnixMs;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+  readonly makeRunId?: () => string;
+  /** How long `close` waits for runs before it cancels them; default 5 s. */
+  readonly closeGraceMs?: number;
+  readonly timer?: Timer;
+}
+
+const CLOSE_GRACE_MS = 5_000;
+
+export const RUN_LIMITS = {
+  underWayPerCaller: 8,
+  /** Of all callers; beyond it each may have an equal share. */
+  underWay: 64,
+  /** Ended runs are kept until their caller has more, or for so long. */
+  keptPerCaller: 50,
+  keptMs: 3_600_000,
+} as const;
+
+export function createPipelineRunner(options: PipelineRunnerOptions): PipelineRunner {
+  return new Runner(options);
+}
+
+interface Kept {
+  readonly run: Run;
+  readonly owner: Namespace;
+  /** Resolves when the run has ended and its audit row is written. */
+  readonly ended: Promise<void>;
+  /** Monotonic milliseconds. */
+  endedAt?: number;
+}
+
+class Runner implements PipelineRunner {
+  readonly #options: PipelineRunnerOptions;
+  readonly #pipelines: ReadonlyMap<string, Pipeline>;
+  readonly #processPacks: ReadonlySet<string>;
+  readonly #now: () => UnixMs;
+  readonly #clock: () => number;
+  /** By run id; the ended ones in the order in which they were started. */
+  readonly #kept = new Map<string, Kept>();
+  #closed = false;
+
+  constructor(options: PipelineRunnerOptions) {
+    this.#options = options;
+    this.#pipelines = new Map(options.pipelines.toSorted(byId).map((pipeline) => [pipeline.id, pipeline]));
+    const starters = options.packs.list().filter(({ startsProcess }) => startsProcess);
+    this.#processPacks = new Set(starters.map(({ name }) => name));
+    this.#now = options.now ?? Date.now;
+    this.#clock = options.clock ?? (() => performance.now());
+  }
+
+  list(): readonly Pipeline[] {
+    return [...this.#pipelines.values()];
+  }
+
+  async start(request: PipelineRequest): Promise<PipelineRun> {
+    if (this.#closed)
+      throw new HelmdeckError("cancelled", "This server is shutting down; no run was started.");
+    const pipeline = this.#requirePipeline(request.pipeline);
+    this.#requireAllowed(pipeline, request);
+    const inputs = checkInputs(pipeline, request.inputs);
+    const owner = namespaceOf(request.caller);
+    this.#prune();
+    this.#requireRoom(owner);
+    const run = new Run({
+      runId: (this.#options.makeRunId ?? makeRunId)(),
+      pipeline,
+      request,
+      inputs,
+      packs: this.#options.packs,
+      startedAt: this.#now(),
+      clock: this.#clock,
+    });
+    const kept: Kept = { run, owner, ended: this.#carryOut(run) };
+    kept.ended.then(() => {
+      kept.endedAt = this.#clock();
+    });
+    this.#kept.set(run.parts.runId, kept);
+    return run.view();
+  }
+
+  get(caller: Subject, runId: string): PipelineRun | undefined {
+    return this.#find(caller, runId)?.run.view();
+  }
+
+  async ended(caller: Subject, runId: string): Promise<PipelineRun> {
+    const { run, ended } = this.#require(caller, runId);
+    await ended;
+    return run.view();
+  }
+
+  async cancel(caller: Subject, runId: string): Promise<PipelineRun> {
+    const { run, ended } = this.#require(caller, runId);
+    run.cancel();
+    await ended;
+    return run.view();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const { closeGraceMs = CLOSE_GRACE_MS, timer = processTimer } = this.#options;
+    const runs = [...this.#kept.values()];
+    const hurry = timer(() => {
+      for (const { run } of runs) run.cancel();
+    }, closeGraceMs);
+    await Promise.all(runs.map(({ ended }) => ended));
+    hurry();
+  }
+
+  /** Never rejects. The row is written here and nowhere else, so that there is one, however the run ends. */
+  async #carryOut(run: Run): Promise<void> {
+    await run.execute();
+    try {
+      await this.#options.record(run.parts.request.caller, auditRow(run, this.#now()));
+    } catch (error) {
+      this.#options.onRecordFailure?.(error);
+    }
+  }
+
+  #requirePipeline(id: unknown): Pipeline {
+    const pipeline = typeof id === "string" ? this.#pipelines.get(id) : undefined;
+    if (pipeline !== undefined) return pipeline;
+    throw new HelmdeckError("not_found", "There is no such pipeline; list those that there are.");
+  }
+
+  #requireAllowed({ id, steps }: Pipeline, { authenticated }: PipelineRequest): void {
+    const starter = authenticated ? undefined : steps.find(({ pack }) => this.#processPacks.has(pack));
+    if (starter === undefined) return;
+    throw new HelmdeckError(
+      "forbidden",
+      `${id} starts processes on this machine (${starter.pack}), so it runs for authenticated callers only.`,
+      { details: { pipeline: id, pack: starter.pack } },
+    );
+  }
+
+  #requireRoom(owner: Namespace): void {
+    const underWay = [...this.#kept.values()].filter(({ endedAt }) => endedAt === undefined);
+    const held = countByCaller(underWay.map((kept) => kept.owner));
+    const limits = { perCaller: RUN_LIMITS.underWayPerCaller, total: RUN_LIMITS.underWay };
+    if (hasRoom(owner, held, limits)) return;
+    const limit = shareOf(owner, held, limits);
+    throw new HelmdeckError(
+      "rate_limited",
+      `${held.get(owner)} runs of yours are under way, and ${limit} may be at present; wait for one to end.`,
+      { details: { limit } },
+    );
+  }
+
+  #prune(): void {
+    const ended = [...this.#kept].filter(([, { endedAt }]) => endedAt !== undefined).toReversed();
+    const since = this.#clock() - RUN_LIMITS.keptMs;
+    const counts = new Map<Namespace, number>();
+    for (const [runId, { owner, endedAt = 0 }] of ended) {
+      const count = (counts.get(owner) ?? 0) + 1;
+      counts.set(owner, count);
+      if (endedAt <= since || count > RUN_LIMITS.keptPerCaller) this.#kept.delete(runId);
+    }
+  }
+
+  #find(caller: Subject, runId: string): Kept | undefined {
+    this.#prune();
+    const kept = this.#kept.get(runId);
+    return kept?.owner === namespaceOf(caller) ? kept : undefined;
+  }
+
+  #require(caller: Subject, runId: string): Kept {
+    const kept = this.#find(caller, runId);
+    if (kept !== undefined) return kept;
+    throw new HelmdeckError(
+      "not_found",
+      "There is no such run of yours; those that ended are kept for an hour.",
+    );
+  }
+}
+
+/** The inputs with defaults filled in; unknown and missing ones are refused. */
+function checkInputs({ id, inputs }: Pipeline, given: unknown): Readonly<Record<string, unknown>> {
+  if (given !== undefined && (typeof given !== "object" || given === null || Array.isArray(given))) {
+    throw refuse(id, "inputs", "must be an object");
+  }
+  const members = new Map<string, unknown>(Object.entries(given ?? {}));
+  for (const name of members.keys()) {
+    if (!Object.hasOwn(inputs, name)) {
+      const shown = harmlessLine(name).slice(0, 64);
+      throw refuse(
+        id,
+        `inputs.${shown}`,
+        `is not an input; those are: ${Object.keys(inputs).join(", ") || "none"}`,
+      );
+    }
+  }
+  const filled = Object.entries(inputs).map(([name, input]) => {
+    const value = members.get(name) ?? input.default;
+    if (value === undefined && input.required) throw refuse(id, `inputs.${name}`, "is missing");
+    return [name, value] as const;
+  });
+  return Object.fromEntries(filled.filter(([, value]) => value !== undefined));
+}
+
+function auditRow(run: Run, now: UnixMs): PipelineAudit {
+  const { runId, pipeline, state, durationMs } = run.view();
+  const learnt = learnableInputs(run.parts.inputs);
+  return {
+    pipeline,
+    run_id: runId,
+    outcome: state,
+    at_unix: Math.floor(now / 1_000),
+    ...(durationMs !== undefined && { duration_ms: durationMs }),
+    ...(learnt !== undefined && { learn_inputs: learnt }),
+  };
+}
+
+function makeRunId(): string {
+  return `run_${randomBytes(16).toString("hex")}`;
+}
+
+function byId(a: Pipeline, b: Pipeline): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+function refuse(pipeline: string, field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} of ${pipeline} ${rule}; nothing was run.`, {
+    details: { pipeline, field },
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * The packs whose subject is memory itself: store, forget, corpus.
+ *
+ * None leaves an audit row. Of the first two helmdeck leaves none either: a record of what was stored or forgotten would outlive
+ * it. The third only reads; its rows would be in the corpus that it reads, so that reading memory would fill it.
+ */
+
+import {
+  CORPUS_DESCRIPTION,
+  type CorpusReply,
+  type CorpusRequest,
+  corpusQueryOfRequest,
+  corpusReply,
+  corpusReplySchema,
+  corpusRequestSchema,
+  FORGET_DESCRIPTION,
+  type ForgetReply,
+  type ForgetRequest,
+  factOfRequest,
+  forgetOfRequest,
+  forgetReply,
+  forgetReplySchema,
+  forgetRequestSchema,
+  type Memory,
+  STORE_DESCRIPTION,
+  type StoreReply,
+  type StoreRequest,
+  storeReply,
+  storeReplySchema,
+  storeRequestSchema,
+} from "../../app/index.ts";
+import { definePack } from "../engine/define-pack.ts";
+import type { Pack } from "../engine/pack-contract.ts";
+
+/** `helmdeck.memory_store`: keeps one fact of the caller. */
+export function memoryStorePack(memory: Pick<Memory, "storeFact">): Pack<StoreRequest, StoreReply> {
+  return definePack({
+    name: "helmdeck.memory_store",
+    version: "1.0.0",
+    description: STORE_DESCRIPTION,
+    input: storeRequestSchema,
+    output: storeReplySchema,
+    audit: false,
+    effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+    run: async ({ caller }, request) => storeReply(await memory.storeFact(caller, factOfRequest(request))),
+  });
+}
+
+/** `helmdeck.memory_forget`: deletes by scope, for good. */
+export function memoryForgetPack(memory: Pick<Memory, "forget">): Pack<ForgetRequest, ForgetReply> {
+  return definePack({
+    name: "helmdeck.memory_forget",
+    version: "1.0.0",
+    description: FORGET_DESCRIPTION,
+    input: forgetRequestSchema,
+    output: forgetReplySchema,
+    audit: false,
+    effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+    run: async ({ caller }, request) => forgetReply(await memory.forget(caller, forgetOfRequest(request))),
+  });
+}
+
+/** `helmdeck.memory_corpus`: ranked for a query, or everything page by page. */
+export function memoryCorpusPack(memory: Pick<Memory, "corpusPage">): Pack<CorpusRequest, CorpusReply> {
+  return definePack({
+    name: "helmdeck.memory_corpus",
+    version: "1.0.0",
+    description: CORPUS_DESCRIPTION,
+    input: corpusRequestSchema,
+    output: corpusReplySchema,
+    audit: false,
+    effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
+    run: async ({ caller }, request) =>
+      corpusReply(await memory.corpusPage(caller, corpusQueryOfRequest(request))),
+  });
+}

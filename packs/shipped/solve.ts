@@ -1,0 +1,233 @@
+/**
+ * `swe.solve`: lets the operator's coding command work on a repository, and answers with the changes as a patch.
+ *
+ * Who attacks: a caller without a token; a repository whose content misleads the command; the command itself, once misled. What
+ * stops them: the pack runs for authenticated callers only; the command is the operator's, from configuration, run without a
+ * shell and with only those variables that the operator named; what it leaves behind is read as data, within limits. It is no
+ * sandbox: the command can do what this user can, so give it one of its own where repositories are not trusted.
+ */
+import { constants } from "node:fs";
+import { mkdtemp, open } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { HelmdeckError, harmlessBlock } from "../../engine/index.ts";
+import { definePack } from "../engine/define-pack.ts";
+import type { Pack, PackContext, Session } from "../engine/pack-contract.ts";
+import { NOTES_CATEGORY, NOTES_TTL_SECONDS, recallNotes, rememberRun } from "./solve-notes.ts";
+import {
+  cloneRepository,
+  collectChanges,
+  isRefName,
+  isRepositoryAddress,
+  type RepositoryOptions,
+} from "./solve-repository.ts";
+
+export interface SolveOptions extends RepositoryOptions {
+  /** Program and arguments; without it the pack says what to configure. */
+  readonly command?: readonly string[];
+  /** What the command is given of the environment, such as the key of its model. git is given none of it. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of a whole run; default 30 minutes. */
+  readonly deadlineMs?: number;
+}
+
+const DEADLINE_MS = 1_800_000;
+const SUMMARY_CHARACTERS = 4_000;
+const LESSON_BYTES = 8_192;
+const FINDINGS_BYTES = 65_536;
+const MOST_FINDINGS = 50;
+/** The artifact store has its own limit; this one is for what is read into memory to be handed to it. */
+const PATCH_BYTES = 64 * 1_024 * 1_024;
+
+const findingSchema = z.object({
+  code: z.string().min(1).max(128),
+  severity: z.string().min(1).max(32),
+  file: z.string().max(1_024).optional(),
+});
+
+const inputSchema = z.strictObject({
+  repo_url: z
+    .string()
+    .refine(isRepositoryAddress, "must be https://<host>/<path>, without a user, a query or a fragment")
+    .meta({ description: "The repository's https address, such as https://github.com/<owner>/<repo>.git." }),
+  ref: z
+    .string()
+    .refine(isRefName, "must be the plain name of a branch or tag")
+    .optional()
+    .meta({ description: "Branch or tag; the repository's default branch when left out." }),
+  task: z.string().trim().min(1).max(16_384).meta({
+    description:
+      "What to do, as one would tell a colleague. No secrets: it is handed to the command as it is.",
+  }),
+});
+
+const outputSchema = z.object({
+  repo_url: z.string(),
+  commit: z.string().meta({ description: "What was worked on." }),
+  files_changed: z.int().min(0),
+  patch: z
+    .string()
+    .optional()
+    .meta({ description: "Id of the artifact with the changes, when there are any." }),
+  summary: z.string().meta({ description: "The end of what the command said." }),
+  findings: z.array(findingSchema),
+  notes_recalled: z.boolean().meta({ description: "There were notes of earlier runs on this repository." }),
+});
+
+type SolveInput = z.infer<typeof inputSchema>;
+type SolveOutput = z.infer<typeof outputSchema>;
+type Finding = z.infer<typeof findingSchema>;
+
+export function solvePack(options: SolveOptions): Pack<SolveInput, SolveOutput> {
+  return definePack({
+    name: "swe.solve",
+    version: "1.0.0",
+    description:
+      "Let this server's coding command work on a task in a fresh clone of a git repository, and answer with its changes as a" +
+      " patch. Nothing is pushed. What earlier runs on the repository noted is recalled.",
+    input: inputSchema,
+    output: outputSchema,
+    session: true,
+    startsProcess: true,
+    credentials: true,
+    memory: { category: NOTES_CATEGORY, ttlSeconds: NOTES_TTL_SECONDS },
+    effects: { readOnly: false, destructive: false, idempotent: false, openWorld: true },
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    run: (ec, input) => solve(ec, input, options),
+  });
+}
+
+async function solve(ec: PackContext, input: SolveInput, options: SolveOptions): Promise<SolveOutput> {
+  const command = requireCommand(options);
+  const session = requireSession(ec);
+  const work = await mkdtemp(join(session.folder, "run-"));
+  ec.progress(0.05, "fetching the repository");
+  const repository = await cloneRepository(session, input.repo_url, input.ref, options, work);
+
+  const notes = await recallNotes(ec.callerMemory, input.repo_url);
+  ec.progress(0.2, "working");
+  const left = await runCommand(
+    session,
+    command,
+    repository.folder,
+    work,
+    promptOf(input.task, notes),
+    options,
+  );
+
+  ec.progress(0.9, "collecting the changes");
+  const changes = await collectChanges(session, repository, options, work);
+  const patch = changes.files === 0 ? undefined : await putPatch(ec, changes.patchPath);
+  await rememberRun(ec.callerMemory, input.repo_url, {
+    endedAt: ec.now(),
+    task: input.task,
+    filesChanged: changes.files,
+    lesson: left.lesson,
+  });
+  return {
+    repo_url: input.repo_url,
+    commit: repository.commit,
+    files_changed: changes.files,
+    ...(patch && { patch }),
+    summary: left.summary,
+    findings: left.findings,
+    notes_recalled: notes !== "",
+  };
+}
+
+interface LeftBehind {
+  readonly summary: string;
+  readonly lesson: string;
+  readonly findings: Finding[];
+}
+
+async function runCommand(
+  session: Session,
+  [program, ...args]: readonly [string, ...string[]],
+  cwd: string,
+  work: string,
+  prompt: string,
+  options: SolveOptions,
+): Promise<LeftBehind> {
+  const paths = { lesson: join(work, "notes.md"), findings: join(work, "findings.json") };
+  const { exitCode, signal, stdout } = await session.run(program, args, {
+    cwd,
+    env: { ...options.env, HELMDECK_NOTES_OUT: paths.lesson, HELMDECK_FINDINGS_OUT: paths.findings },
+    input: prompt,
+    // The run's own deadline ends it.
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+  });
+  if (exitCode !== 0) throw commandFailure(exitCode, signal);
+  return {
+    summary: harmlessBlock(stdout.trim().slice(-SUMMARY_CHARACTERS)),
+    lesson: (await readStart(paths.lesson, LESSON_BYTES))?.toString().trim() ?? "",
+    findings: findingsOf(await readStart(paths.findings, FINDINGS_BYTES)),
+  };
+}
+
+function promptOf(task: string, notes: string): string {
+  return [
+    `# Task\n\n${task}`,
+    `# Notes from earlier runs on this repository\n\n${notes || "None."}`,
+    "# When done\n\nWhat should be known the next time goes into the file that HELMDECK_NOTES_OUT names, in a few lines." +
+      " Findings, if any, go into the file that HELMDECK_FINDINGS_OUT names, as a JSON list of {code, severity, file}.\n",
+  ].join("\n\n");
+}
+
+/** A list that cannot be read is a finding of its own: it must not look like none, nor cost the work that was done. */
+function findingsOf(bytes: Buffer | undefined): Finding[] {
+  if (bytes === undefined) return [];
+  try {
+    return z.array(findingSchema).parse(JSON.parse(bytes.toString())).slice(0, MOST_FINDINGS);
+  } catch {
+    return [{ code: "findings_unreadable", severity: "warning" }];
+  }
+}
+
+async function putPatch(ec: PackContext, path: string): Promise<string> {
+  const content = (await readStart(path, PATCH_BYTES + 1)) ?? Buffer.alloc(0);
+  if (content.byteLength > PATCH_BYTES) {
+    throw new HelmdeckError("artifact_refused", `The changes are larger than ${PATCH_BYTES} bytes.`);
+  }
+  const { id } = await ec.artifacts.put({ name: "changes.patch", mediaType: "text/x-patch", content });
+  return id;
+}
+
+/** Undefined when there is no plain file; a link is not followed, and no more than so much is read. */
+async function readStart(path: string, mostBytes: number): Promise<Buffer | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile()) return undefined;
+    const length = Math.min(facts.size, mostBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function requireCommand({ command }: SolveOptions): readonly [string, ...string[]] {
+  const [program, ...args] = command ?? [];
+  if (program !== undefined) return [program, ...args];
+  throw new HelmdeckError(
+    "pack_failed",
+    'This server has no coding command. The operator sets HELMDECK_SOLVE_COMMAND to a JSON list, such as ["coder", "--stdin"].',
+  );
+}
+
+function requireSession({ session }: PackContext): Session {
+  if (session !== undefined) return session;
+  throw new HelmdeckError("session_unavailable", "swe.solve needs a session, and this engine gave it none.");
+}
+
+/** Its output stays out of the message: it may hold anything. */
+function commandFailure(exitCode: number | undefined, signal: string | undefined): HelmdeckError {
+  const how =
+    exitCode === undefined ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${exitCode}`;
+  return new HelmdeckError("pack_failed", `The coding command ${how}.`, {
+    details: { ...(exitCode !== undefined && { exitCode }) },
+  });
+}

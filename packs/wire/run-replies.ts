@@ -1,0 +1,88 @@
+/** What REST and MCP clients receive of a pack's run and of a pipeline's (facts/helmdeck.md). */
+import * as z from "zod";
+import { rfc3339, rfc3339Schema } from "../../app/index.ts";
+import type { ArtifactRef, PackRun } from "../engine/pack-contract.ts";
+import type { PipelineRun, PipelineStepRun } from "../pipelines/pipeline-contract.ts";
+
+export const artifactSchema = z.object({
+  id: z.string().meta({ description: "What to ask for it by." }),
+  name: z.string().meta({ description: "What its maker calls it; a label, never a path." }),
+  media_type: z.string(),
+  size_bytes: z.int().min(0),
+  sha256: z.string(),
+});
+
+const durationMs = z.number().min(0).meta({ description: "Milliseconds." });
+
+export const packRunReplySchema = z.object({
+  pack: z.string(),
+  version: z.string(),
+  output: z.unknown().meta({ description: "As the pack's own output schema says." }),
+  artifacts: z.array(artifactSchema).optional(),
+  duration_ms: durationMs,
+  session_id: z.string().optional().meta({ description: "Send it again to go on in the same session." }),
+  cached: z.boolean().meta({ description: "The answer is that of an earlier run with the same input." }),
+});
+
+const runFailureSchema = z.object({ code: z.string(), message: z.string() });
+
+const pipelineStepSchema = z.object({
+  id: z.string(),
+  pack: z.string(),
+  state: z.enum(["waiting", "running", "succeeded", "failed", "cancelled"]),
+  duration_ms: durationMs.optional(),
+  error: runFailureSchema.optional(),
+});
+
+export const pipelineRunReplySchema = z.object({
+  run_id: z.string(),
+  pipeline: z.string(),
+  state: z.enum(["running", "succeeded", "failed", "cancelled"]),
+  started_at: rfc3339Schema("When the run began."),
+  duration_ms: durationMs.optional(),
+  steps: z.array(pipelineStepSchema),
+  output: z.unknown().optional().meta({ description: "Once it has succeeded." }),
+  error: runFailureSchema.optional().meta({ description: "Once it has failed." }),
+});
+
+export type ArtifactReply = z.infer<typeof artifactSchema>;
+export type PackRunReply = z.infer<typeof packRunReplySchema>;
+export type PipelineRunReply = z.infer<typeof pipelineRunReplySchema>;
+
+export function artifactReply({ id, name, mediaType, sizeBytes, sha256 }: ArtifactRef): ArtifactReply {
+  return { id, name, media_type: mediaType, size_bytes: sizeBytes, sha256 };
+}
+
+/** `duration_ms` is milliseconds, whatever helmdeck's says (facts/helmdeck.md, fault 16). */
+export function packRunReply(run: PackRun): PackRunReply {
+  return {
+    pack: run.pack,
+    version: run.version,
+    output: run.output,
+    ...(run.artifacts.length > 0 && { artifacts: run.artifacts.map(artifactReply) }),
+    duration_ms: run.durationMs,
+    ...(run.sessionId !== undefined && { session_id: run.sessionId }),
+    cached: run.cached,
+  };
+}
+
+export function pipelineRunReply(run: PipelineRun): PipelineRunReply {
+  return {
+    run_id: run.runId,
+    pipeline: run.pipeline,
+    state: run.state,
+    started_at: rfc3339(run.startedAt),
+    ...(run.durationMs !== undefined && { duration_ms: run.durationMs }),
+    steps: run.steps.map(stepReply),
+    ...(run.output !== undefined && { output: run.output }),
+    ...(run.error && { error: run.error }),
+  };
+}
+
+function stepReply({
+  durationMs: tookMs,
+  error,
+  ...step
+}: PipelineStepRun): PipelineRunReply["steps"][number] {
+  return { ...step, ...(tookMs !== undefined && { duration_ms: tookMs }), ...(error && { error }) };
+}

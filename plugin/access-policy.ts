@@ -1,0 +1,167 @@
+/** The host's side of identity: the rules that hold right now, where a session comes from, whether it may be sandboxed. */
+import type { PluginConfig } from "./config.ts";
+import {
+  type Admitted,
+  type Caller,
+  type IdentityRules,
+  isAheadOfTurn,
+  type Refusal,
+  SESSION_KEY_MAX_CHARS,
+  subjectOf,
+  type Verdict,
+  whoAsks,
+} from "./identity.ts";
+import { type Lineage, refusalByOrigin } from "./lineage.ts";
+import type { HostApi, HostConfig, Logger } from "./openclaw-api.ts";
+import { logLineOf } from "./plugin-failure.ts";
+import type { ReadRecord } from "./session-record.ts";
+import { within } from "./within-deadline.ts";
+
+const DEFAULT_AGENT = "main";
+/** A host that does not say in this time where a session comes from counts as one that does not know. */
+export const ORIGIN_DEADLINE_MS = 1_000;
+/** How many sessions' last known sandbox state is kept. */
+const SESSIONS_REMEMBERED = 1_000;
+
+/** Decides who is asking, by the plugin's configuration and the host's as it is at the moment of the call. Never rejects. */
+export interface AccessPolicy {
+  /** For calls in which the host says whether the run is sandboxed. */
+  verdict(caller: Caller): Promise<Verdict>;
+  /** For hooks and commands, where it does not. */
+  verdictWithoutSandboxFlag(caller: Omit<Caller, "sandboxed">): Promise<Verdict>;
+}
+
+export interface AccessPolicyParts {
+  readonly config: PluginConfig;
+  readonly hostConfig: () => HostConfig;
+  readonly readRecord: ReadRecord;
+  readonly log: Logger;
+  readonly originDeadlineMs?: number;
+}
+
+export function makeAccessPolicy(parts: AccessPolicyParts): AccessPolicy {
+  const { config, hostConfig } = parts;
+  const seen = new Map<unknown, boolean>();
+  const originOf = makeOriginCheck(parts);
+
+  async function refusalOf(
+    caller: Caller,
+    host: HostConfig,
+    rules: IdentityRules,
+  ): Promise<Refusal | undefined> {
+    const asked = whoAsks(caller, rules);
+    if (!asked.ok) return asked.reason;
+    const { agentId, session, evidence } = asked;
+    const isSandboxed = (key: string) =>
+      seen.get(key) === true || maybeSandboxed(host, { agentId, agentSessionKey: key });
+    return originOf((readRecord) =>
+      refusalByOrigin(session, evidence, { agentId, rules, readRecord, isSandboxed }),
+    );
+  }
+
+  async function settle(caller: Caller, host: HostConfig): Promise<Verdict> {
+    const rules = rulesFrom(config, host);
+    const reason = await refusalOf(caller, host, rules);
+    if (reason !== undefined) return { ok: false, reason };
+    const subject = subjectOf(String(caller.agentId), config.subjects);
+    if (!subject.ok) return subject;
+    const verdict: Admitted = isAheadOfTurn(caller.agentSessionKey) ? { ...subject, unasked: true } : subject;
+    if (rules.allow.size === 0) return verdict;
+    const opened = await refusalOf(caller, host, { ...rules, allow: new Set() });
+    return opened === undefined ? verdict : { ...verdict, opened };
+  }
+
+  return {
+    async verdict(caller) {
+      remember(seen, caller);
+      return settle(caller, hostConfig());
+    },
+    async verdictWithoutSandboxFlag(caller) {
+      const host = hostConfig();
+      const sandboxed = seen.get(caller.agentSessionKey) ?? maybeSandboxed(host, caller);
+      return settle({ ...caller, sandboxed }, host);
+    },
+  };
+}
+
+type Asking = (readRecord: Lineage["readRecord"]) => Promise<Refusal | undefined>;
+
+/** Closed where the host cannot be asked; the log says so once, until it can be asked again. */
+function makeOriginCheck({ readRecord, log, originDeadlineMs = ORIGIN_DEADLINE_MS }: AccessPolicyParts) {
+  let lastTrouble: string | undefined;
+  return async (asking: Asking): Promise<Refusal | undefined> => {
+    try {
+      const refusal = await within(originDeadlineMs, asking(readRecord));
+      lastTrouble = undefined;
+      return refusal;
+    } catch (error) {
+      const trouble = logLineOf(error);
+      if (trouble !== lastTrouble)
+        log.warn(`helmdeck memory is closed to a session of unknown origin: ${trouble}`);
+      lastTrouble = trouble;
+      return "unknown_origin";
+    }
+  };
+}
+
+/** The host's configuration as it is now; the one of registration time where the runtime cannot be asked. */
+export function liveConfig(api: Pick<HostApi, "config" | "runtime">): () => HostConfig {
+  return () => {
+    try {
+      // Read-only here; the host's type for its snapshot is the same one made deeply read-only.
+      return api.runtime.config.current() as HostConfig;
+    } catch {
+      return api.config;
+    }
+  };
+}
+
+function rulesFrom(config: PluginConfig, host: HostConfig): IdentityRules {
+  return {
+    subjects: config.subjects,
+    allow: config.allow,
+    knownAgents: knownAgents(host),
+    mainKey: host.session?.mainKey?.trim().toLowerCase() || "main",
+  };
+}
+
+/** Ids of the agents that are configured, in lower case; undefined when no list is there. */
+export function knownAgents(host: HostConfig): ReadonlySet<string> | undefined {
+  const entries = host.agents?.entries;
+  const ids = entries === undefined ? legacyAgentIds(host) : Object.keys(entries);
+  return ids.length === 0 ? undefined : new Set(ids.map((id) => id.trim().toLowerCase()));
+}
+
+/** Whose memory is meant where nobody says: OpenClaw's own default agent, or the only one that is configured. */
+export function defaultAgent(host: HostConfig): string {
+  const known = knownAgents(host);
+  const [only] = known ?? [];
+  return known?.size === 1 && only !== undefined ? only : DEFAULT_AGENT;
+}
+
+/** `agents.list` of older configurations, which the host still reads. */
+function legacyAgentIds(host: HostConfig): readonly string[] {
+  const list: unknown = Reflect.get(host.agents ?? {}, "list");
+  if (!Array.isArray(list)) return [];
+  return list.map((entry: unknown) =>
+    typeof entry === "object" && entry !== null ? String(Reflect.get(entry, "id")) : "",
+  );
+}
+
+/** Sandboxed as far as the configuration tells: a session that another mode than "off" could confine counts as confined. */
+function maybeSandboxed(host: HostConfig, caller: Omit<Caller, "sandboxed">): boolean {
+  const id = String(caller.agentId).toLowerCase();
+  const agents = Object.entries(host.agents?.entries ?? {});
+  const agent = agents.find(([name]) => name.trim().toLowerCase() === id)?.[1];
+  const mode = agent?.sandbox?.mode ?? host.agents?.defaults?.sandbox?.mode ?? "off";
+  if (mode === "off") return false;
+  return mode === "all" || caller.agentSessionKey !== `agent:${id}:${host.session?.mainKey ?? "main"}`;
+}
+
+function remember(seen: Map<unknown, boolean>, caller: Caller): void {
+  const key = caller.agentSessionKey;
+  if (typeof key !== "string" || key.length > SESSION_KEY_MAX_CHARS) return;
+  seen.delete(key);
+  seen.set(key, caller.sandboxed === true);
+  if (seen.size > SESSIONS_REMEMBERED) seen.delete(seen.keys().next().value);
+}

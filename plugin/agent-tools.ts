@@ -1,0 +1,234 @@
+/** The two tools an agent changes memory with: store a fact, forget by scope. */
+import {
+  type FactInput,
+  type Forgotten,
+  HelmdeckError,
+  type Memory,
+  nearWords,
+  type StoredFact,
+} from "../app/index.ts";
+import type { AccessPolicy } from "./access-policy.ts";
+import { lineOf } from "./boundary.ts";
+import { sentenceOfRefusal } from "./identity.ts";
+import type { MemoryAccess } from "./memory-access.ts";
+import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
+import { logLineOf, ToolFailure } from "./plugin-failure.ts";
+import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
+import { startDeadline } from "./within-deadline.ts";
+
+/** A write waits for a locked database up to 5 s; this is the end of patience for everything around it. */
+export const WRITE_DEADLINE_MS = 10_000;
+/** Far above every limit of the policy, which says the exact one; keeps a 10 MB argument off the way to the worker. */
+const ARGUMENT_MAX_CHARS = 262_144;
+const MOST_TAGS = 1_000;
+
+export interface ToolParts {
+  readonly access: MemoryAccess;
+  readonly gate: AccessPolicy;
+  readonly log: Logger;
+  readonly deadlineMs?: number;
+}
+
+/** Made anew for each run: the host's context, not an argument, says whose memory it is. */
+export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
+  return {
+    name: STORE_TOOL,
+    label: "Remember a fact",
+    description:
+      "Remember one fact for later conversations: a preference, a decision, a name, how something is done. It is encrypted" +
+      " on this machine and found again by memory_search. Storing under a key that is there replaces what it held, so look at" +
+      " helmdeck/my-memory.md (memory_get) first. Not for passwords, tokens or other secrets, not for files, logs or long" +
+      " texts, not for passing details, and not for what belongs in the repository.",
+    parameters: STORE_PARAMETERS,
+    execute: (_callId, params) =>
+      perform(parts, context, async (memory, subject) => {
+        return storeResult(await memory.storeFact(subject, factFrom(params)));
+      }),
+  };
+}
+
+export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
+  return {
+    name: FORGET_TOOL,
+    label: "Forget",
+    description:
+      "Delete from helmdeck memory for good. The scope is the path, id or citation of a memory_search hit, the exact key of a" +
+      " fact (key:<exact key> where it could be read otherwise), category:<name> for facts, pack:<id> or pipeline:<id> or packs" +
+      " or pipelines for records of tool runs, all for facts and records, everything for the whole memory. Use dry_run first" +
+      " when a scope may cover more than one thing, and only delete what the user asked to have forgotten.",
+    parameters: FORGET_PARAMETERS,
+    execute: (_callId, params) =>
+      perform(parts, context, async (memory, subject) => {
+        return forgetResult(await memory.forget(subject, forgetFrom(params)));
+      }),
+  };
+}
+
+const STORE_PARAMETERS = {
+  type: "object",
+  additionalProperties: false,
+  required: ["key", "value"],
+  properties: {
+    key: {
+      type: "string",
+      minLength: 1,
+      maxLength: 512,
+      description: "A short name that will be looked for, such as deploy/preference. Case matters.",
+    },
+    value: { type: "string", minLength: 1, description: "The fact, in a sentence or a few. At most 64 KiB." },
+    category: {
+      type: "string",
+      pattern: "^[a-z0-9][a-z0-9_.-]{0,63}$",
+      description: "What kind of fact it is; user_facts when left out.",
+    },
+    tags: {
+      type: "array",
+      maxItems: 32,
+      items: { type: "string", minLength: 1, maxLength: 64 },
+      description: "Other words it may be looked for by.",
+    },
+    ttl_seconds: {
+      type: "integer",
+      description: "How long to keep it: 3600 (an hour) to 31536000 (a year). Left out or 0: 90 days.",
+    },
+  },
+} as const;
+
+const FORGET_PARAMETERS = {
+  type: "object",
+  additionalProperties: false,
+  required: ["scope"],
+  properties: {
+    scope: { type: "string", minLength: 1, description: "What to forget; see the tool's description." },
+    dry_run: { type: "boolean", description: "Only say how much would be forgotten." },
+  },
+} as const;
+
+async function perform(
+  parts: ToolParts,
+  context: ToolContext,
+  work: (memory: Memory, subject: string) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  try {
+    const deadline = startDeadline(parts.deadlineMs ?? WRITE_DEADLINE_MS);
+    const verdict = await parts.gate.verdict({
+      agentId: context.agentId,
+      agentSessionKey: context.sessionKey,
+      sandboxed: context.sandboxed,
+    });
+    if (!verdict.ok) throw new HelmdeckError("identity_refused", `${sentenceOfRefusal(verdict.reason)}.`);
+    return await deadline(parts.access.open().then((memory) => work(memory, verdict.subject)));
+  } catch (error) {
+    const failure = new ToolFailure(error);
+    if (failure.code !== "invalid_input" && failure.code !== "identity_refused") {
+      parts.log.warn(`helmdeck memory: ${logLineOf(error)}`);
+    }
+    throw failure;
+  }
+}
+
+/** The host checks arguments against the schema only on some ways in; the policy itself is checked where facts are stored. */
+function factFrom(params: unknown): FactInput {
+  const given = fieldsOf(params);
+  const { category, ttl_seconds: ttlSeconds } = given;
+  if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
+    throw invalid("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
+  }
+  const tags = tagsFrom(given.tags);
+  return {
+    key: text("key", given.key),
+    value: text("value", given.value),
+    ...(isGiven(category) ? { category: text("category", category) } : {}),
+    ...(tags === undefined ? {} : { tags }),
+    ...(isGiven(ttlSeconds) ? { ttlSeconds } : {}),
+  };
+}
+
+function forgetFrom(params: unknown): { scope: string; dryRun: boolean } {
+  const given = fieldsOf(params);
+  const dryRun = given.dry_run ?? false;
+  // Anything but a plain boolean could mean "only look": deleting on a misreading cannot be taken back.
+  if (typeof dryRun !== "boolean") throw invalid("dry_run", "must be true or false");
+  return { scope: text("scope", given.scope), dryRun };
+}
+
+function tagsFrom(tags: unknown): readonly string[] | undefined {
+  if (!isGiven(tags)) return undefined;
+  if (!Array.isArray(tags)) throw invalid("tags", "must be a list of texts");
+  if (tags.length > MOST_TAGS) throw invalid("tags", "are too many; keep those one would search for");
+  return tags.map((tag: unknown) => text("tags", tag));
+}
+
+function text(field: string, value: unknown): string {
+  if (typeof value !== "string") throw invalid(field, isGiven(value) ? "must be text" : "is missing");
+  if (value.length > ARGUMENT_MAX_CHARS)
+    throw invalid(field, "is too long; a value may have 65,536 bytes, all else less");
+  return value;
+}
+
+function isGiven<T>(value: T | undefined | null): value is T {
+  return value !== undefined && value !== null;
+}
+
+function invalid(field: string, rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+}
+
+function storeResult(stored: StoredFact): ToolResult {
+  const { replaced } = stored;
+  const until = dayOf(stored.expiresAt);
+  const name = `"${lineOf(stored.key) ?? ""}" in ${stored.category}`;
+  const story = replaced?.refreshed
+    ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
+    : `Remembered ${name} until ${until}.`;
+  const change =
+    replaced && !replaced.refreshed
+      ? ` It replaced what was stored there on ${dayOf(replaced.updatedAt)}.`
+      : "";
+  return answer(`${story}${change} It can be read at ${stored.path}.`, {
+    key: stored.key,
+    category: stored.category,
+    expires_at: instantOf(stored.expiresAt),
+    path: stored.path,
+    ...(replaced
+      ? { replaced: { updated_at: instantOf(replaced.updatedAt), refreshed: replaced.refreshed } }
+      : {}),
+  });
+}
+
+function forgetResult(forgotten: Forgotten): ToolResult {
+  const { scope, deleted, dryRun, erased, near } = forgotten;
+  const details = { scope, deleted, dry_run: dryRun, erased, ...(near && { near }) };
+  return answer(deleted === 0 ? missStory(forgotten) : forgetStory(forgotten), details);
+}
+
+function forgetStory({ scope, deleted, dryRun, erased }: Forgotten): string {
+  const count = deleted === 1 ? "1 entry" : `${deleted} entries`;
+  const shown = lineOf(scope) ?? "";
+  if (dryRun) return `${count} would be forgotten for ${shown}. Nothing was changed.`;
+  const pending = erased === "pending" ? " Old bytes are overwritten as soon as no reader needs them." : "";
+  return `Forgot ${count} for ${shown}.${pending}`;
+}
+
+function missStory(forgotten: Forgotten): string {
+  const outcome = forgotten.dryRun ? "would be" : "was";
+  const near = nearWords(forgotten);
+  const hint = near === undefined ? "" : ` ${near}`;
+  return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten.${hint}`;
+}
+
+function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
+  return { content: [{ type: "text", text: story }], details };
+}
+
+function dayOf(unixMs: number): string {
+  return instantOf(unixMs).slice(0, "2026-01-01".length);
+}
+
+function instantOf(unixMs: number): string {
+  return new Date(unixMs).toISOString();
+}
+
+function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
+  return typeof params === "object" && params !== null ? { ...params } : {};
+}

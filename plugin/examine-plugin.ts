@@ -1,0 +1,218 @@
+/** What doctor adds to memory's own findings: whether OpenClaw is set up so that memory is found, and by whom. */
+import type { Finding } from "../app/index.ts";
+import type { PluginConfig } from "./config.ts";
+import type { HostConfig } from "./openclaw-api.ts";
+
+export const PLUGIN_ID = "helmdeck-memory";
+/** The host that the tests run, and the oldest one that the manifest accepts. */
+export const TESTED_HOST_VERSION = "2026.9.6";
+const OLLAMA = "ollama";
+const RUNS = "sub-agents and scheduled runs";
+const ORIGINS_UNTOLD =
+  "find and store nothing, since this OpenClaw does not tell plugins which session they come from";
+/** An embedding service that does not answer a plain request in this time is down for a person who waits for a search. */
+export const PROBE_DEADLINE_MS = 2_000;
+
+export interface HostFacts {
+  readonly config: HostConfig;
+  readonly version: string;
+  readonly plugin: PluginConfig;
+  /** False on a host that does not tell plugins where a session comes from. */
+  readonly tellsOrigins: boolean;
+  /** True when something answers at this address; false when nothing does in time. */
+  readonly answers: (url: string) => Promise<boolean>;
+}
+
+/** One finding for each thing looked at, the good ones too. */
+export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]> {
+  return [
+    versionFinding(facts.version),
+    enabledFinding(facts.config),
+    allowFinding(facts.config),
+    searchFinding(facts.plugin),
+    ...sharingFindings(facts.config, facts.plugin),
+    originFinding(facts.tellsOrigins),
+    wikiFinding(facts.config),
+    await embeddingsFinding(facts),
+  ];
+}
+
+/** What status says of the host beside memory's own state: only what keeps memory from somebody. */
+export function hostWarnings(tellsOrigins: boolean): readonly string[] {
+  return tellsOrigins ? [] : [`${RUNS} ${ORIGINS_UNTOLD}`];
+}
+
+/** A plain request to an address: whatever answers, even with an error, is there. */
+export async function answersInTime(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_DEADLINE_MS), redirect: "manual" });
+    await response.body?.cancel();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function versionFinding(version: string): Finding {
+  const check = "OpenClaw version";
+  if (isOlder(version, TESTED_HOST_VERSION)) {
+    return {
+      level: "error",
+      check,
+      message: `${version} is older than ${TESTED_HOST_VERSION}, which this plugin needs`,
+      remedy: "Update OpenClaw.",
+    };
+  }
+  const message =
+    version === TESTED_HOST_VERSION ? version : `${version}; the tests ran with ${TESTED_HOST_VERSION}`;
+  return { level: "ok", check, message };
+}
+
+function enabledFinding(config: HostConfig): Finding {
+  const check = "plugin enabled";
+  const isOff = config.plugins?.enabled === false || config.plugins?.entries?.[PLUGIN_ID]?.enabled === false;
+  if (!isOff) return { level: "ok", check, message: "yes" };
+  return {
+    level: "error",
+    check,
+    message: "the plugin is switched off in OpenClaw's configuration",
+    remedy: `openclaw plugins enable ${PLUGIN_ID}`,
+  };
+}
+
+function allowFinding(config: HostConfig): Finding {
+  const check = "plugins.allow";
+  const { allow } = config.plugins ?? {};
+  if (allow === undefined) return { level: "ok", check, message: "not set; every enabled plugin loads" };
+  if (allow.includes(PLUGIN_ID)) return { level: "ok", check, message: `lists ${PLUGIN_ID}` };
+  return {
+    level: "error",
+    check,
+    message: `does not list ${PLUGIN_ID}, so the gateway will not load it`,
+    remedy: `Add ${PLUGIN_ID} to plugins.allow.`,
+  };
+}
+
+function searchFinding(plugin: PluginConfig): Finding {
+  const check = "searches without a corpus";
+  if (plugin.searchByDefault) return { level: "ok", check, message: "ask helmdeck too" };
+  return {
+    level: "warning",
+    check,
+    message: 'do not ask helmdeck: only corpus "all" or "wiki" does, and models seldom name one',
+    remedy: `openclaw config set plugins.entries.${PLUGIN_ID}.config.searchByDefault true`,
+  };
+}
+
+/** Who shares a memory without perhaps knowing it. */
+function sharingFindings(config: HostConfig, plugin: PluginConfig): readonly Finding[] {
+  const { dmScope = "main", groupScope, scope } = config.session ?? {};
+  const findings: Finding[] = [
+    {
+      level: "warning",
+      check: "direct chats",
+      message:
+        `everyone who may write to an agent directly shares that agent's memory` +
+        (dmScope === "main" ? " and its conversation (session.dmScope is main)" : ""),
+      remedy:
+        "Give each person an agent of their own where that matters; allow only yourself to write to the others.",
+    },
+  ];
+  if (groupScope === "main") {
+    findings.push({
+      level: "warning",
+      check: "groups",
+      message:
+        "session.groupScope is main: groups look like the agent's own session, so they can read its memory",
+      remedy: "openclaw config unset session.groupScope",
+    });
+  }
+  if (scope === "global" && !plugin.allow.has("groups")) {
+    findings.push({
+      level: "warning",
+      check: "global session",
+      message:
+        "session.scope is global: direct chats and groups cannot be told apart, so memory is closed to all of them",
+      remedy: 'Set session.scope to per-sender, or open memory to groups (allow: ["groups"]).',
+    });
+  }
+  return findings;
+}
+
+/** What sub-agents find, on a host that does not say whose they are: nothing. */
+function originFinding(tellsOrigins: boolean): Finding {
+  const check = RUNS;
+  if (tellsOrigins) return { level: "ok", check, message: "reach what the session they come from may reach" };
+  return { level: "warning", check, message: ORIGINS_UNTOLD, remedy: "Update OpenClaw." };
+}
+
+function wikiFinding(config: HostConfig): Finding {
+  const check = "memory-wiki";
+  const isOn = config.plugins?.entries?.["memory-wiki"]?.enabled === true;
+  if (!isOn) return { level: "ok", check, message: "not enabled" };
+  return {
+    level: "warning",
+    check,
+    message:
+      "is enabled; its scores are whole numbers and sort before helmdeck's, so a search may show wiki pages only",
+    remedy: "Ask for more results, or: openclaw plugins disable memory-wiki",
+  };
+}
+
+async function embeddingsFinding({ config, answers }: HostFacts): Promise<Finding> {
+  const check = "OpenClaw's own embeddings";
+  const { provider, remote } = config.memory?.search ?? {};
+  if (provider === undefined || provider === "auto" || provider === "none") {
+    return {
+      level: "ok",
+      check,
+      message: provider === "none" ? "off" : "no provider named; OpenClaw falls back to words",
+    };
+  }
+  if (provider === OLLAMA && !mayLoad(OLLAMA, config)) {
+    return {
+      level: "warning",
+      check,
+      message:
+        "memory.search.provider is ollama, but its plugin may not load, so the gateway searches OpenClaw's notes by words",
+      remedy: `Add ${OLLAMA} to plugins.allow, or: openclaw plugins enable ${OLLAMA}`,
+    };
+  }
+  const baseUrl = remote?.baseUrl;
+  if (baseUrl === undefined || baseUrl === "") {
+    return { level: "ok", check, message: `memory.search.provider is ${provider}; not probed` };
+  }
+  if (await answers(baseUrl))
+    return { level: "ok", check, message: `${provider} answers at ${withoutCredentials(baseUrl)}` };
+  return {
+    level: "warning",
+    check,
+    message:
+      `${provider} at ${withoutCredentials(baseUrl)} does not answer; OpenClaw's part of a search then takes up to 30 s ` +
+      "and finds none of its own notes, for a minute more after the service is back (helmdeck's part is not affected)",
+    remedy:
+      "Start that service, or go back to search by words: openclaw config set memory.search.provider none, " +
+      "then openclaw memory index --force (without it no note is found)",
+  };
+}
+
+/** The provider's adapter is a plugin of the same name, which the gateway loads only when it is let. */
+function mayLoad(id: string, { plugins }: HostConfig): boolean {
+  const isAllowed = plugins?.allow === undefined || plugins.allow.includes(id);
+  return isAllowed && plugins?.deny?.includes(id) !== true && plugins?.entries?.[id]?.enabled !== false;
+}
+
+function withoutCredentials(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : "its address";
+}
+
+/** OpenClaw's versions are dates: year.month.day, perhaps with a suffix. */
+function isOlder(version: string, than: string): boolean {
+  const [left, right] = [numbersOf(version), numbersOf(than)];
+  const at = right.findIndex((number, index) => number !== left[index]);
+  return at !== -1 && (left[at] ?? 0) < (right[at] ?? 0);
+}
+
+function numbersOf(version: string): readonly number[] {
+  return version.split(/[.-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
+}

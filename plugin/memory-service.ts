@@ -1,0 +1,94 @@
+/** The gateway's service: opens memory when the gateway starts, so that trouble shows at once and the first search is quick. */
+import { HelmdeckError, type Memory } from "../app/index.ts";
+import type { MemoryAccess } from "./memory-access.ts";
+import type { Logger, Service, ServiceContext } from "./openclaw-api.ts";
+import { logLineOf } from "./plugin-failure.ts";
+import { lendScheduler } from "./scheduler.ts";
+import { within } from "./within-deadline.ts";
+
+/** The gateway's start waits for this. A hot reload gives a service 5 s, and fails as a whole, plugin and all, when it takes longer. */
+export const START_DEADLINE_MS = 3_000;
+
+/** How soon memory is looked at again, so that the gateway's health shows when it fails and when it has recovered. */
+export const RECHECK_MS = 30_000;
+
+export interface ServiceParts {
+  readonly access: MemoryAccess;
+  readonly log: Logger;
+  /** Whose memories to index ahead of the first question. */
+  readonly subjects: () => readonly string[];
+  readonly deadlineMs?: number;
+}
+
+/**
+ * Start never throws: a memory that does not open is reported as the service's failure, and OpenClaw goes on without it.
+ * The host may start and stop one object several times.
+ */
+export function makeService(parts: ServiceParts): Service {
+  let running: ServiceContext | undefined;
+  let recheck: NodeJS.Timeout | undefined;
+  let reported: string | undefined;
+  let takeBackScheduler: (() => void) | undefined;
+  let isWarm = false;
+
+  async function look(context: ServiceContext): Promise<void> {
+    const failure = await failureOfOpening(parts, isWarm);
+    if (running !== context) return; // stopped, or started anew, while it was opening
+    isWarm = failure === undefined;
+    report(context, failure);
+    recheck = setTimeout(() => void look(context), RECHECK_MS).unref();
+  }
+
+  function report({ serviceHealth }: ServiceContext, failure: string | undefined): void {
+    if (failure !== undefined && failure !== reported) parts.log.error(`helmdeck memory is off: ${failure}`);
+    reported = failure;
+    if (failure === undefined) serviceHealth?.clearFailure();
+    // The line, not the error itself: its cause may hold more than belongs into a health report.
+    else serviceHealth?.reportFailure(new Error(failure));
+  }
+
+  return {
+    id: "helmdeck-memory",
+    start(context) {
+      clearTimeout(recheck);
+      takeBackScheduler = context.getCron && lendScheduler(context.getCron);
+      running = context;
+      reported = undefined;
+      isWarm = false;
+      return look(context);
+    },
+    async stop() {
+      running = undefined;
+      clearTimeout(recheck);
+      takeBackScheduler?.();
+      await parts.access
+        .close()
+        .catch((error: unknown) => parts.log.warn(`helmdeck memory: ${logLineOf(error)}`));
+    },
+  };
+}
+
+/** Opens memory and warms it up, unless it is warm; one line about why it did not work. */
+async function failureOfOpening(parts: ServiceParts, isWarm: boolean): Promise<string | undefined> {
+  try {
+    const memory = await openWorking(parts);
+    if (!isWarm) warmInBackground(memory, parts);
+    return undefined;
+  } catch (error) {
+    return logLineOf(error);
+  }
+}
+
+async function openWorking(parts: ServiceParts): Promise<Memory> {
+  const opened = parts.access.open().then(async (memory) => ({ memory, status: await memory.status() }));
+  const { memory, status } = await within(parts.deadlineMs ?? START_DEADLINE_MS, opened);
+  if (status.error) throw new HelmdeckError(status.error.code, status.error.message);
+  return memory;
+}
+
+function warmInBackground(memory: Memory, parts: ServiceParts): void {
+  const warming = parts.subjects().map((subject) => memory.warm(subject));
+  Promise.all(warming).catch((error: unknown) =>
+    parts.log.debug?.(`helmdeck memory: not warmed up: ${logLineOf(error)}`),
+  );
+}

@@ -1,0 +1,79 @@
+/**
+ * Secrets from the plugin's configuration, the memory key before all: a string, or a reference that the host resolves.
+ *
+ * The host may hand over a reference unresolved: always on the command line, and in a gateway that could not resolve it.
+ * Treating that as "no key configured" would make a new key and hide everything stored so far, so it fails closed, and the
+ * message names the reference, never what it refers to.
+ */
+import { HelmdeckError } from "../app/index.ts";
+import type { HostConfig } from "./openclaw-api.ts";
+
+export const KEY_CONFIG_PATH = "plugins.entries.helmdeck-memory.config.encryptionKey";
+export const API_KEY_CONFIG_PATH = "plugins.entries.helmdeck-memory.config.embeddings.apiKey";
+
+/** The host's resolver, as openclaw/plugin-sdk/secret-input-runtime has it. */
+export type SecretResolver = (request: {
+  config: HostConfig;
+  env: NodeJS.ProcessEnv;
+  value: unknown;
+  path: string;
+}) => Promise<{ value?: string }>;
+
+/** The configured key, undefined when none is configured; `key_unreadable` when it is configured but cannot be had. */
+export async function resolveConfiguredKey(
+  value: unknown,
+  config: HostConfig,
+  env: NodeJS.ProcessEnv,
+  loadResolver: () => Promise<SecretResolver> = loadHostResolver,
+): Promise<string | undefined> {
+  const secret = await resolveSecret({ value, path: KEY_CONFIG_PATH }, config, env, loadResolver);
+  if (secret.kind === "absent") return undefined;
+  if (secret.kind === "text") return secret.text;
+  throw new HelmdeckError(
+    "key_unreadable",
+    `encryptionKey in the plugin's configuration refers to ${secret.name}, which could not be read. ` +
+      `Make that secret available, or set ${KEY_CONFIG_PATH} anew; memory stays closed until then.`,
+    { details: { field: "encryptionKey" } },
+  );
+}
+
+export type Secret =
+  | { readonly kind: "absent" }
+  | { readonly kind: "text"; readonly text: string }
+  /** A reference that could not be followed, by a name that may be shown. */
+  | { readonly kind: "unreadable"; readonly name: string };
+
+/** What stands at this path of the configuration: a text, or a reference to be followed. Never rejects. */
+export async function resolveSecret(
+  { value, path }: { readonly value: unknown; readonly path: string },
+  config: HostConfig,
+  env: NodeJS.ProcessEnv,
+  loadResolver: () => Promise<SecretResolver> = loadHostResolver,
+): Promise<Secret> {
+  if (value === undefined || value === null) return { kind: "absent" };
+  if (typeof value === "string") return { kind: "text", text: value };
+  const resolving = loadResolver().then((resolver) => resolver({ config, env, value, path }));
+  const text: unknown = await resolving.then(
+    (resolved) => resolved.value,
+    () => undefined,
+  );
+  if (typeof text === "string" && text !== "") return { kind: "text", text };
+  return { kind: "unreadable", name: nameOf(value) };
+}
+
+/** Loaded at need: the resolver takes a third of a second to load, and a key file needs none of it. */
+async function loadHostResolver(): Promise<SecretResolver> {
+  return (await import("openclaw/plugin-sdk/secret-input-runtime")).resolveConfiguredSecretInputString;
+}
+
+/** `the secret env:default:NAME`; a reference of another shape could be a misplaced secret itself, so it is not repeated. */
+function nameOf(reference: unknown): string {
+  const parts = ["source", "provider", "id"].map((field) => fieldOf(reference, field));
+  const isPlain = parts.every((part) => typeof part === "string" && /^[\w./-]{1,128}$/.test(part));
+  const looksSecret = parts.some((part) => typeof part === "string" && /^[0-9a-f]{32,}$/i.test(part));
+  return isPlain && !looksSecret ? `the secret ${parts.join(":")}` : "a secret";
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, field) : undefined;
+}

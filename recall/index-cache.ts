@@ -1,0 +1,192 @@
+/** The indexes of the namespaces in memory: built from their source, kept current, dropped when others need the room. */
+import { type CorpusEntry, HelmdeckError, type Namespace } from "../engine/index.ts";
+import { TextAnalyser } from "./analysis/terms-of-text.ts";
+import { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
+import type { SemanticIndex, VectorFollower } from "./vectors/semantic-contract.ts";
+
+export interface IndexCacheOptions {
+  readonly source: CorpusSource;
+  /** Is told what every index is told. */
+  readonly semantic?: SemanticIndex;
+  /** Namespaces whose index is kept in memory; the least recently used one is dropped. Default 16. */
+  readonly maxNamespaces?: number;
+  /** Rows asked of the source at a time. Default 250. */
+  readonly batchSize?: number;
+}
+
+const MOST_NAMESPACES = 16;
+const BATCH_ROWS = 250;
+/** Longest stretch of indexing between two turns of the event loop. */
+const SLICE_MS = 4;
+
+/** The namespaces whose index is in memory, least recently used first. */
+export class IndexCache {
+  readonly #options: IndexCacheOptions;
+  readonly #indexes = new Map<Namespace, NamespaceIndex>();
+  #isClosed = false;
+
+  constructor(options: IndexCacheOptions) {
+    this.#options = options;
+  }
+
+  /** What is in use is not dropped, so that no search sees its index vanish. */
+  async use<T>(namespace: Namespace, work: (namespaceIndex: NamespaceIndex) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closedError();
+    const namespaceIndex = this.#indexes.get(namespace) ?? new NamespaceIndex(namespace, this.#options);
+    this.#indexes.delete(namespace);
+    this.#indexes.set(namespace, namespaceIndex);
+    namespaceIndex.users += 1;
+    try {
+      return await work(namespaceIndex);
+    } finally {
+      namespaceIndex.users -= 1;
+      this.#dropOldest();
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const namespaceIndex of this.#indexes.values()) namespaceIndex.drop();
+    this.#indexes.clear();
+  }
+
+  #dropOldest(): void {
+    for (const [namespace, namespaceIndex] of this.#indexes) {
+      if (this.#indexes.size <= (this.#options.maxNamespaces ?? MOST_NAMESPACES)) return;
+      if (namespaceIndex.users > 0) continue;
+      namespaceIndex.drop();
+      this.#indexes.delete(namespace);
+    }
+  }
+}
+
+/** One namespace's index and how far it has read its source. */
+export class NamespaceIndex {
+  index = new LexicalIndex();
+  /** Calls that are using it now. */
+  users = 0;
+  readonly #namespace: Namespace;
+  readonly #options: IndexCacheOptions;
+  readonly #follower: VectorFollower | undefined;
+  #cursor = 0;
+  #mustStartOver = false;
+  #dropped = false;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(namespace: Namespace, options: IndexCacheOptions) {
+    this.#namespace = namespace;
+    this.#options = options;
+    this.#follower = options.semantic?.follow(namespace, () => this.#readAgain());
+  }
+
+  /**
+   * Reads the source to its end, so that everything written before the call is seen. Calls made while one is under way
+   * share the next one: what was written meanwhile may lie before the place it has read to.
+   */
+  catchUp(): Promise<void> {
+    if (this.#running === undefined) return this.#start();
+    this.#next ??= this.#running.then(
+      () => this.#start(),
+      () => this.#start(),
+    );
+    return this.#next;
+  }
+
+  #start(): Promise<void> {
+    this.#next = undefined;
+    const running = this.#readAll().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  /** False when the index is still incomplete after the given time; reading goes on in the background. */
+  async catchUpWithin(patienceMs: number): Promise<boolean> {
+    const reading = this.catchUp().then(() => true);
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, patienceMs, false);
+    });
+    try {
+      return await Promise.race([reading, patience]);
+    } finally {
+      clearTimeout(timer);
+      reading.catch(() => undefined); // after the patience ran out, the next search meets the error again
+    }
+  }
+
+  drop(): void {
+    this.#dropped = true;
+    this.index = new LexicalIndex();
+    this.#follower?.drop();
+  }
+
+  async #readAll(): Promise<void> {
+    const limit = this.#options.batchSize ?? BATCH_ROWS;
+    const analyser = new TextAnalyser();
+    if (this.#mustStartOver) this.#startOver();
+    let startedOver = false;
+    for (let more = true; more; ) {
+      const page = await this.#options.source.changes(this.#namespace, this.#cursor, limit);
+      if (this.#dropped) throw closedError();
+      if (page.kind === "changes") {
+        await this.#apply(page, analyser);
+        more = page.more;
+        continue;
+      }
+      if (startedOver) throw new HelmdeckError("internal", "The corpus source asked twice to start over.");
+      startedOver = true;
+      this.#startOver();
+    }
+    this.#follower?.caughtUp();
+  }
+
+  #startOver(): void {
+    this.#mustStartOver = false;
+    this.index = new LexicalIndex();
+    this.#follower?.startOver();
+    this.#cursor = 0;
+  }
+
+  /** In the background; who searches meanwhile meets what goes wrong. */
+  #readAgain(): void {
+    this.#mustStartOver = true;
+    this.catchUp().catch(() => undefined);
+  }
+
+  async #apply({ upserts, removed, cursor, more }: ChangesPage, analyser: TextAnalyser): Promise<void> {
+    if (more && cursor <= this.#cursor) {
+      throw new HelmdeckError("internal", "The corpus source says that there is more, but does not go on.");
+    }
+    this.#follower?.changed(upserts, removed);
+    for (const id of removed) this.index.remove(id);
+    if (more) await nextTurn();
+    await this.#addAll(upserts, analyser);
+    this.#cursor = cursor;
+  }
+
+  async #addAll(entries: readonly CorpusEntry[], analyser: TextAnalyser): Promise<void> {
+    let sliceStart = performance.now();
+    for (const entry of entries) {
+      if (this.#dropped) throw closedError();
+      this.index.add(entry, analyser);
+      if (performance.now() - sliceStart < SLICE_MS) continue;
+      await nextTurn();
+      sliceStart = performance.now();
+    }
+  }
+}
+
+type ChangesPage = Extract<CorpusChanges, { readonly kind: "changes" }>;
+
+function closedError(): HelmdeckError {
+  return new HelmdeckError("store_unavailable", "Recall is closed: open memory again.");
+}
+
+/** Lets everything else that waits in the event loop run. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,221 @@
+/** From what was asked to concepts with weights: which terms of this namespace may answer each word of the query. */
+import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
+import { dateTermsOfQuery } from "../analysis/dates.ts";
+import { termOf } from "../analysis/english.ts";
+import { umlautSpellings } from "../analysis/fold.ts";
+import { dictionaryWords, pairsAndSingles } from "../analysis/scripts.ts";
+import { type Word, wordsOf } from "../analysis/words.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import { relatedTerms } from "./related.ts";
+import { synonymsOf } from "./synonyms.ts";
+
+/** More of a query than this is not read: it is a pasted text, and its beginning says what it is about. */
+const LONGEST_QUERY = 10_000;
+const MOST_CONCEPTS = 48;
+/** A query of more concepts than this is answered well by as many of them: nobody repeats a whole message. */
+const ENOUGH_CONCEPTS = 8;
+/** Walking the dictionary is for the first few unknown words. */
+const MOST_UNKNOWN_LOOKED_UP = 4;
+/** Rarity is scored as if a namespace had at least this many entries, so that small ones behave like grown ones. */
+const LEAST_ENTRIES = 200;
+/** A date that more than this share of the entries were made on says nothing. */
+const COMMON_DATE = 0.3;
+
+const RELATED_QUALITY = 0.7;
+const DATE_QUALITY = 0.7;
+
+export interface ConceptTerm {
+  readonly term: number;
+  /** How well it stands for the word, 0 to 1. */
+  readonly quality: number;
+}
+
+export interface Concept {
+  /** Empty when the namespace does not know the word. */
+  readonly terms: readonly ConceptTerm[];
+  /** Terms of other words that may be meant by it: weaker evidence, and of no weight in the share. */
+  readonly synonyms: readonly number[];
+  /** Share of the query's weight: rarity times how much the word says. The shares of a long query sum to more than 1. */
+  readonly share: number;
+  /** Word position in the query. */
+  readonly position: number;
+  /** A name, number or identifier: an answer about another one is no answer. */
+  readonly isName: boolean;
+}
+
+interface QueryWord {
+  readonly spellings: readonly string[];
+  /** Parts to fall back on when the namespace does not know the whole name. */
+  readonly parts: readonly string[];
+  readonly dateTerm?: string;
+  readonly commonness: number;
+  readonly position: number;
+  readonly isName: boolean;
+}
+
+/** The concepts of a query, in its order; empty when it holds no word. */
+export function analyseQuery(query: string, index: LexicalIndex): readonly Concept[] {
+  const words = queryWords(query.slice(0, LONGEST_QUERY))
+    .flatMap((word) => splitUnknownName(word, index))
+    .filter((word) => !isCommonDate(word, index));
+  let lookUps = MOST_UNKNOWN_LOOKED_UP;
+  const weighed = words.map((word) => {
+    const known = knownTerms(word, index);
+    const terms = known.length > 0 || lookUps === 0 ? known : relatedOf(word, index);
+    if (known.length === 0) lookUps -= 1;
+    const weight = word.commonness * rarity(terms, index);
+    return { word, terms, synonyms: synonymTerms(word, index), weight };
+  });
+  return shared(distinct(weighed).slice(0, MOST_CONCEPTS));
+}
+
+interface WeighedWord {
+  readonly word: QueryWord;
+  readonly terms: readonly ConceptTerm[];
+  readonly synonyms: readonly number[];
+  readonly weight: number;
+}
+
+function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
+  const heaviest = weighed.map(({ weight }) => weight).sort((left, right) => right - left);
+  const total = heaviest.slice(0, ENOUGH_CONCEPTS).reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) return [];
+  return weighed.map(({ word, terms, synonyms, weight }) => {
+    return { terms, synonyms, share: weight / total, position: word.position, isName: word.isName };
+  });
+}
+
+/** Whether it holds a word that says what is meant; "what was that about" holds none. */
+export function isTelling(query: string): boolean {
+  return allWords(query.slice(0, LONGEST_QUERY)).some(({ commonness }) => commonness > 0);
+}
+
+function queryWords(query: string): readonly QueryWord[] {
+  const all = allWords(query);
+  const content = all.filter((word) => word.commonness > 0);
+  return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1 }));
+}
+
+function allWords(query: string): readonly QueryWord[] {
+  const words = wordsOf(query).flatMap(unspacedWords);
+  const commonness = commonnessOf(words.map((word) => word.text));
+  const dates = dateTermsOfQuery(words);
+  const showsNames = canShowNames(words);
+  const hasLowerCase = /\p{Ll}/u.test(query);
+  return words.flatMap((word, position) => {
+    const isTelling = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
+    const common = isTelling ? CONTENT_WORD : (commonness[position] ?? CONTENT_WORD);
+    const isName = dates[position] === undefined && showsNames && looksLikeName(word, position);
+    return termsOfWord(words, position, { commonness: common, position, isName, dateTerm: dates[position] });
+  });
+}
+
+function unspacedWords(word: Word): readonly Word[] {
+  if (!word.unspaced) return [word];
+  return dictionaryWords(word.text).map((text) => ({ ...word, text, raw: text }));
+}
+
+interface WordRole {
+  readonly commonness: number;
+  readonly position: number;
+  readonly isName: boolean;
+  readonly dateTerm: string | undefined;
+}
+
+function termsOfWord(
+  words: readonly Word[],
+  at: number,
+  { dateTerm, ...role }: WordRole,
+): readonly QueryWord[] {
+  const word = words[at];
+  if (word === undefined) return [];
+  if (word.unspaced) return pairsOf(word, role);
+  const compounds = [at - 1, at].flatMap((first) => compoundOf(words[first], words[first + 1]));
+  const spellings = [word.text, ...umlautSpellings(word.raw), ...compounds].map(termOf);
+  const parts = word.parts.map(termOf);
+  return [{ spellings, parts, ...role, ...(dateTerm === undefined ? {} : { dateTerm }) }];
+}
+
+function pairsOf(word: Word, role: Omit<WordRole, "dateTerm">): readonly QueryWord[] {
+  const { pairs, singles } = pairsAndSingles(word.text);
+  const terms = pairs.length > 0 ? pairs : singles;
+  const commonness = role.commonness / terms.length;
+  return terms.map((term) => ({ ...role, spellings: [term], parts: [], commonness, isName: false }));
+}
+
+/** "data base" may be stored as "database", and "e-mail" as "email". */
+function compoundOf(first: Word | undefined, second: Word | undefined): readonly string[] {
+  if (first === undefined || second === undefined || first.unspaced || second.unspaced) return [];
+  const compound = first.text + second.text;
+  return /^\p{L}{4,}$/u.test(compound) ? [compound] : [];
+}
+
+/** Capitals tell names only where not every word has one, and not in German, where every noun does. */
+function canShowNames(words: readonly Word[]): boolean {
+  const capitals = words.filter((word) => /^\p{Lu}/u.test(word.raw)).length;
+  return capitals * 2 <= words.length && !isGerman(words.map((word) => word.text));
+}
+
+/** "US" is not "us"; but AND, OR and NOT join a query's words. */
+function isAcronym({ raw }: Word): boolean {
+  return /^\p{Lu}{2,}$/u.test(raw) && !/^(?:AND|OR|NOT)$/.test(raw);
+}
+
+function looksLikeName({ raw }: Word, position: number): boolean {
+  const isCapital = position > 0 && /^\p{Lu}\p{L}/u.test(raw);
+  return isCapital || /\p{N}{3}|\p{L}\p{N}|\p{N}\p{L}/u.test(raw) || /\p{Ll}\p{Lu}|\p{Lu}{2}/u.test(raw);
+}
+
+/** getUserProfile asks for its parts where nobody stored the whole. */
+function splitUnknownName(word: QueryWord, index: LexicalIndex): readonly QueryWord[] {
+  const isKnown = word.spellings.some((spelling) => index.terms.numberOf(spelling) !== undefined);
+  if (isKnown || word.parts.length < 2) return [word];
+  return word.parts.map((part) => ({ ...word, spellings: [part], parts: [] }));
+}
+
+function knownTerms(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
+  const numbers = word.spellings.flatMap((spelling) => index.terms.numberOf(spelling) ?? []);
+  const terms = [...new Set(numbers)].map((term) => ({ term, quality: 1 }));
+  const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
+  return date === undefined || isCommon(date, index)
+    ? terms
+    : [...terms, { term: date, quality: DATE_QUALITY }];
+}
+
+/** "in 2026", where nearly everything was noted in 2026, and no text speaks of the year. */
+function isCommonDate(word: QueryWord, index: LexicalIndex): boolean {
+  const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
+  return date !== undefined && isCommon(date, index) && knownTerms(word, index).length === 0;
+}
+
+function isCommon(term: number, index: LexicalIndex): boolean {
+  return index.terms.documentCount(term) > COMMON_DATE * index.documentCount;
+}
+
+function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
+  const related = relatedTerms(word.spellings[0] ?? "", index.terms, !word.isName);
+  return related.map((term) => ({ term, quality: RELATED_QUALITY }));
+}
+
+function synonymTerms({ spellings }: QueryWord, index: LexicalIndex): readonly number[] {
+  const kin = new Set(spellings.flatMap((spelling) => [...synonymsOf(spelling).keys()]));
+  return [...kin].flatMap((term) => index.terms.numberOf(term) ?? []);
+}
+
+/** BM25's inverse document frequency, of the most frequent of the terms; an unknown word counts as one found once. */
+function rarity(terms: readonly ConceptTerm[], index: LexicalIndex): number {
+  const documents = Math.max(1, ...terms.map(({ term }) => index.terms.documentCount(term)));
+  const total = Math.max(index.documentCount, LEAST_ENTRIES);
+  return Math.log(1 + (total - documents + 0.5) / (documents + 0.5));
+}
+
+/** A word asked twice counts once; a word the namespace does not know stays, since it says what is missing. */
+function distinct(words: readonly WeighedWord[]): readonly WeighedWord[] {
+  const seen = new Set<number | string>();
+  return words.filter(({ word, terms }) => {
+    const identity = terms[0]?.term ?? word.spellings[0] ?? "";
+    if (seen.has(identity)) return false;
+    seen.add(identity);
+    return true;
+  });
+}

@@ -1,0 +1,223 @@
+/** The closer look at one unit: which words of the query it answers, how well, and what its neighbours add. */
+import type { Ranking } from "../ranking.ts";
+import type { Concept } from "./analyse-query.ts";
+import { type CandidateScores, fieldCounts } from "./candidate-scores.ts";
+import type { IndexedDocument } from "./indexed-document.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import { proximityOf } from "./proximity.ts";
+import { unitOf as numberOf } from "./terms.ts";
+
+/** What the words of the query say about a unit; shares are of the query's weight. */
+export interface WordFeatures {
+  /** Share of the words that occur in it. */
+  readonly coverage: number;
+  /** Share of the words that do not occur, but others do that may mean the same (recall/lexical/synonyms.ts). */
+  readonly synonyms: number;
+  /** BM25 over all fields: 1 where each word occurs once in a text of usual length. */
+  readonly bm25: number;
+  /** How much the words stand together as asked, 0 to 1. */
+  readonly proximity: number;
+  /** Share that only its neighbours answer, less for the farther ones. */
+  readonly context: number;
+  /** Words that occur, and words asked. */
+  readonly matched: number;
+  readonly asked: number;
+  /** Share of the words that stand nowhere in the namespace. */
+  readonly unknown: number;
+  /** Share of the names and numbers that it lacks, and of those that stand nowhere. */
+  readonly missingNames: number;
+  readonly unknownNames: number;
+  /** One of several lines that follow one another. */
+  readonly inThread: boolean;
+}
+
+/** Fewer neighbours than this are no thread. */
+const THREAD_NEIGHBOURS = 2;
+
+type Surroundings = Pick<WordFeatures, "context" | "inThread">;
+
+const NOTHING_AROUND: Surroundings = { context: 0, inThread: false };
+
+/** Lives for one query. */
+export class FeatureExtractor {
+  readonly #concepts: readonly Concept[];
+  readonly #index: LexicalIndex;
+  readonly #ranking: Ranking;
+  readonly #scores: CandidateScores;
+  readonly #marks: ConceptMarks;
+  readonly #counts: Float32Array;
+  readonly #known = new Map<number, number>();
+  /** A unit's own answers, one place per concept: how well its words stand for the asked one, and BM25's gain. */
+  #qualities = new Float32Array(0);
+  #gains = new Float32Array(0);
+  /** 1 where a synonym stands. */
+  #synonyms = new Uint8Array(0);
+
+  constructor(concepts: readonly Concept[], index: LexicalIndex, ranking: Ranking, tools: FeatureTools) {
+    this.#concepts = concepts;
+    this.#index = index;
+    this.#ranking = ranking;
+    this.#scores = tools.scores;
+    this.#marks = tools.marks;
+    this.#counts = fieldCounts(ranking);
+  }
+
+  featuresOf(unit: number, document: IndexedDocument): WordFeatures {
+    const own = this.#answers(unit);
+    const { context, inThread } = this.#context(unit, document, own);
+    let coverage = 0;
+    let bm25 = 0;
+    let synonyms = 0;
+    let matched = 0;
+    let unknown = 0;
+    let missingNames = 0;
+    let unknownNames = 0;
+    this.#concepts.forEach(({ share, terms, isName }, place) => {
+      const quality = this.#qualities[own + place] ?? 0;
+      coverage += share * quality;
+      bm25 += share * (this.#gains[own + place] ?? 0);
+      if (quality > 0) matched += 1;
+      else if (isName) missingNames += share;
+      else if (this.#synonyms[own + place] === 1) synonyms += share;
+      if (terms.length > 0) return;
+      unknown += share;
+      if (isName) unknownNames += share;
+    });
+    const proximity = matched < 2 ? 0 : proximityOf(this.#index.bodyTerms(unit), this.#marks, this.#concepts);
+    const asked = this.#concepts.length;
+    return {
+      ...{ coverage, synonyms, bm25, proximity, context, matched, asked },
+      ...{ unknown, missingNames, unknownNames, inThread },
+    };
+  }
+
+  /** Where the unit's answers begin in the slabs. */
+  #answers(unit: number): number {
+    const known = this.#known.get(unit);
+    if (known !== undefined) return known;
+    const from = this.#known.size * this.#concepts.length;
+    if (from + this.#concepts.length > this.#gains.length) this.#grow();
+    this.#known.set(unit, from);
+    const { saturation, lengthNorm } = this.#ranking;
+    const relativeLength = this.#index.bodyLength(unit) / this.#index.meanBodyLength;
+    const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
+    for (const posting of this.#index.postingsOfUnit(unit)) {
+      const synonymPlace = this.#marks.synonymPlaceOf(numberOf(posting));
+      if (synonymPlace >= 0) this.#synonyms[from + synonymPlace] = 1;
+      const place = this.#marks.placeOf(numberOf(posting));
+      if (place < 0) continue;
+      const quality = this.#marks.qualityOf(numberOf(posting));
+      const count = this.#counts[posting & 255] ?? 0;
+      const gain = (quality * count * (1 + saturation)) / (count + norm);
+      if (quality > (this.#qualities[from + place] ?? 0)) this.#qualities[from + place] = quality;
+      if (gain > (this.#gains[from + place] ?? 0)) this.#gains[from + place] = gain;
+    }
+    return from;
+  }
+
+  #grow(): void {
+    const length = Math.max(512 * this.#concepts.length, 2 * this.#gains.length);
+    const [qualities, gains, kin] = [
+      new Float32Array(length),
+      new Float32Array(length),
+      new Uint8Array(length),
+    ];
+    qualities.set(this.#qualities);
+    gains.set(this.#gains);
+    kin.set(this.#synonyms);
+    this.#qualities = qualities;
+    this.#gains = gains;
+    this.#synonyms = kin;
+  }
+
+  #context(unit: number, document: IndexedDocument, own: number): Surroundings {
+    const { threadContext, nearContext, reach, decay } = this.#ranking;
+    const neighbours = this.#index.neighbours.around(document, reach);
+    if (neighbours.length === 0 && document.units.length === 1) return NOTHING_AROUND;
+    const around = new Float32Array(this.#concepts.length);
+    let lines = 0;
+    for (const passage of besides(unit, document)) this.#lend(around, passage, threadContext);
+    for (const { document: other, isThread, distance } of neighbours) {
+      if (isThread) lines += 1;
+      const weight = (isThread ? threadContext : nearContext) * decay ** (distance - 1);
+      const best = this.#bestUnitOf(other);
+      if (best !== undefined) this.#lend(around, best, weight);
+    }
+    const context = this.#concepts.reduce((sum, { share }, place) => {
+      return (
+        sum + share * (1 - (this.#qualities[own + place] ?? 0)) * Math.min(threadContext, around[place] ?? 0)
+      );
+    }, 0);
+    return { context, inThread: lines >= THREAD_NEIGHBOURS };
+  }
+
+  #lend(around: Float32Array, unit: number, weight: number): void {
+    const from = this.#answers(unit);
+    for (let place = 0; place < around.length; place += 1) {
+      around[place] = Math.max(around[place] ?? 0, weight * (this.#gains[from + place] ?? 0));
+    }
+  }
+
+  #bestUnitOf(document: IndexedDocument): number | undefined {
+    let best: number | undefined;
+    for (const unit of document.units) {
+      if (this.#scores.sumOf(unit) > (best === undefined ? 0 : this.#scores.sumOf(best))) best = unit;
+    }
+    return best;
+  }
+}
+
+export interface FeatureTools {
+  readonly scores: CandidateScores;
+  readonly marks: ConceptMarks;
+}
+
+/** The passages before and after one of a long text. */
+function besides(unit: number, { units }: IndexedDocument): readonly number[] {
+  const place = units.indexOf(unit);
+  return [units[place - 1], units[place + 1]].filter((other) => other !== undefined);
+}
+
+/** For each term of the namespace: which word of the query it stands for. Kept between queries, wiped after each. */
+export class ConceptMarks {
+  #places = new Uint8Array(0);
+  #qualities = new Float32Array(0);
+  #synonymPlaces = new Uint8Array(0);
+
+  set(concepts: readonly Concept[], termEnd: number): void {
+    if (this.#places.length < termEnd) {
+      this.#places = new Uint8Array(Math.ceil(termEnd * 1.25));
+      this.#qualities = new Float32Array(this.#places.length);
+      this.#synonymPlaces = new Uint8Array(this.#places.length);
+    }
+    concepts.forEach(({ terms, synonyms }, place) => {
+      for (const term of synonyms) if (this.#synonymPlaces[term] === 0) this.#synonymPlaces[term] = place + 1;
+      for (const { term, quality } of terms) {
+        if (this.#places[term] !== 0) continue;
+        this.#places[term] = place + 1;
+        this.#qualities[term] = quality;
+      }
+    });
+  }
+
+  wipe(concepts: readonly Concept[]): void {
+    for (const { terms, synonyms } of concepts) {
+      for (const { term } of terms) this.#places[term] = 0;
+      for (const term of synonyms) this.#synonymPlaces[term] = 0;
+    }
+  }
+
+  /** -1 for a term that was not asked for. */
+  placeOf(term: number): number {
+    return (this.#places[term] ?? 0) - 1;
+  }
+
+  /** Of the first word that it is kin of; -1 for none. */
+  synonymPlaceOf(term: number): number {
+    return (this.#synonymPlaces[term] ?? 0) - 1;
+  }
+
+  qualityOf(term: number): number {
+    return this.#qualities[term] ?? 0;
+  }
+}

@@ -1,0 +1,145 @@
+/** The first look: one walk over the postings of the query's terms, and the units that deserve a closer one. */
+import type { Ranking } from "../ranking.ts";
+import type { Concept } from "./analyse-query.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import { BODY_COUNT, IN_CATEGORY, IN_KEY, IN_TAGS, IN_TITLE, unitOf } from "./terms.ts";
+
+/** Words in more than this share of the units are not walked, if rarer ones are there to walk: the closer look sees them. */
+const COMMON_SHARE = 0.25;
+/** A namespace smaller than this is walked for every word. */
+const SMALL = 5000;
+const BUCKETS = 1024;
+
+/** Rows of sums, one per unit, kept between queries so that searching allocates next to nothing. */
+export class CandidateScores {
+  #sums = new Float32Array(0);
+  #lastConcepts = new Uint8Array(0);
+  #touched = new Uint32Array(0);
+  #touchedCount = 0;
+
+  /** BM25 over all fields, as a share of the query; 0 for a unit that no walked word stands in. */
+  sumOf(unit: number): number {
+    return this.#sums[unit] ?? 0;
+  }
+
+  /** Clears the last query and sums up this one. */
+  fill(concepts: readonly Concept[], index: LexicalIndex, ranking: Ranking): void {
+    this.#reset(index.unitEnd);
+    const counts = fieldCounts(ranking);
+    for (const number of walked(concepts, index)) {
+      const concept = concepts[number];
+      for (const { term, quality } of concept?.terms ?? []) {
+        this.#walk(term, (concept?.share ?? 0) * quality, number + 1, { index, ranking, counts });
+      }
+    }
+  }
+
+  /** Units with the highest sums, about `count` of them; their order means nothing. */
+  best(count: number): readonly number[] {
+    const touched = this.#touched.subarray(0, this.#touchedCount);
+    if (touched.length <= count) return [...touched];
+    const least = this.#leastOfBest(touched, count);
+    const best: number[] = [];
+    const level: number[] = [];
+    for (const unit of touched) {
+      const bucket = bucketOf(this.sumOf(unit));
+      if (bucket > least) best.push(unit);
+      else if (bucket === least) level.push(unit);
+    }
+    level.sort((left, right) => this.sumOf(right) - this.sumOf(left) || left - right);
+    return [...best, ...level.slice(0, count - best.length)];
+  }
+
+  #leastOfBest(touched: Uint32Array, count: number): number {
+    const sizes = new Uint32Array(BUCKETS);
+    for (const unit of touched) {
+      const bucket = bucketOf(this.sumOf(unit));
+      sizes[bucket] = (sizes[bucket] ?? 0) + 1;
+    }
+    let above = 0;
+    for (let bucket = BUCKETS - 1; bucket > 0; bucket -= 1) {
+      above += sizes[bucket] ?? 0;
+      if (above >= count) return bucket;
+    }
+    return 0;
+  }
+
+  #reset(units: number): void {
+    if (this.#sums.length < units) {
+      const length = Math.ceil(units * 1.25);
+      this.#sums = new Float32Array(length);
+      this.#lastConcepts = new Uint8Array(length);
+      this.#touched = new Uint32Array(length);
+    } else {
+      for (const unit of this.#touched.subarray(0, this.#touchedCount)) {
+        this.#sums[unit] = 0;
+        this.#lastConcepts[unit] = 0;
+      }
+    }
+    this.#touchedCount = 0;
+  }
+
+  #walk(term: number, share: number, concept: number, { index, ranking, counts }: Walk): void {
+    const sums = this.#sums;
+    const lastConcepts = this.#lastConcepts;
+    const lengths = index.bodyLengths;
+    const fixedNorm = ranking.saturation * (1 - ranking.lengthNorm);
+    const lengthNorm = (ranking.saturation * ranking.lengthNorm) / index.meanBodyLength;
+    const most = share * (1 + ranking.saturation);
+    for (const posting of index.terms.postings(term)) {
+      const unit = unitOf(posting);
+      const last = lastConcepts[unit];
+      if (last === concept) continue; // another spelling of the same word
+      if (last === 0) this.#touched[this.#touchedCount++] = unit;
+      lastConcepts[unit] = concept;
+      const count = counts[posting & 255] ?? 0;
+      sums[unit] =
+        (sums[unit] ?? 0) + (most * count) / (count + fixedNorm + lengthNorm * (lengths[unit] ?? 0));
+    }
+  }
+}
+
+interface Walk {
+  readonly index: LexicalIndex;
+  readonly ranking: Ranking;
+  readonly counts: Float32Array;
+}
+
+function bucketOf(sum: number): number {
+  return Math.min(BUCKETS - 1, Math.floor(sum * (BUCKETS / 2)));
+}
+
+/** Numbers of the concepts to walk. */
+function walked(concepts: readonly Concept[], index: LexicalIndex): readonly number[] {
+  const all = concepts
+    .map((_, number) => number)
+    .filter((number) => (concepts[number]?.terms.length ?? 0) > 0);
+  if (index.unitEnd < SMALL) return all;
+  const rare = all.filter((number) => sizeOf(concepts[number], index) <= COMMON_SHARE * index.unitEnd);
+  return rare.length > 0 ? rare : all;
+}
+
+function sizeOf(concept: Concept | undefined, index: LexicalIndex): number {
+  return (concept?.terms ?? []).reduce((sum, { term }) => sum + index.terms.documentCount(term), 0);
+}
+
+const countsOf = new WeakMap<Ranking, Float32Array>();
+
+/** How often a term counts, for each of the 256 ways to stand in a unit. Made once for each ranking: every search asks. */
+export function fieldCounts(ranking: Ranking): Float32Array {
+  const known = countsOf.get(ranking) ?? makeFieldCounts(ranking);
+  countsOf.set(ranking, known);
+  return known;
+}
+
+function makeFieldCounts(ranking: Ranking): Float32Array {
+  return Float32Array.from({ length: 256 }, (_, where) => {
+    return (
+      (where & BODY_COUNT) +
+      ((where & IN_KEY) > 0 ? ranking.keyWeight : 0) +
+      ((where & IN_TAGS) > 0 ? ranking.tagWeight : 0) +
+      ((where & IN_TITLE) > 0 ? ranking.titleWeight : 0) +
+      ((where & IN_CATEGORY) > 0 ? ranking.categoryWeight : 0)
+    );
+  });
+}

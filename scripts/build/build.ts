@@ -1,0 +1,199 @@
+/**
+ * Builds dist/: the OpenClaw plugin as a package of its own, and the bundled command line.
+ *
+ * Everything is made in a folder beside dist/ and renamed at the end, so that a failed or killed build leaves no half of
+ * one. Nothing is built when no source changed since the last time (`--force` builds anyway).
+ */
+import { createHash } from "node:crypto";
+import { globSync } from "node:fs";
+import { chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build, type Metafile } from "esbuild";
+import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
+import { pluginPackage, readManifest } from "./plugin-package.ts";
+import { noticesFor } from "./third-party.ts";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const DIST = join(ROOT, "dist");
+export const PLUGIN_DIST = join(DIST, "plugin");
+
+/** OpenClaw evaluates this file at every load of every process. */
+const MAIN_MAX_BYTES = 100_000;
+const STAMP = ".built-from";
+const SOURCES = [
+  "{engine,recall,sidecar,app,packs,seam,server,plugin,cli,install}/**/*.{ts,md,yaml}",
+  "scripts/build/build.ts",
+  "scripts/build/*.ts",
+];
+const SOURCE_FILES = ["package.json", "package-lock.json", "openclaw.plugin.json", "LICENSE"];
+
+const COMMON: BuildOptions = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  metafile: true,
+  legalComments: "eof",
+  logLevel: "warning",
+};
+
+/** Midnight UTC of today: no clock that shows an earlier time is right. See engine/build-date.ts. */
+const BUILT_AT = { __HELMDECK_BUILT_AT__: `${new Date().setUTCHours(0, 0, 0, 0)}` };
+
+/** What package.json's `bin` names, and the program behind each. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  "helmdeck-memory": "./cli.mjs",
+  "helmdeck-here": "./here.mjs",
+};
+
+export interface Built {
+  readonly fresh: boolean;
+  readonly seconds: number;
+}
+
+/** Builds dist/ when a source changed since the last build. Throws when a promise about the result is broken. */
+export async function buildAll(options: { readonly force?: boolean } = {}): Promise<Built> {
+  const started = performance.now();
+  const since = () => (performance.now() - started) / 1_000;
+  const sources = await fingerprintOfSources();
+  const known = await readFile(join(DIST, STAMP), "utf8").catch(() => undefined);
+  if (options.force !== true && known === sources) return { fresh: false, seconds: since() };
+  const making = join(ROOT, `.dist-${process.pid}`);
+  try {
+    await rm(making, { recursive: true, force: true });
+    await mkdir(making);
+    await Promise.all([buildPlugin(join(making, "plugin"), sources), buildCommandLine(making)]);
+    await writeFile(join(making, STAMP), sources);
+    await exchange(making, DIST);
+  } finally {
+    await rm(making, { recursive: true, force: true });
+  }
+  return { fresh: true, seconds: since() };
+}
+
+/** The package that OpenClaw installs: two files of code, nothing to install with it. `buildId` names these sources. */
+export async function buildPlugin(outFolder: string, buildId: string): Promise<void> {
+  const rootPackage = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  await mkdir(join(outFolder, "dist"), { recursive: true });
+  const { metafile } = await build({
+    ...COMMON,
+    metafile: true,
+    entryPoints: { index: "plugin/index.ts", worker: "plugin/worker.ts" },
+    outdir: join(outFolder, "dist"),
+    external: ["openclaw/plugin-sdk/*", "better-sqlite3"],
+    define: { __HELMDECK_BUILD__: JSON.stringify(buildId), ...BUILT_AT },
+  });
+  requireNoDependencies(metafile);
+  requireNoServer(metafile);
+  await requireSmall(join(outFolder, "dist", "index.js"));
+  await Promise.all([
+    writeJson(join(outFolder, "package.json"), pluginPackage(rootPackage)),
+    writeJson(join(outFolder, "openclaw.plugin.json"), await readManifest(ROOT, rootPackage.version)),
+    cp(join(ROOT, "plugin", "README.md"), join(outFolder, "README.md")),
+    cp(join(ROOT, "LICENSE"), join(outFolder, "LICENSE")),
+    writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, [metafile])),
+  ]);
+}
+
+/** Our commands: a front for each that any Node can read, and the programs split by command, so that each starts quickly. */
+export async function buildCommandLine(outFolder: string): Promise<void> {
+  const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const { metafile } = await build({
+    ...COMMON,
+    metafile: true,
+    entryPoints: {
+      cli: "cli/helmdeck-memory-main.ts",
+      here: "cli/here-main.ts",
+      install: "install/installer-main.ts",
+    },
+    outdir: outFolder,
+    outExtension: { ".js": ".mjs" },
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    external: ["better-sqlite3"],
+    define: { __HELMDECK_PIPELINES__: JSON.stringify(shippedPipelineFiles()), ...BUILT_AT },
+    // Bundled CommonJS libraries ask for Node's own modules by require.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  });
+  for (const [command, program] of Object.entries(COMMANDS)) {
+    const front = join(outFolder, `${command}.mjs`);
+    await writeFile(front, frontFor(engines.node, command, program));
+    await chmod(front, 0o755);
+  }
+  await writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, [metafile]));
+}
+
+/** In the syntax of long ago: a Node that is too old must be able to read it to say so. */
+export function frontFor(nodeRange: string, command = "helmdeck-memory", program = "./cli.mjs"): string {
+  const least = nodeRange.replace(/^\D*/, "");
+  const [major, minor] = least.split(".");
+  return `#!/usr/bin/env node
+var have = process.versions.node.split(".").map(Number);
+if (have[0] < ${major} || (have[0] === ${major} && have[1] < ${minor})) {
+  console.error("runtime_unsupported: ${command} needs Node ${major}.${minor} or later; this is " + process.version + ". Install it from https://nodejs.org.");
+  process.exit(1);
+} else {
+  import("${program}");
+}
+`;
+}
+
+/** A dependency that slipped in, better-sqlite3 above all, would be missing after the installation. */
+export function requireNoDependencies(metafile: Metafile): void {
+  for (const [file, output] of Object.entries(metafile.outputs)) {
+    const foreign = output.imports.map((imported) => imported.path).filter((path) => !isProvided(path));
+    if (foreign.length > 0) throw new Error(`${file} must not need ${foreign.join(", ")} at run time.`);
+  }
+}
+
+/** OpenClaw loads memory; what serves other clients and runs packs stays out of its process. */
+export function requireNoServer(metafile: Metafile): void {
+  const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const foreign = inputs.filter((file) => /^(packs|server|cli|install|seam)\//.test(file));
+  if (foreign.length > 0) throw new Error(`The plugin must not hold ${foreign.join(", ")}.`);
+}
+
+function isProvided(path: string): boolean {
+  return path.startsWith("node:") || path.startsWith("openclaw/plugin-sdk/");
+}
+
+async function requireSmall(file: string): Promise<void> {
+  const { size } = await stat(file);
+  if (size > MAIN_MAX_BYTES) {
+    throw new Error(
+      `${file} has ${size} bytes; the main-thread file may have ${MAIN_MAX_BYTES}. What pulls in that much?`,
+    );
+  }
+}
+
+async function fingerprintOfSources(): Promise<string> {
+  const files = [...SOURCES.flatMap((pattern) => globSync(pattern, { cwd: ROOT })), ...SOURCE_FILES].sort();
+  const hash = createHash("sha256");
+  for (const file of files) {
+    hash.update(`${file}\0`);
+    hash.update(await readFile(join(ROOT, file)));
+  }
+  return hash.digest("hex");
+}
+
+async function exchange(made: string, place: string): Promise<void> {
+  const old = `${made}-old`;
+  await rename(place, old).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  await rename(made, place);
+  await rm(old, { recursive: true, force: true });
+}
+
+async function writeJson(file: string, value: unknown): Promise<void> {
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+if (import.meta.main) {
+  const { fresh, seconds } = await buildAll({ force: process.argv.includes("--force") });
+  console.log(fresh ? `Built dist/ in ${seconds.toFixed(1)} s.` : "dist/ is up to date.");
+}

@@ -1,0 +1,22 @@
+/** Puts the server's own OpenAPI description into docs/reference/openapi.json: `node scripts/write-openapi.ts`. */
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { ServerContext } from "../packs/index.ts";
+import { createServer, mcpMount } from "../server/index.ts";
+
+export const OPENAPI_FILE = fileURLToPath(new URL("../docs/reference/openapi.json", import.meta.url));
+
+export const NOTHING_BEHIND = {
+  memoryState: { state: "ephemeral", warning: "" },
+  packs: { list: () => [] },
+  pipelines: { list: () => [] },
+} as unknown as ServerContext; // it is never asked for more
+
+/** As the server answers it. The description is made from the routes, and asks nothing of what is behind them. */
+export async function currentDescription(): Promise<string> {
+  const server = createServer(NOTHING_BEHIND, { mounts: [mcpMount(NOTHING_BEHIND)] });
+  const answer = await server.app.request("/api/v1/openapi.json");
+  return `${JSON.stringify(await answer.json(), null, 2)}\n`;
+}
+
+if (import.meta.main) writeFileSync(OPENAPI_FILE, await currentDescription());

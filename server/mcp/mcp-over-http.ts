@@ -1,0 +1,139 @@
+/** MCP over Streamable HTTP, as a mount beside REST: behind the same guards, for the caller that a token names. */
+import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
+import type { ServerContext } from "../../packs/index.ts";
+import type { Caller } from "../caller.ts";
+import type { Mount, MountedRequest } from "../mount.ts";
+import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
+import { McpSessions, type SessionLimits } from "./mcp-sessions.ts";
+import { processTicker } from "./watch.ts";
+
+export interface McpMountOptions extends McpServiceOptions {
+  readonly now?: () => number;
+  readonly limits?: Partial<SessionLimits>;
+  /** How long `close` waits for runs before it cancels them. Default 5 s. */
+  readonly closeGraceMs?: number;
+}
+
+export const SESSION_LIMITS: SessionLimits = { idleMs: 30 * 60 * 1_000, perCaller: 64, total: 1_024 };
+
+const CLOSE_GRACE_MS = 5_000;
+/** A batch counts as one request against the caller's rate. */
+export const MOST_IN_BATCH = 20;
+const LOOK_FOR_IDLE_EVERY_MS = 60_000;
+const SESSION_NOT_FOUND = -32_001;
+const REFUSED = -32_000;
+const INVALID_REQUEST = -32_600;
+
+/** Throws `invalid_input` when the server context's packs make no set of tools. */
+export function mcpMount(serverContext: ServerContext, options: McpMountOptions = {}): Mount {
+  const { now = Date.now, limits, ticker = processTicker, closeGraceMs = CLOSE_GRACE_MS } = options;
+  const service = makeMcpService(serverContext, options);
+  const sessions = new McpSessions(service, { ...SESSION_LIMITS, ...limits }, now);
+  const stopLooking = ticker(() => sessions.endIdle(), LOOK_FOR_IDLE_EVERY_MS);
+  let isClosing = false;
+  return {
+    path: "/mcp",
+    methods: {
+      post: "Send one message of MCP, or a few; `initialize` opens a session.",
+      get: "The event stream of a session: updates of resources.",
+      delete: "End a session.",
+    },
+    handle: async (request, context) => {
+      if (isClosing) return refusal(503, REFUSED, "The server is shutting down.");
+      return answer(sessions, request, context);
+    },
+    close: async () => {
+      isClosing = true;
+      stopLooking();
+      await sessions.close(closeGraceMs);
+      service.watch.close();
+    },
+  };
+}
+
+function answer(
+  sessions: McpSessions,
+  request: Request,
+  { caller, body }: MountedRequest,
+): Promise<Response> {
+  if (Array.isArray(body) && body.length > MOST_IN_BATCH) {
+    return Promise.resolve(refusal(400, INVALID_REQUEST, `A batch may have ${MOST_IN_BATCH} messages.`));
+  }
+  const id = request.headers.get("mcp-session-id");
+  if (id !== null) return inSession(sessions, request, caller, { id, body });
+  if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, caller, body);
+  return Promise.resolve(
+    refusal(400, REFUSED, "Send initialize first, then the Mcp-Session-Id of its answer."),
+  );
+}
+
+async function inSession(
+  sessions: McpSessions,
+  request: Request,
+  caller: Caller,
+  { id, body }: { readonly id: string; readonly body: unknown },
+): Promise<Response> {
+  const session = sessions.find(id, caller);
+  // What a client answers with a new initialize.
+  if (session === undefined) return refusal(404, SESSION_NOT_FOUND, "Session not found.");
+  session.openResponses += 1;
+  try {
+    const response = await session.transport.handleRequest(request, { parsedBody: body });
+    const isStream = request.method === "GET" && response.ok;
+    if (isStream) await session.missed.streamOpened();
+    return whenWritten(response, () => {
+      session.openResponses -= 1;
+      if (isStream) session.missed.streamClosed();
+    });
+  } catch (error) {
+    session.openResponses -= 1; // or it would count as busy for good
+    throw error;
+  }
+}
+
+async function opening(
+  sessions: McpSessions,
+  request: Request,
+  caller: Caller,
+  body: unknown,
+): Promise<Response> {
+  const session = await sessions.open(caller);
+  if (session === undefined) {
+    return refusal(
+      429,
+      REFUSED,
+      "Your MCP sessions are too many, and all busy; end one of them with DELETE.",
+    );
+  }
+  const response = await session.transport.handleRequest(request, { parsedBody: body });
+  // A request that its headers disqualify opens nothing.
+  if (!response.ok) await session.server.close();
+  return response;
+}
+
+/** The response, and a call when its last byte was taken or its reader has gone. */
+function whenWritten(response: Response, done: () => void): Response {
+  if (response.body === null) {
+    done();
+    return response;
+  }
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done: isEnd, value } = await reader.read();
+      if (!isEnd) return controller.enqueue(value);
+      done();
+      controller.close();
+    },
+    async cancel(reason) {
+      done();
+      await reader.cancel(reason);
+    },
+  });
+  const { status, headers } = response;
+  return new Response(body, { status, headers });
+}
+
+function refusal(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+}

@@ -1,0 +1,62 @@
+/** MCP over a process's own standard streams: one caller, from the first line to the end of input. */
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import type { ServerContext } from "../../packs/index.ts";
+import type { Caller } from "../caller.ts";
+import { createMcpServer } from "./mcp-server.ts";
+import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
+import { Outstanding } from "./outstanding.ts";
+
+export interface StdioOptions extends McpServiceOptions {
+  readonly stdin: Readable;
+  /** Gets the protocol and nothing else. */
+  readonly stdout: Writable;
+  /** Ends at once, and cancels what runs. */
+  readonly signal: AbortSignal;
+  /** Told of input that is no message of the protocol; never what it was. */
+  readonly onNonsense?: () => void;
+}
+
+/** Resolves when the client has closed our input and has its answers, or has gone, or the signal fired. The server context stays open. */
+export async function serveMcpOverStdio(
+  serverContext: ServerContext,
+  caller: Caller,
+  options: StdioOptions,
+): Promise<void> {
+  const { stdin, stdout, signal, onNonsense = () => {} } = options;
+  const service = makeMcpService(serverContext, options);
+  const transport = new StdioServerTransport(stdin, stdout);
+  const outstanding = new Outstanding(transport);
+  const server = createMcpServer(service, caller);
+  const ended = Promise.race([endOf(stdin), closed(transport)]);
+  const gone = Promise.race([goneFrom(stdout), aborted(signal)]);
+  server.onerror = onNonsense;
+  try {
+    await server.connect(transport);
+    await Promise.race([ended, gone]);
+    await Promise.race([outstanding.settled(), gone]);
+  } finally {
+    await server.close();
+    service.watch.close();
+  }
+}
+
+function endOf(stdin: Readable): Promise<unknown> {
+  return Promise.race([once(stdin, "end"), once(stdin, "close")]).catch(() => {});
+}
+
+/** The transport gives up by itself on a line that never ends. */
+function closed(transport: StdioServerTransport): Promise<void> {
+  return new Promise((resolve) => {
+    transport.onclose = resolve;
+  });
+}
+
+function goneFrom(stdout: Writable): Promise<unknown> {
+  return Promise.race([once(stdout, "close"), once(stdout, "finish")]).catch(() => {});
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted ? Promise.resolve() : once(signal, "abort");
+}

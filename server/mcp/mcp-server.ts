@@ -1,0 +1,158 @@
+/** One MCP server for one caller: packs and pipelines as tools, the caller's memory as resources; transports carry it. */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import {
+  type CallToolRequest,
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  type ReadResourceResult,
+  type ServerNotification,
+  type ServerRequest,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { asHelmdeckError, HelmdeckError, remedyFor } from "../../app/index.ts";
+import manifest from "../../package.json" with { type: "json" };
+import type { Caller } from "../caller.ts";
+import { INSTRUCTIONS } from "./instructions.ts";
+import type { McpService } from "./mcp-service.ts";
+import { progressSender } from "./progress-notifications.ts";
+import { MCP_RESOURCES, resourceAt } from "./resources.ts";
+import { resultOfFailure, sentenceFor, textOf } from "./results.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { MCP_RESOURCE_TEMPLATES } from "./templates.ts";
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+const RESOURCE_NOT_FOUND = -32_002;
+const SESSION_ID = "helmdeck/session_id";
+
+/** Connect it to one transport. Closing it cancels what still runs and ends its subscriptions. */
+export function createMcpServer(service: McpService, caller: Caller): Server {
+  const server = new Server(
+    { name: "helmdeck-memory", title: "helmdeck memory", version: manifest.version },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true } },
+      instructions: INSTRUCTIONS,
+      jsonSchemaValidator: service.schemaValidator,
+    },
+  );
+  serveTools(server, service, caller);
+  serveResources(server, service, caller);
+  serveSubscriptions(server, service, caller);
+  return server;
+}
+
+function serveTools(server: Server, service: McpService, caller: Caller): void {
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...service.tools.list()] }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const result = await callTool(service, caller, params, extra);
+    void service.watch.look(caller.subject);
+    return result;
+  });
+}
+
+/** Every failure of a tool is an answer that a model can read; only a tool that is not there breaks the protocol. */
+async function callTool(
+  service: McpService,
+  caller: Caller,
+  params: CallToolRequest["params"],
+  { signal, _meta, sendNotification }: Extra,
+): Promise<CallToolResult> {
+  const tool = service.tools.get(params.name);
+  if (tool === undefined) {
+    throw new McpError(ErrorCode.InvalidParams, "Unknown tool. tools/list has the names of those there are.");
+  }
+  const onProgress = progressSender(_meta?.progressToken, sendNotification);
+  try {
+    const input = params.arguments ?? {};
+    return await tool.call({ caller, input, signal, onProgress, ...sessionOf(_meta) });
+  } catch (error) {
+    noteDefect(service, error);
+    return resultOfFailure(error);
+  }
+}
+
+/** In `_meta`, beside the arguments: those are the pack's alone. A run's answer has it in `helmdeck/run`. */
+function sessionOf(meta: Extra["_meta"]): { readonly sessionId?: string } {
+  const sessionId = meta?.[SESSION_ID];
+  if (sessionId === undefined) return {};
+  if (typeof sessionId === "string") return { sessionId };
+  throw new HelmdeckError("invalid_input", `_meta["${SESSION_ID}"] must be text.`);
+}
+
+function serveResources(server: Server, service: McpService, caller: Caller): void {
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+    resources: MCP_RESOURCES.map(({ definition }) => definition),
+  }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: MCP_RESOURCE_TEMPLATES.map(({ definition }) => definition),
+  }));
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }) =>
+    orProtocolError(service, () => readResource(service, caller, uri)),
+  );
+}
+
+/** Always of this server's caller (helmdeck's own read `unknown`, whoever asked: facts, fault 2). */
+async function readResource(
+  { serverContext }: McpService,
+  { subject }: Caller,
+  uri: string,
+): Promise<ReadResourceResult> {
+  const resource = resourceAt(uri);
+  if (resource !== undefined) {
+    const { text } = textOf(await resource.read(serverContext.memory, subject));
+    return { contents: [{ uri, mimeType: resource.definition.mimeType, text }] };
+  }
+  for (const template of MCP_RESOURCE_TEMPLATES) {
+    const result = await template.read(serverContext, subject, uri);
+    if (result !== undefined) return result;
+  }
+  return refuseResource();
+}
+
+function serveSubscriptions(server: Server, service: McpService, { subject }: Caller): void {
+  const notify = (uri: string) => void server.sendResourceUpdated({ uri }).catch(() => {}); // the client has gone
+  const subscriptions = new Subscriptions(service.watch, subject, notify);
+  server.onclose = () => subscriptions.clear();
+  server.setRequestHandler(SubscribeRequestSchema, ({ params: { uri } }) =>
+    orProtocolError(service, async () => {
+      if (resourceAt(uri) === undefined) refuseResource();
+      await subscriptions.add(uri);
+      return {};
+    }),
+  );
+  server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+    subscriptions.delete(uri);
+    return {};
+  });
+}
+
+function refuseResource(): never {
+  throw new McpError(RESOURCE_NOT_FOUND, "Resource not found. resources/list has those there are.");
+}
+
+/** A resource has no way to answer a failure but the protocol's error; it says what is wrong and what to do. */
+async function orProtocolError<Answer>(service: McpService, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof McpError) throw error;
+    noteDefect(service, error);
+    const failure = asHelmdeckError(error);
+    throw new McpError(ErrorCode.InternalError, sentenceFor(failure), {
+      error: failure.code,
+      remedy: remedyFor(failure.code),
+    });
+  }
+}
+
+function noteDefect(service: McpService, error: unknown): void {
+  if (asHelmdeckError(error).code === "internal") service.onDefect(error);
+}

@@ -1,0 +1,159 @@
+/** The routes of memory: store, forget, facts, corpus, my-memory, defaults, callers. */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import {
+  callersReply,
+  corpusQueryOfRequest,
+  corpusReply,
+  FORGET_DESCRIPTION,
+  factOfRequest,
+  factReply,
+  factsQueryOfRequest,
+  factsReply,
+  forgetOfRequest,
+  forgetReply,
+  HelmdeckError,
+  myMemoryReply,
+  STORE_DESCRIPTION,
+  storeReply,
+} from "../../app/index.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import { hasScope } from "../authentication.ts";
+import { ADMIN_SCOPE, type Caller, type ServerEnv } from "../caller.ts";
+import * as schemas from "./components.ts";
+import { corpusQuerySchema, defaultsQuerySchema, factsQuerySchema } from "./query-schemas.ts";
+import { failures, json, jsonBody } from "./rest-answers.ts";
+
+const tags = ["memory"];
+
+const storeRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/store",
+  tags,
+  operationId: "storeFact",
+  summary: "Store a fact.",
+  description: STORE_DESCRIPTION,
+  request: { body: jsonBody(schemas.storeRequest) },
+  responses: { 200: json("Stored.", schemas.storeReply), ...failures(413, 415) },
+});
+
+const forgetRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/forget",
+  tags,
+  operationId: "forget",
+  summary: "Forget what a scope names.",
+  description: FORGET_DESCRIPTION,
+  request: { body: jsonBody(schemas.forgetRequest) },
+  responses: { 200: json("Forgotten, or counted.", schemas.forgetReply), ...failures(413, 415) },
+});
+
+const factsRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/facts",
+  tags,
+  operationId: "listFacts",
+  summary: "List facts, newest first.",
+  request: { query: factsQuerySchema },
+  responses: { 200: json("A page of facts.", schemas.facts), ...failures() },
+});
+
+const factRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/facts/{key}",
+  tags,
+  operationId: "getFact",
+  summary: "Get one fact by its exact key.",
+  request: {
+    params: z.object({
+      key: z.string().openapi({
+        description:
+          "Percent-encoded, slashes as %2F. Where no fact has this key: a path, docid or citation.",
+        example: "deploy/preference",
+      }),
+    }),
+  },
+  responses: { 200: json("The fact.", schemas.fact), ...failures(404) },
+});
+
+const corpusRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/corpus",
+  tags,
+  operationId: "readCorpus",
+  summary: "Search memory, or page through all of it.",
+  request: { query: corpusQuerySchema },
+  responses: { 200: json("Chunks.", schemas.corpus), ...failures() },
+});
+
+const myMemoryRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory",
+  tags,
+  operationId: "myMemory",
+  summary: "What memory holds for the caller, without values.",
+  responses: { 200: json("Categories with counts and recent keys.", schemas.myMemory), ...failures() },
+});
+
+const defaultsRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/defaults",
+  tags,
+  operationId: "myDefaults",
+  summary: "What past runs say about how a caller likes things.",
+  request: { query: defaultsQuerySchema },
+  responses: { 200: json("Defaults learnt from runs.", schemas.defaults), ...failures() },
+});
+
+const callersRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/callers",
+  tags,
+  operationId: "listCallers",
+  summary: "Who has entries: oneself, or with the scope admin everybody.",
+  responses: { 200: json("Callers with counts.", schemas.callers), ...failures() },
+});
+
+export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
+  app.openapi(storeRoute, async (c) => {
+    const stored = await memory.storeFact(c.get("caller").subject, factOfRequest(c.req.valid("json")));
+    return c.json(storeReply(stored), 200);
+  });
+  app.openapi(forgetRoute, async (c) => {
+    const forgotten = await memory.forget(c.get("caller").subject, forgetOfRequest(c.req.valid("json")));
+    return c.json(forgetReply(forgotten), 200);
+  });
+  app.openapi(factsRoute, async (c) => {
+    const page = await memory.listFacts(c.get("caller").subject, factsQueryOfRequest(c.req.valid("query")));
+    return c.json(factsReply(page), 200);
+  });
+  app.openapi(factRoute, async (c) => {
+    const fact = await memory.getFact(c.get("caller").subject, c.req.valid("param").key);
+    if (fact === undefined) throw new HelmdeckError("not_found", "There is no fact with that key.");
+    return c.json(factReply(fact), 200);
+  });
+  app.openapi(corpusRoute, async (c) => {
+    const query = corpusQueryOfRequest(c.req.valid("query"));
+    return c.json(corpusReply(await memory.corpusPage(c.get("caller").subject, query)), 200);
+  });
+  app.openapi(myMemoryRoute, async (c) => {
+    return c.json(myMemoryReply(await memory.myMemory(c.get("caller").subject)), 200);
+  });
+  app.openapi(defaultsRoute, async (c) => {
+    const subject = requireOwnOrAdmin(c.get("caller"), c.req.valid("query").caller);
+    return c.json(schemas.defaults.parse(await memory.defaults(subject)), 200);
+  });
+  app.openapi(callersRoute, async (c) => {
+    return c.json(callersReply(await visibleCallers(memory, c.get("caller"))), 200);
+  });
+}
+
+function requireOwnOrAdmin(caller: Caller, wanted = caller.subject): string {
+  if (wanted === caller.subject || hasScope(caller, ADMIN_SCOPE)) return wanted;
+  throw new HelmdeckError("forbidden", "Another caller's defaults need a token with the scope admin.");
+}
+
+async function visibleCallers(memory: ServerContext["memory"], caller: Caller) {
+  const everybody = await memory.callers();
+  if (hasScope(caller, ADMIN_SCOPE)) return everybody;
+  return everybody.filter(({ subject }) => subject === caller.subject);
+}

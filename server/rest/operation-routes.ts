@@ -1,0 +1,108 @@
+/** The routes of whoever runs the server: is it up, can it work, which version, what does it count. */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { HelmdeckError } from "../../app/index.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import { hasScope } from "../authentication.ts";
+import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
+import type { Metrics } from "../metrics.ts";
+import * as schemas from "./components.ts";
+import { failures, json } from "./rest-answers.ts";
+
+const tags = ["operations"];
+
+const readinessSchema = z.object({
+  status: z.enum(["ready", "unavailable"]),
+  memory: z.enum(["ready", "ephemeral", "unavailable"]),
+  error: schemas.failure.shape.error.optional(),
+  message: z.string().optional().openapi({ description: "Why memory does not work, or what to know of it." }),
+});
+
+const healthRoute = createRoute({
+  method: "get",
+  path: "/healthz",
+  tags,
+  operationId: "health",
+  summary: "The process is up.",
+  security: [],
+  responses: { 200: json("It is.", z.object({ status: z.literal("ok") })) },
+});
+
+const readyRoute = createRoute({
+  method: "get",
+  path: "/readyz",
+  tags,
+  operationId: "readiness",
+  summary: "Memory works.",
+  security: [],
+  responses: {
+    200: json("It does.", readinessSchema),
+    503: json("It does not, or the server is stopping.", readinessSchema),
+  },
+});
+
+const versionRoute = createRoute({
+  method: "get",
+  path: "/version",
+  tags,
+  operationId: "version",
+  summary: "Which version this is.",
+  security: [],
+  responses: { 200: json("The version.", z.object({ version: z.string() })) },
+});
+
+const metricsRoute = createRoute({
+  method: "get",
+  path: "/metrics",
+  tags,
+  operationId: "metrics",
+  summary: "What Prometheus reads; with authentication it wants the scope metrics or admin.",
+  responses: {
+    200: {
+      description: "Prometheus's text format.",
+      content: { "text/plain": { schema: z.string() } },
+    },
+    ...failures(),
+  },
+});
+
+export function addMetricsRoute(
+  app: OpenAPIHono<ServerEnv>,
+  metrics: Pick<Metrics, "text" | "contentType">,
+  { isOpen }: { readonly isOpen: boolean },
+): void {
+  app.openapi(metricsRoute, async (c) => {
+    if (!isOpen && !hasScope(c.get("caller"), METRICS_SCOPE, ADMIN_SCOPE)) {
+      throw new HelmdeckError("forbidden", "Metrics need a token with the scope metrics or admin.");
+    }
+    return c.text(await metrics.text(), 200, { "Content-Type": metrics.contentType });
+  });
+}
+
+export function addOpenRoutes(
+  app: OpenAPIHono<ServerEnv>,
+  serverContext: ServerContext,
+  version: string,
+): void {
+  app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
+  app.openapi(versionRoute, (c) => c.json({ version }, 200));
+  app.openapi(readyRoute, async (c) => {
+    const readiness = await readinessOf(serverContext);
+    return c.json(readiness, readiness.status === "ready" ? 200 : 503);
+  });
+}
+
+/** What was found at start, and whether the store answers now. */
+async function readinessOf({ memory, memoryState }: ServerContext): Promise<z.infer<typeof readinessSchema>> {
+  if (memoryState.state === "unavailable") {
+    const { code, message } = memoryState.error;
+    return { status: "unavailable", memory: "unavailable", error: code, message };
+  }
+  const { error } = await memory.status();
+  if (error !== undefined) {
+    return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };
+  }
+  if (memoryState.state === "ephemeral") {
+    return { status: "ready", memory: "ephemeral", message: memoryState.warning };
+  }
+  return { status: "ready", memory: "ready" };
+}

@@ -1,0 +1,114 @@
+/** The routes of pipelines: which there are, starting one, following its run, cancelling it. */
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { HelmdeckError } from "../../app/index.ts";
+import { type PipelineRun, pipelineRunReply, pipelinesReply, type ServerContext } from "../../packs/index.ts";
+import type { ServerEnv } from "../caller.ts";
+import * as schemas from "./components.ts";
+import { pipelineQuerySchema } from "./query-schemas.ts";
+import { failures, json, jsonBody } from "./rest-answers.ts";
+
+const tags = ["pipelines"];
+const runParams = z.object({ run_id: z.string() });
+
+const listRoute = createRoute({
+  method: "get",
+  path: "/api/v1/pipelines",
+  tags,
+  operationId: "listPipelines",
+  summary: "Which pipelines there are.",
+  responses: { 200: json("Pipelines.", schemas.pipelines), ...failures() },
+});
+
+const startRoute = createRoute({
+  method: "post",
+  path: "/api/v1/pipelines/{id}/run",
+  tags,
+  operationId: "runPipeline",
+  summary: "Run a pipeline.",
+  description:
+    "Answers when the run has ended, and a caller that goes away cancels it. With Prefer: respond-async or ?wait=false it" +
+    " answers 202 at once and the run goes on by itself; Location says where to follow it.",
+  request: {
+    params: z.object({ id: z.string() }),
+    query: pipelineQuerySchema,
+    body: jsonBody(
+      z
+        .record(z.string(), z.unknown())
+        .openapi({ description: "The pipeline's inputs; {} when it has none." }),
+    ),
+  },
+  responses: {
+    200: json("The run as it ended, well or not: see state.", schemas.pipelineRun),
+    202: json("The run has begun.", schemas.pipelineRun),
+    ...failures(404, 413, 415),
+  },
+});
+
+const getRoute = createRoute({
+  method: "get",
+  path: "/api/v1/pipelines/runs/{run_id}",
+  tags,
+  operationId: "getPipelineRun",
+  summary: "How a run of the caller's stands.",
+  request: { params: runParams },
+  responses: { 200: json("The run.", schemas.pipelineRun), ...failures(404) },
+});
+
+const cancelRoute = createRoute({
+  method: "delete",
+  path: "/api/v1/pipelines/runs/{run_id}",
+  tags,
+  operationId: "cancelPipelineRun",
+  summary: "Cancel a run of the caller's; answers when it has ended.",
+  request: { params: runParams },
+  responses: { 200: json("The run as it ended.", schemas.pipelineRun), ...failures(404) },
+});
+
+export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: ServerContext): void {
+  app.openapi(listRoute, (c) => c.json(pipelinesReply(pipelines.list()), 200));
+  app.openapi(startRoute, async (c) => {
+    const { subject, authenticated } = c.get("caller");
+    const run = await pipelines.start({
+      pipeline: c.req.valid("param").id,
+      inputs: c.req.valid("json"),
+      caller: subject,
+      authenticated,
+    });
+    if (c.req.valid("query").wait === false || prefersAsync(c.req.header("prefer"))) {
+      c.header("Location", `/api/v1/pipelines/runs/${encodeURIComponent(run.runId)}`);
+      return c.json(pipelineRunReply(run), 202);
+    }
+    return c.json(pipelineRunReply(await endedOrLeft(pipelines, subject, run, c.req.raw.signal)), 200);
+  });
+  app.openapi(getRoute, (c) => {
+    const run = pipelines.get(c.get("caller").subject, c.req.valid("param").run_id);
+    if (run === undefined) throw new HelmdeckError("not_found", "There is no such run.");
+    return c.json(pipelineRunReply(run), 200);
+  });
+  app.openapi(cancelRoute, async (c) => {
+    const run = await pipelines.cancel(c.get("caller").subject, c.req.valid("param").run_id);
+    return c.json(pipelineRunReply(run), 200);
+  });
+}
+
+/** RFC 7240. */
+function prefersAsync(prefer: string | undefined): boolean {
+  return (prefer ?? "").split(",").some((one) => one.trim().toLowerCase() === "respond-async");
+}
+
+/** A caller that waits and goes away wants no more of it. */
+async function endedOrLeft(
+  pipelines: ServerContext["pipelines"],
+  subject: string,
+  { runId }: PipelineRun,
+  signal: AbortSignal,
+): Promise<PipelineRun> {
+  const cancel = () => void pipelines.cancel(subject, runId).catch(() => {}); // It may have ended meanwhile.
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await pipelines.ended(subject, runId);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}

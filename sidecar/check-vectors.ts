@@ -1,0 +1,41 @@
+/**
+ * Vectors from outside, made safe to keep.
+ *
+ * A broken or hostile service must not get a vector into an index that makes every comparison meaningless (NaN, zeros) or
+ * that belongs to another text (too many, too few): such an answer is refused as a whole.
+ */
+import { type Asked, dimensionMismatch, unusable } from "./service-failures.ts";
+
+/** Far above any model of today. */
+const MAX_DIMENSIONS = 16_384;
+/** The smallest number with all its digits: a root of less is not the vector's length, and what it divides is no unit vector. */
+const LEAST_SQUARES = 2 ** -1022;
+
+/** One unit vector for each text that was sent, all of the same dimensions. */
+export function checkVectors(
+  asked: Asked,
+  raw: readonly (readonly unknown[])[],
+  wanted: { readonly count: number; readonly dimensions?: number | undefined },
+): readonly Float32Array[] {
+  if (raw.length !== wanted.count) throw unusable(asked, `${raw.length} vectors for ${wanted.count} texts`);
+  const dimensions = wanted.dimensions ?? raw[0]?.length ?? 0;
+  return raw.map((numbers) => {
+    if (numbers.length > MAX_DIMENSIONS || numbers.length === 0)
+      throw unusable(asked, `a vector of ${numbers.length} dimensions`);
+    if (numbers.length !== dimensions) throw dimensionMismatch(asked, dimensions, numbers.length);
+    return unitVector(asked, numbers);
+  });
+}
+
+function unitVector(asked: Asked, numbers: readonly unknown[]): Float32Array {
+  let squares = 0;
+  const vector = Float64Array.from(numbers, (value) => {
+    if (typeof value !== "number") throw unusable(asked, "a vector with something in it that is no number");
+    squares += value * value;
+    return value;
+  });
+  const length = Math.sqrt(squares);
+  if (!Number.isFinite(length)) throw unusable(asked, "a vector with a number that is not finite");
+  if (squares < LEAST_SQUARES) throw unusable(asked, "a vector of zeros, or nearly");
+  return Float32Array.from(vector, (value) => value / length);
+}

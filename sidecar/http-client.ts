@@ -1,0 +1,89 @@
+/**
+ * One HTTP request to an embedding service, with everything bounded.
+ *
+ * The service may be broken or not the one that was meant: a redirect is not followed (texts and key go to no other host),
+ * an endless answer is cut, and failures carry nothing that it said (failures.ts).
+ */
+import { HelmdeckError } from "../engine/errors.ts";
+import { type Asked, connectionFailure, statusFailure, unusable } from "./service-failures.ts";
+
+/** 64 texts of 4,096 dimensions take 6 MB. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_FAILURE_BYTES = 4 * 1024;
+/** A service that asks for more patience than this is as good as down. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+export interface RequestOptions {
+  readonly fetch: typeof fetch;
+  readonly signal: AbortSignal;
+  readonly asked: Asked;
+}
+
+/** The answer with its body still to be read. Rejects with a `HelmdeckError`, or with the signal's reason. */
+export async function request(url: string, init: RequestInit, options: RequestOptions): Promise<Response> {
+  const { fetch, signal, asked } = options;
+  const response = await fetch(url, { ...init, signal, redirect: "manual" }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw connectionFailure(asked, error);
+  });
+  if (response.ok) return response;
+  const body = await textOf(response, MAX_FAILURE_BYTES, options).catch(() => "");
+  signal.throwIfAborted();
+  throw statusFailure(asked, response.status, body, retryAfterMs(response));
+}
+
+/** The body as text, which may not be longer than `maxBytes`. */
+export async function textOf(
+  response: Response,
+  maxBytes: number,
+  { asked, signal }: RequestOptions,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of chunksOf(response, { asked, signal })) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw unusable(asked, `more than ${maxBytes} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The body as it comes in; a connection that breaks is said in our words. */
+export async function* chunksOf(
+  { body }: Response,
+  { asked, signal }: Pick<RequestOptions, "asked" | "signal">,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body ?? []) yield chunk;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof HelmdeckError ? error : connectionFailure(asked, error);
+  }
+}
+
+/** As a fetch for libraries: the same bounds, and the body read to its end before the answer is handed over. */
+export function boundedFetch(options: RequestOptions): typeof fetch {
+  return async (input, init = {}) => {
+    const response = await request(String(input), init, options);
+    return new Response(await textOf(response, MAX_ANSWER_BYTES, options), { headers: response.headers });
+  };
+}
+
+/** The JSON body of an answer. */
+export async function jsonOf(response: Response, options: RequestOptions): Promise<unknown> {
+  const text = await textOf(response, MAX_ANSWER_BYTES, options);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unusable(options.asked, "something that is not JSON");
+  }
+}
+
+/** Seconds or a date, as RFC 9110 section 10.2.3 has it. */
+function retryAfterMs({ headers }: Response): number | undefined {
+  const value = headers.get("retry-after");
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,38 @@
+/** The shapes of what embedding services answer, checked; what they hold beyond that is ignored. */
+import * as z from "zod/mini";
+import { type Asked, unusable } from "./service-failures.ts";
+
+const model = z.object({ name: z.string(), size: z.optional(z.number()), digest: z.optional(z.string()) });
+
+export const versionAnswer = z.object({ version: z.string() });
+export const tagsAnswer = z.object({ models: z.array(model) });
+export const psAnswer = z.object({ models: z.array(z.object({ name: z.string() })) });
+export const showAnswer = z.object({
+  model_info: z.optional(z.record(z.string(), z.unknown())),
+  capabilities: z.optional(z.array(z.string())),
+});
+/** Numbers are looked at one by one in vectors.ts, where a wrong one has a sentence of its own. */
+export const embedAnswer = z.object({ embeddings: z.array(z.array(z.unknown())) });
+export const pullLine = z.object({
+  status: z.optional(z.string()),
+  digest: z.optional(z.string()),
+  total: z.optional(z.number()),
+  completed: z.optional(z.number()),
+  error: z.optional(z.string()),
+});
+export const openAiAnswer = z.object({
+  data: z.array(z.object({ index: z.number(), embedding: z.array(z.unknown()) })),
+  /** Not every service counts, and some count otherwise: what is no number is no count. */
+  usage: z.catch(z.optional(z.object({ prompt_tokens: z.optional(z.number()) })), undefined),
+});
+
+/** The answer as its schema says, or `embeddings_unavailable` without a word of what it was. */
+export function checkAnswer<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  answer: unknown,
+  asked: Asked,
+): z.infer<Schema> {
+  const checked = z.safeParse(schema, answer);
+  if (!checked.success) throw unusable(asked, "something that this API does not answer");
+  return checked.data;
+}

@@ -1,0 +1,122 @@
+/** The modules and who may import whom: the code as it stands passes, and each planted back edge is seen to fail. */
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const modules = [
+  "engine",
+  "recall",
+  "sidecar",
+  "app",
+  "packs",
+  "seam",
+  "server",
+  "plugin",
+  "cli",
+  "install",
+  "scripts",
+];
+const configs = [".dependency-cruiser.cjs", "tsconfig.json", "package.json", "bench/slices.ts"];
+
+/** Each plants one import that its module must not have, and names the rule that must catch it. */
+const backEdges = [
+  {
+    file: "engine/planted.ts",
+    source: 'import "../recall/index.ts";',
+    rule: "engine-imports-only-what-it-may",
+  },
+  {
+    file: "engine/store/planted.ts",
+    source: 'export * from "../../app/index.ts";',
+    rule: "engine-imports-only",
+  },
+  { file: "recall/planted.ts", source: 'await import("../app/index.ts");', rule: "recall-imports-only" },
+  { file: "recall/planted.ts", source: 'import "../engine/errors.ts";', rule: "recall-imports-only" },
+  { file: "sidecar/planted.ts", source: 'import "../recall/index.ts";', rule: "sidecar-imports-only" },
+  { file: "sidecar/planted.ts", source: 'import "../engine/index.ts";', rule: "sidecar-imports-only" },
+  { file: "app/planted.ts", source: 'import "../sidecar/embedding-service.ts";', rule: "app-imports-only" },
+  { file: "app/planted.ts", source: 'import type {} from "../plugin/index.ts";', rule: "app-imports-only" },
+  { file: "engine/planted.ts", source: 'import "../packs/index.ts";', rule: "engine-imports-only" },
+  { file: "app/planted.ts", source: 'import "../packs/index.ts";', rule: "app-imports-only" },
+  { file: "packs/planted.ts", source: 'import "../server/index.ts";', rule: "packs-imports-only" },
+  { file: "packs/planted.ts", source: 'import "../app/open-memory.ts";', rule: "packs-imports-only" },
+  { file: "plugin/planted.ts", source: 'import "../packs/index.ts";', rule: "plugin-imports-only" },
+  { file: "plugin/planted.ts", source: 'import "../engine/index.ts";', rule: "plugin-imports-only" },
+  { file: "cli/planted.ts", source: 'import "../plugin/index.ts";', rule: "cli-imports-only" },
+  { file: "install/planted.ts", source: 'import "../cli/index.ts";', rule: "install-imports-only" },
+  { file: "install/planted.ts", source: 'import "../engine/index.ts";', rule: "install-imports-only" },
+  { file: "app/planted.ts", source: 'import "../install/index.ts";', rule: "app-imports-only" },
+  { file: "server/planted.ts", source: 'import "../cli/index.ts";', rule: "server-imports-only" },
+  { file: "server/planted.ts", source: 'import "../engine/index.ts";', rule: "server-imports-only" },
+  { file: "app/planted.ts", source: 'import "../server/index.ts";', rule: "app-imports-only" },
+  { file: "seam/planted.ts", source: 'import "../app/index.ts";', rule: "seam-imports-only" },
+  { file: "seam/planted.ts", source: 'import "../engine/index.ts";', rule: "seam-imports-only" },
+  { file: "plugin/planted.ts", source: 'import "../seam/index.ts";', rule: "plugin-imports-only" },
+  {
+    file: "engine/planted.ts",
+    source: 'import "openclaw/plugin-sdk/routing";',
+    rule: "engine-knows-no-surface",
+  },
+  { file: "app/planted.ts", source: 'import "openclaw/plugin-sdk/routing";', rule: "only-the-plugin-knows" },
+  { file: "engine/planted.ts", source: 'import "vitest";', rule: "no-dev-dependency-in-the-product" },
+  { file: "scripts/planted.ts", source: 'import "../bench/slices.ts";', rule: "scripts-import-no-benchmark" },
+  { file: "cli/planted.ts", source: 'import "./not-there.ts";', rule: "no-unresolved" },
+];
+
+/** What dependency-cruiser says in JSON, as far as it matters here. */
+interface Cruised {
+  readonly summary: {
+    readonly violations: readonly { readonly from: string; readonly rule: object }[];
+  };
+}
+
+let copy: string;
+let cruised: Cruised;
+
+/** A copy of the modules with all back edges planted at once, each in a file of its own; cruised once. */
+beforeAll(async () => {
+  copy = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-modules-")));
+  for (const name of [...modules, ...configs])
+    await cp(join(root, name), join(copy, name), { recursive: true });
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const [index, edge] of backEdges.entries())
+    await writeFile(join(copy, placeOf(edge, index)), `${edge.source}\n`);
+  cruised = await cruise();
+});
+
+afterAll(() => rm(copy, { recursive: true, force: true }));
+
+describe("the modules", () => {
+  it("import only what docs/architecture.md allows", () => {
+    const planted = backEdges.map(placeOf);
+    expect(cruised.summary.violations.filter(({ from }) => !planted.includes(from))).toEqual([]);
+  });
+
+  it.each(backEdges.map((edge, index) => ({ ...edge, place: placeOf(edge, index) })))(
+    "refuses $source in $file",
+    ({ place, rule }) => {
+      const refused = cruised.summary.violations.filter(({ from }) => from === place);
+      expect(refused).toContainEqual(
+        expect.objectContaining({ rule: { name: expect.stringContaining(rule), severity: "error" } }),
+      );
+    },
+  );
+});
+
+function placeOf({ file }: { readonly file: string }, index: number): string {
+  return file.replace(/\.ts$/, `-${index}.ts`);
+}
+
+/** As `npm run check:modules`, which ends with 1 when a rule of this severity is broken; the answer in JSON is always 0. */
+async function cruise(): Promise<Cruised> {
+  const depcruise = join(root, "node_modules", ".bin", "depcruise");
+  const args = [depcruise, ...modules, "--output-type", "json"];
+  const options = { cwd: copy, maxBuffer: 64 * 1024 * 1024 };
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  return JSON.parse(stdout);
+}

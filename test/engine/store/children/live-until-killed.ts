@@ -1,0 +1,45 @@
+/**
+ * Writes without end, saying after each write what has been acknowledged, until it is killed. It imports little, since two
+ * hundred of it are started.
+ */
+import { writeSync } from "node:fs";
+import { parseKey } from "../../../../engine/store/master-key.ts";
+import type { NewEntry } from "../../../../engine/store/memory-store.ts";
+import { namespaceOf } from "../../../../engine/store/namespace.ts";
+import { betterSqliteDriver } from "../../../../engine/store/sqlite/better-sqlite-driver.ts";
+import { nodeSqliteDriver } from "../../../../engine/store/sqlite/node-sqlite-driver.ts";
+import { openSqliteStore } from "../../../../engine/store/sqlite/open-sqlite.ts";
+
+const [driverName, path = "", keyHex = "", life = ""] = process.argv.slice(2);
+const driver = driverName === nodeSqliteDriver.name ? nodeSqliteDriver : betterSqliteDriver;
+
+/** Straight to the pipe: nothing may linger in this process. */
+function acknowledge(line: Readonly<Record<string, string>>): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
+}
+
+function entry(key: string, value: string): NewEntry {
+  return {
+    namespace: namespaceOf("ana"),
+    origin: "fact",
+    key,
+    value: Buffer.from(value),
+    category: "user_facts",
+    tags: [life],
+  };
+}
+
+const store = await openSqliteStore({ path, key: parseKey(keyHex, "argument"), driver });
+acknowledge({ opened: life });
+for (let n = 0; ; n++) {
+  const name = `${life}/${String(n).padStart(6, "0")}`;
+  await store.put(entry("counter", name));
+  acknowledge({ counter: name });
+  await store.putMany([1, 2, 3, 4, 5].map((i) => entry(`batch/${name}/${i}`, "x".repeat(i * 700))));
+  acknowledge({ batch: name });
+  await store.put(entry(`single/${name}`, `value of ${name}`));
+  acknowledge({ single: name });
+  await store.put(entry(`doomed/${name}`, "to be deleted"));
+  await store.delete({ ...entry(`doomed/${name}`, "") });
+  acknowledge({ deleted: name });
+}

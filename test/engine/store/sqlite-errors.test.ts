@@ -1,0 +1,71 @@
+/** SQLite's failures as both libraries report them, told in our codes. */
+import { describe, expect, test } from "vitest";
+import { HelmdeckError } from "../../../engine/index.ts";
+import { explainSqliteError, isBusy, isSchemaMismatch } from "../../../engine/store/sqlite/sqlite-errors.ts";
+
+const PATH = "/somewhere/memory.sqlite";
+
+/** As better-sqlite3 reports: the extended code by name. */
+function byName(code: string): Error {
+  return Object.assign(new Error("text of SQLite's"), { code });
+}
+
+/** As node:sqlite reports: the extended code by number. */
+function byNumber(errcode: number): Error {
+  return Object.assign(new Error("text of SQLite's"), { code: "ERR_SQLITE_ERROR", errcode });
+}
+
+describe("a failure of SQLite", () => {
+  test.each([
+    ["SQLITE_BUSY", 5, "store_locked"],
+    ["SQLITE_BUSY_RECOVERY", 5 | (1 << 8), "store_locked"],
+    ["SQLITE_BUSY_SNAPSHOT", 5 | (2 << 8), "store_locked"],
+    ["SQLITE_LOCKED", 6, "store_locked"],
+    ["SQLITE_PROTOCOL", 15, "store_locked"],
+    ["SQLITE_FULL", 13, "store_full"],
+    ["SQLITE_IOERR_SHMSIZE", 10 | (19 << 8), "store_full"],
+    ["SQLITE_IOERR_WRITE", 10 | (3 << 8), "store_unavailable"],
+    ["SQLITE_IOERR_FSYNC", 10 | (4 << 8), "store_unavailable"],
+    ["SQLITE_CORRUPT", 11, "store_corrupt"],
+    ["SQLITE_CORRUPT_INDEX", 11 | (3 << 8), "store_corrupt"],
+    ["SQLITE_CONSTRAINT_PRIMARYKEY", 19 | (6 << 8), "store_corrupt"],
+    ["SQLITE_NOTADB", 26, "store_not_ours"],
+    ["SQLITE_READONLY", 8, "store_readonly"],
+    ["SQLITE_READONLY_DBMOVED", 8 | (4 << 8), "store_readonly"],
+    ["SQLITE_CANTOPEN", 14, "store_unavailable"],
+    ["SQLITE_CANTOPEN_ISDIR", 14 | (2 << 8), "store_unavailable"],
+    ["SQLITE_PERM", 3, "store_unavailable"],
+    ["SQLITE_NOMEM", 7, "store_unavailable"],
+    ["SQLITE_ERROR", 1, "internal"],
+    ["SQLITE_MISUSE", 21, "internal"],
+  ])("%s (%i) is %s from either library, with the path and a remedy", (name, number, code) => {
+    for (const error of [byName(name), byNumber(number)]) {
+      const explained = explainSqliteError(error, PATH);
+      expect(explained).toMatchObject({ code, cause: error, details: { path: PATH } });
+      expect(explained.message).toContain(PATH);
+      expect(explained.message).not.toContain("text of SQLite's");
+    }
+  });
+
+  test("that is ours already stays as it is", () => {
+    const ours = new HelmdeckError("key_wrong", "The key is wrong.");
+    expect(explainSqliteError(ours, PATH)).toBe(ours);
+  });
+
+  test.each([new TypeError("a defect"), "a string", undefined, byName("EACCES"), byName("SQLITISH_BUSY")])(
+    "that is none of SQLite's (%s) is internal",
+    (error) => {
+      expect(explainSqliteError(error, PATH)).toMatchObject({ code: "internal" });
+      expect([isBusy(error), isSchemaMismatch(error)]).toEqual([false, false]);
+    },
+  );
+
+  test("is worth waiting for only when it is about locks", () => {
+    expect([byName("SQLITE_BUSY"), byNumber(261), byName("SQLITE_FULL"), byNumber(11)].map(isBusy)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});

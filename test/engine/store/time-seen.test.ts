@@ -1,0 +1,138 @@
+/** What a store makes of the readings of a clock, right or wrong. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BUILT_AT } from "../../../engine/build-date.ts";
+import {
+  decodeTimeSeen,
+  encodeTimeSeen,
+  expiredForGood,
+  firstLook,
+  KEPT_EXPIRED_MS,
+  LONGEST_STEP_MS,
+  look,
+  type TimeSeen,
+  timeInUse,
+} from "../../../engine/store/time-seen.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const START = BUILT_AT + 100 * DAY;
+
+function seenAt(readings: readonly number[]): TimeSeen {
+  const [first = START, ...rest] = readings;
+  return rest.reduce((seen, clock) => look(seen, clock).seen, firstLook(first));
+}
+
+/** Readings every five minutes, from one on. */
+function evenly(from: number, milliseconds: number): readonly number[] {
+  return Array.from({ length: milliseconds / LONGEST_STEP_MS + 1 }, (_, i) => from + i * LONGEST_STEP_MS);
+}
+
+describe("what is deleted", () => {
+  test("has been expired for 24 hours to the minute while the clock went evenly", () => {
+    expect(expiredForGood(seenAt(evenly(START, DAY - LONGEST_STEP_MS)))).toBeUndefined();
+    expect(expiredForGood(seenAt(evenly(START, DAY)))).toBe(START);
+    expect(expiredForGood(seenAt(evenly(START, 3 * DAY)))).toBe(START + 2 * DAY);
+  });
+
+  test("waits for every reading of the last 24 hours that were observed", () => {
+    const leap = [...evenly(START, DAY), ...evenly(START + 800 * DAY, DAY - LONGEST_STEP_MS)];
+    expect(expiredForGood(seenAt(leap))).toBeLessThanOrEqual(START + DAY);
+    expect(expiredForGood(seenAt([...leap, START + 900 * DAY, START + 900 * DAY + HOUR]))).toBeGreaterThan(
+      START + 800 * DAY - 1,
+    );
+    expect(expiredForGood(seenAt([...leap, START + 2 * DAY]))).toBeLessThanOrEqual(START + 2 * DAY);
+  });
+
+  test("is the least of the window, whatever the clock did: a slow count agrees", () => {
+    const readings = fc.array(
+      fc
+        .oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 3_000 }))
+        .map((minutes) => START + minutes * MINUTE),
+      { minLength: 1, maxLength: 400 },
+    );
+    fc.assert(
+      fc.property(readings, ([first = START, ...rest]) => {
+        const clocks = [first];
+        let seen = firstLook(first);
+        for (const clock of rest) {
+          if (clock < seen.confirmed) continue; // another matter, see below
+          clocks.push(clock);
+          seen = look(seen, clock).seen;
+        }
+        expect(expiredForGood(seen)).toBe(least(minuteByMinute(clocks)));
+        expect(seen.stretches.length).toBeLessThanOrEqual(KEPT_EXPIRED_MS / LONGEST_STEP_MS + 2);
+        expect(decodeTimeSeen(encodeTimeSeen(seen))).toEqual(seen);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  /** What the clock showed at each minute of observed time. */
+  function minuteByMinute(clocks: readonly number[]): readonly number[] {
+    const shown: number[] = [];
+    for (const [i, clock] of clocks.entries()) {
+      const before = clocks[i - 1] ?? clock;
+      const steps = Math.min(5, Math.max(0, (clock - before) / MINUTE));
+      for (let minute = 1; minute < steps; minute += 1) shown.push(before + minute * MINUTE);
+      // Without observed time in between, both were shown at that moment: the lesser counts.
+      const same = steps === 0 ? shown.pop() : undefined;
+      shown.push(Math.min(clock, same ?? clock));
+    }
+    return shown;
+  }
+
+  function least(shown: readonly number[]): number | undefined {
+    const window = shown.slice(-(KEPT_EXPIRED_MS / MINUTE) - 1);
+    return window.length <= KEPT_EXPIRED_MS / MINUTE ? undefined : Math.min(...window);
+  }
+});
+
+describe("a clock below the floor", () => {
+  test("is not believed: time goes on from the last that was possible, as the clock ticks", () => {
+    const seen = seenAt([START, START + HOUR]);
+    expect(timeInUse(seen, 0)).toBe(START + HOUR + 1);
+    const astray = look(seen, 7_000).seen;
+    expect(timeInUse(astray, 7_000 + 3 * HOUR)).toBe(START + HOUR + 1 + 3 * HOUR);
+    expect(timeInUse(astray, 3_000)).toBe(START + HOUR + 1);
+  });
+
+  test("was ahead for a moment before: that is not the last that was possible, once the clock had been right again", () => {
+    const seen = seenAt([START, START + 800 * DAY, START + MINUTE, 1_000]);
+    expect(timeInUse(seen, 2_000)).toBeLessThan(START + HOUR);
+  });
+
+  test("still counts what has certainly passed since the program was made", () => {
+    const seen = seenAt(evenly(0, 2 * DAY));
+    expect(expiredForGood(seen)).toBe(BUILT_AT + DAY);
+    expect(timeInUse(seen, 2 * DAY)).toBe(BUILT_AT + 2 * DAY);
+  });
+
+  test("that is set corrects what was written meanwhile, once, by what it was behind", () => {
+    const astray = seenAt([START, 0, HOUR]);
+    const { seen, correction } = look(astray, START + 10 * DAY);
+    expect(correction).toEqual({ from: START + 1, to: START + 1 + HOUR, byMs: 10 * DAY - HOUR - 1 });
+    expect(look(seen, START + 11 * DAY).correction).toBeUndefined();
+    expect(look(astray, START - DAY).correction).toBeUndefined(); // behind what was seen: nothing is known of it
+  });
+
+  test("is one that was right a day ago and is set back behind that", () => {
+    const seen = seenAt(evenly(START, 2 * DAY));
+    expect(timeInUse(seen, START + DAY)).toBe(START + DAY);
+    expect(timeInUse(seen, START + DAY - 1)).toBe(START + 2 * DAY + 1);
+  });
+});
+
+test.each([
+  "",
+  "{}",
+  "null",
+  "[]",
+  '{"observedMs":1}',
+  '{"observedMs":1,"reading":2,"inUse":3,"confirmed":4,"stretches":[]}',
+  '{"observedMs":1,"reading":2,"inUse":3,"confirmed":4,"stretches":[[1]]}',
+  '{"observedMs":1e99,"reading":2,"inUse":3,"confirmed":4,"stretches":[[1,2]]}',
+])("what was kept and is no longer what was written (%s) is as if nothing were known", (text) =>
+  expect(decodeTimeSeen(text)).toBeUndefined(),
+);

@@ -1,0 +1,139 @@
+/** Taking a setting back: what was there returns as one, what others did since stays, and no two services are mixed. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { changeOf, FACTS, type Part, SEARCH, takenBack, withSetting } from "../../install/config-section.ts";
+import type { Change } from "../../install/journal.ts";
+import { at, isObject, type Json, type JsonObject, objectOf, own } from "../../install/openclaw-json.ts";
+import { factsSetting } from "../../install/plan/plan-facts.ts";
+import { searchSetting } from "../../install/plan/plan-search.ts";
+import { memory } from "./configuration.ts";
+
+const model = fc.constantFrom("nomic-embed-text", "mxbai-embed-large");
+const url = fc.constantFrom("http://a:1", "http://b:2");
+const searchSet = fc.tuple(model, url).map(([name, address]) => searchSetting(name, address));
+const factsSet = fc
+  .tuple(model, url)
+  .map(([name, address]) => factsSetting({ provider: "ollama", model: name, url: address }));
+const PARTS = [
+  ["memory.search", SEARCH, searchSet],
+  ["helmdeck's facts", FACTS, factsSet],
+] as const;
+const OURS = searchSetting("nomic-embed-text", "http://a:1");
+const OURS_OF_FACTS = factsSetting({ provider: "ollama", model: "nomic-embed-text", url: "http://a:1" });
+const KEY = "sk-own";
+
+describe.each(PARTS)("%s", (_, part, setting) => {
+  it("is exactly what it was when nobody else wrote, after any number of settings", () => {
+    fc.assert(
+      fc.property(memory, fc.array(setting, { minLength: 1, maxLength: 3 }), (before, sets) => {
+        let [now, change]: [Json | undefined, Change | undefined] = [before, undefined];
+        for (const set of sets) {
+          change = changeOf(part, change, now, set);
+          now = withSetting(part, now, set);
+        }
+        expect(change && takenBack(part, change, now)).toEqual(before);
+      }),
+    );
+  });
+
+  it("is exactly what it was when a run was killed before it wrote", () => {
+    fc.assert(
+      fc.property(memory, setting, (before, set) => {
+        expect(takenBack(part, changeOf(part, undefined, before, set), before)).toEqual(before);
+      }),
+    );
+  });
+
+  it("keeps what somebody added, and gives the rest back", () => {
+    const foreign = fc.tuple(fc.constantFrom("citations", "extra"), fc.constantFrom<Json>("auto", 3));
+    fc.assert(
+      fc.property(memory, setting, foreign, (before, set, [name, value]) => {
+        const change = changeOf(part, undefined, before, set);
+        const now = objectOf([...entriesOf(withSetting(part, before, set)), [name, value]]);
+        const kept = takenBack(part, change, now);
+        expect(isObject(kept) && own(kept, name)).toEqual(value);
+        for (const key of part.keys) expect(inner(part, kept, key)).toEqual(inner(part, before, key));
+      }),
+    );
+  });
+});
+
+describe("what somebody chose since", () => {
+  const before = { search: { provider: "openai", remote: { baseUrl: "https://openai", apiKey: KEY } } };
+  const change = { before, sets: [OURS] };
+  const remote = { baseUrl: "http://a:1" };
+
+  it.each<[string, Json, Json]>([
+    [
+      "another provider: ours beside it goes",
+      { provider: "voyage", model: "nomic-embed-text", remote },
+      { provider: "voyage" },
+    ],
+    [
+      "another provider and its model",
+      { provider: "voyage", model: "voyage-3", remote },
+      { provider: "voyage", model: "voyage-3" },
+    ],
+    [
+      "an Ollama of their own",
+      { provider: "ollama", model: "bge-m3", remote: { baseUrl: "http://theirs:1" } },
+      { provider: "ollama", model: "bge-m3", remote: { baseUrl: "http://theirs:1" } },
+    ],
+    [
+      "another model on our service, which goes",
+      { provider: "ollama", model: "bge-m3", remote },
+      before.search,
+    ],
+  ])("in memory.search: %s", (_, search, expected) => {
+    expect(takenBack(SEARCH, change, { search })).toEqual({ search: expected });
+  });
+
+  it.each<[string, Json, Json]>([
+    [
+      "another address",
+      { provider: "ollama", model: "nomic-embed-text", url: "http://theirs:1" },
+      { provider: "ollama", model: "nomic-embed-text", url: "http://theirs:1" },
+    ],
+    ["nothing", { provider: "none" }, { provider: "none" }],
+    [
+      "another model on our service, which goes",
+      { provider: "ollama", model: "bge-m3", url: "http://a:1" },
+      { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY },
+    ],
+  ])("for helmdeck's facts: %s", (_, embeddings, expected) => {
+    const own = { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY };
+    const facts = { before: { embeddings: own }, sets: [OURS_OF_FACTS] };
+    expect(takenBack(FACTS, facts, { embeddings })).toEqual({ embeddings: expected });
+  });
+});
+
+describe("a key for one service", () => {
+  it("never stands beside the address of another, whatever was changed in between", () => {
+    const provider = fc.constantFrom("openai-compatible", "ollama", "voyage");
+    const address = fc.constantFrom("https://own", "http://a:1", "http://theirs:1");
+    const facts = fc.record<JsonObject>({ provider, url: address, model }, { requiredKeys: [] });
+    const remote = address.map<Json>((baseUrl) => ({ baseUrl }));
+    const search = fc.record<JsonObject>({ provider, model, remote }, { requiredKeys: [] });
+    const own = { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY };
+    const before = { search: { provider: "openai", remote: { baseUrl: "https://own", apiKey: KEY } } };
+    expect(JSON.stringify(withSetting(SEARCH, before, OURS))).not.toContain(KEY);
+    expect(JSON.stringify(withSetting(FACTS, { embeddings: own }, OURS_OF_FACTS))).not.toContain(KEY);
+    fc.assert(
+      fc.property(facts, search, (embeddings, search) => {
+        const change = { before: { embeddings: own }, sets: [OURS_OF_FACTS] };
+        const kept = takenBack(FACTS, change, { embeddings });
+        if (JSON.stringify(kept).includes(KEY)) expect(kept).toEqual(change.before);
+        const left = takenBack(SEARCH, { before, sets: [OURS] }, { search });
+        if (JSON.stringify(left).includes(KEY)) expect(left).toEqual(before);
+      }),
+    );
+  });
+});
+
+function inner({ inner }: Part, value: Json | undefined, key: string): Json | undefined {
+  return at(value, ...inner, key);
+}
+
+function entriesOf(value: Json): readonly (readonly [string, Json])[] {
+  return isObject(value) ? Object.entries(value) : [];
+}

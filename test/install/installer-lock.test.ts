@@ -1,0 +1,163 @@
+/** One installer at a time: a second one is told who is at work, and whoever is killed has let go. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { takeTurn, turnFile } from "../../install/installer-lock.ts";
+
+const RACERS = 4;
+
+let folder: string;
+let file: string;
+let started: ChildProcess[];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-turn-")));
+  file = turnFile(join(folder, "state", "install"));
+  started = [];
+});
+afterEach(() => {
+  for (const child of started) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("a turn", () => {
+  it("is one at a time, and says who has it", async () => {
+    const child = await holder();
+    expect(takeTurn(file)).toEqual({ isOurs: false, holder: child.pid });
+  });
+
+  it("stays taken while nothing refers to it any more", async () => {
+    const child = await holder(["--expose-gc"]);
+    expect(await answered(child, "collect")).toBe("collected");
+    expect(takeTurn(file)).toEqual({ isOurs: false, holder: child.pid });
+  });
+
+  it("is free again at once when its holder was killed, and when it ended", async () => {
+    const child = await holder();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const turn = takeTurn(file);
+    if (!turn.isOurs) throw new Error("a dead holder still has it");
+    turn.end();
+    expect(takeTurn(file)).toMatchObject({ isOurs: true });
+  });
+
+  it("goes to one of many that come at once", async () => {
+    const said = await Promise.all(Array.from({ length: RACERS }, () => saidBy(spawned(HOLDS))));
+    expect(said.filter((word) => word === "ours")).toEqual(["ours"]);
+    expect(said.filter((word) => word === "theirs")).toHaveLength(RACERS - 1);
+  });
+
+  it("is written where no other account may look", () => {
+    const before = process.umask(0o000);
+    try {
+      takeTurn(file);
+    } finally {
+      process.umask(before);
+    }
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(file, "..")).mode & 0o777).toBe(0o700);
+  });
+
+  it("is refused with a reason where the file is something else", () => {
+    mkdirSync(join(folder, "state"));
+    writeFileSync(file, "this is no lock, and longer than a header of it would be\n".repeat(20));
+    expect(() => takeTurn(file)).toThrow(/install\.lock cannot be used.*move the file away/);
+  });
+});
+
+describe("install.sh beside another one", () => {
+  it("says so, changes nothing and ends with 2; a dry run is no trouble to anybody", async () => {
+    const first = spawned(INSTALLS, ["--no-embeddings", "--yes"]);
+    const firstEnd = ended(first);
+    await untilThere(join(folder, "waiting"));
+    const second = await ended(spawned(INSTALLS, ["--no-embeddings", "--yes", "--json"]));
+    expect(second.code).toBe(2);
+    expect(JSON.parse(second.text)).toMatchObject({
+      exitCode: 2,
+      steps: [],
+      missing: [{ what: "turn", message: expect.stringContaining(`process ${first.pid}`) }],
+    });
+    const dry = ended(spawned(INSTALLS, ["--no-embeddings", "--dry-run", "--json"]));
+    writeFileSync(join(folder, "go-on"), "");
+    expect(JSON.parse((await dry).text).missing).toMatchObject([{ what: "openclaw" }]);
+    expect((await firstEnd).text).toContain("OpenClaw is not on this machine");
+  });
+
+  it("ends with 2 and the reason where the lock cannot be made", async () => {
+    writeFileSync(join(folder, "xdg"), "a file where a folder should be");
+    const { code, text } = await ended(spawned(INSTALLS, ["--no-embeddings", "--yes", "--json"]));
+    expect(code).toBe(2);
+    expect(JSON.parse(text).error).toMatch(/install\.lock cannot be used/);
+  });
+});
+
+const module = (name: string) => JSON.stringify(join(import.meta.dirname, "..", "..", "install", name));
+const HOLDS = `
+  import { takeTurn } from ${module("installer-lock.ts")};
+  const turn = takeTurn(process.env.TURN);
+  console.log(turn.isOurs ? "ours" : "theirs");
+  if (!turn.isOurs) process.exit();
+  process.stdin.on("data", () => {
+    gc();
+    setTimeout(() => (gc(), console.log("collected")), 10);
+  });
+`;
+const INSTALLS = `
+  import { install } from ${module("installer.ts")};
+  process.exitCode = await install(process.argv.slice(1), process.env.ROOT);
+`;
+
+async function holder(flags: readonly string[] = []): Promise<ChildProcess> {
+  const child = spawned(HOLDS, [], flags);
+  expect(await saidBy(child)).toBe("ours");
+  return child;
+}
+
+/** In a home of its own, with a package of one file and an `openclaw` that waits to be told to go on, and then fails. */
+function spawned(program: string, args: readonly string[] = [], flags: readonly string[] = []): ChildProcess {
+  const bin = join(folder, "bin");
+  if (!existsSync(bin)) {
+    mkdirSync(bin);
+    const waits = `touch "${folder}/waiting"; while [ ! -e "${folder}/go-on" ]; do sleep 0.05; done; exit 1`;
+    writeFileSync(join(bin, "openclaw"), `#!/bin/sh\n${waits}\n`, { mode: 0o755 });
+    writeFileSync(join(bin, "docker"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    mkdirSync(join(folder, "dist", "plugin"), { recursive: true });
+    writeFileSync(join(folder, "dist", "plugin", "openclaw.plugin.json"), "{}");
+  }
+  const env = {
+    PATH: `${bin}:/usr/bin:/bin`,
+    ...{ HOME: folder, XDG_STATE_HOME: join(folder, "xdg"), TURN: file, ROOT: folder },
+  };
+  const child = spawn(process.execPath, [...flags, "--input-type=module", "-e", program, "--", ...args], {
+    env,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  started.push(child);
+  return child;
+}
+
+async function answered(child: ChildProcess, question: string): Promise<string> {
+  child.stdin?.write(question);
+  return saidBy(child);
+}
+
+async function saidBy(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error("no standard output");
+  const [chunk] = await once(child.stdout, "data");
+  return String(chunk).trim();
+}
+
+async function ended(child: ChildProcess): Promise<{ readonly code: number | null; readonly text: string }> {
+  let text = "";
+  for await (const chunk of child.stdout ?? []) text += String(chunk);
+  if (child.exitCode === null) await once(child, "exit");
+  return { code: child.exitCode, text };
+}
+
+async function untilThere(name: string): Promise<void> {
+  await expect.poll(() => existsSync(name)).toBe(true);
+}

@@ -1,0 +1,170 @@
+/** The gateway of the proof: there while it is needed, with a token of its own, and gone afterwards whatever ends the installer. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Docker } from "../../install/docker-commands.ts";
+import { OpenClaw } from "../../install/openclaw-commands.ts";
+import { makeRun } from "../../install/run-command.ts";
+import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
+
+/** Listens as a gateway does, has a child as a gateway has, and takes a moment to let go. */
+const PROGRAM = `#!/bin/sh
+if [ "$1" = --version ]; then echo "OpenClaw 2026.9.6"; exit 0; fi
+if [ "$1" = token ]; then echo "$OPENCLAW_GATEWAY_TOKEN"; exit 0; fi
+echo "$@" > "$SEEN/arguments"
+if [ "$DIES" = at-once ]; then
+  echo "WARNING - a banner that says nothing"
+  echo "Doctor could not enter maintenance. another OpenClaw process owns gateway-lifecycle" >&2
+  echo "[gateway] requires state migration. Stop the service" >&2
+  exit 78
+fi
+exec "${process.execPath}" -e '
+  const { spawn } = require("node:child_process");
+  const fs = require("node:fs");
+  const child = spawn("sleep", ["1000"]);
+  fs.writeFileSync(process.env.SEEN + "/pids", process.pid + " " + child.pid);
+  const server = require("node:http").createServer((_, response) => response.end("ok"));
+  server.listen(Number(process.env.OPENCLAW_GATEWAY_PORT), "127.0.0.1");
+  process.once("SIGTERM", () => setTimeout(() => {
+    fs.writeFileSync(process.env.SEEN + "/let-go", "");
+    process.exit(0);
+  }, 300));
+  const dies = setInterval(() => {
+    if (!fs.existsSync(process.env.SEEN + "/die")) return;
+    console.error("FATAL ERROR: the heap is full");
+    child.kill();
+    process.exit(134);
+  }, 20);
+'
+`;
+
+let folder: string;
+let env: Record<string, string>;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-proof-")));
+  writeFileSync(join(folder, "openclaw"), PROGRAM, { mode: 0o755 });
+  env = { PATH: `${folder}:${process.env.PATH}`, SEEN: folder, HOME: folder, TMPDIR: folder };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the gateway of the proof", () => {
+  it("is asked with its own token, lets go, and is gone with all it started", async () => {
+    const token = await withGateway(await openclaw(), world(), async (gateway) => {
+      expect(pids().every(isAlive)).toBe(true);
+      return (await gateway.must("say its token", ["token"])).trim();
+    });
+    expect(token).toMatch(/^[\da-f]{48}$/);
+    expect(seen("arguments")).not.toContain(token);
+    expect(seen("arguments")).toContain("--bind loopback");
+    expect(existsSync(join(folder, "let-go"))).toBe(true);
+    expect(pids().some(isAlive)).toBe(false);
+  });
+
+  it("is gone after a failure, too", async () => {
+    const failing = withGateway(await openclaw(), world(), async () => {
+      throw new Error("not proved");
+    });
+    await expect(failing).rejects.toThrow("not proved");
+    expect(pids().some(isAlive)).toBe(false);
+  });
+
+  it("that ends at once is not waited for, and its own reason is told, with what to set", async () => {
+    env = { ...env, DIES: "at-once" };
+    let pauses = 0;
+    const counted = async (ms: number) => {
+      pauses += 1;
+      await pause(ms);
+    };
+    const proving = withGateway(await openclaw(), { env, pause: counted }, () =>
+      Promise.reject(new Error("it was never ready")),
+    );
+    await expect(proving).rejects.toThrow(
+      /ended by itself \(78\): Doctor could not enter maintenance\. another OpenClaw process owns gateway-lifecycle .*OPENCLAW_GATEWAY_PORT/,
+    );
+    // Three minutes would be nine hundred looks.
+    expect(pauses).toBeLessThan(450);
+    expect(foldersOfProofs()).toEqual([]);
+  });
+
+  it("that ends in the middle ends every wait with its reason", async () => {
+    const proving = withGateway(await openclaw(), world(), async (_, watchedPause) => {
+      writeFileSync(join(folder, "die"), "");
+      await watchedPause(600_000);
+    });
+    await expect(proving).rejects.toThrow("ended by itself (134): FATAL ERROR: the heap is full");
+    expect(pids().some(isAlive)).toBe(false);
+  });
+
+  it("is gone soon after the installer was killed", async () => {
+    const installer = spawn(process.execPath, ["--input-type=module", "-e", KILLED], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(installer.stdout, "data");
+    installer.kill("SIGKILL");
+    await once(installer, "exit");
+    while (pids().some(isAlive)) await pause(20);
+    expect(existsSync(join(folder, "let-go"))).toBe(true);
+    await expect.poll(foldersOfProofs).toEqual([]);
+  });
+});
+
+const module = (name: string) => JSON.stringify(join(import.meta.dirname, "..", "..", "install", name));
+/** An installer that is in the middle of its proof. */
+const KILLED = `
+  import { withGateway } from ${module("smoke-test/smoke-test-gateway.ts")};
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  await withGateway({ withEnv: () => ({}) }, { env: process.env, pause }, () => {
+    console.log("ready");
+    return new Promise(() => setInterval(() => {}, 1_000));
+  });
+`;
+
+async function openclaw(): Promise<OpenClaw> {
+  const run = makeRun(env);
+  const found = await OpenClaw.find(
+    { kind: "host" },
+    { run, docker: new Docker(run, folder), homeDir: folder },
+  );
+  if (found === undefined) throw new Error("the program was not found");
+  return found;
+}
+
+const world = () => ({
+  env,
+  pause: async (ms: number) => {
+    await pause(ms);
+  },
+});
+const seen = (name: string) => readFileSync(join(folder, name), "utf8");
+/** The watcher's own folders. */
+const foldersOfProofs = () => readdirSync(folder).filter((name) => name.startsWith("helmdeck-proof-"));
+const pids = () => seen("pids").split(" ").map(Number);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(stateOf(pid));
+  } catch {
+    return false;
+  }
+}
+
+/** What is dead and not yet collected by its parent is gone; where there is no /proc, that is not told apart. */
+function stateOf(pid: number): string {
+  const file = `/proc/${pid}/status`;
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}

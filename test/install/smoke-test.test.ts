@@ -1,0 +1,261 @@
+/** The proof, against a gateway that is played: what it asks, what it waits for, why it says that something is not proved. */
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type EmbeddingSettings, nodeSqliteDriver, openMemory } from "../../app/index.ts";
+import { Docker } from "../../install/docker-commands.ts";
+import { execute } from "../../install/execute.ts";
+import { Journal } from "../../install/journal.ts";
+import { OpenClaw } from "../../install/openclaw-commands.ts";
+import type { Json, JsonObject } from "../../install/openclaw-json.ts";
+import { JsonReporter } from "../../install/report.ts";
+import type { Run } from "../../install/run-command.ts";
+import { MARKER, QUESTIONS } from "../../install/smoke-test/marker.ts";
+import type { Step } from "../../install/steps/step-kinds.ts";
+import { termOf } from "../../recall/analysis/english.ts";
+import { synonymsOf } from "../../recall/lexical/synonyms.ts";
+import { startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+
+type ProveStep = Extract<Step, { kind: "prove" }>;
+
+const SERVICE = { provider: "ollama", url: "http://127.0.0.1:11434", model: "nomic-embed-text" } as const;
+const PROVE: ProveStep = {
+  kind: "prove",
+  embeddings: undefined,
+  facts: SERVICE,
+  gateway: "running",
+  memory: undefined,
+};
+const EMBEDS = { ...SERVICE, model: "nomic-embed-text:latest", state: "idle", embedded: 1, waiting: 0 };
+
+let folder: string;
+/** What the gateway says of its memory, one after the other; the last one stays. */
+let statuses: Json[];
+/** Whether a question finds the marker. */
+let finds: (query: string) => boolean;
+let asked: string[];
+let stored: JsonObject | undefined;
+let forgotten: string[];
+let clockMs: number;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-proving-")));
+  statuses = [{ embeddings: EMBEDS }];
+  finds = () => true;
+  asked = [];
+  stored = undefined;
+  forgotten = [];
+  clockMs = 0;
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the proof", () => {
+  it("finds a fact by its own words and by other words, says so, and forgets it", async () => {
+    const { exitCode, steps } = await proved(PROVE);
+    expect(steps[0]?.error).toBeUndefined();
+    expect(exitCode).toBe(0);
+    expect(steps[0]?.remark).toMatch(/finds a stored fact by its own words, and by other words \(.+\)$/);
+    expect(forgotten).toEqual(["key:install.sh/proof"]);
+  });
+
+  it("asks first by the fact's words, then without one, nor a stem or kin of one", async () => {
+    await proved(PROVE);
+    const [own = "", other = ""] = asked;
+    const fact = termsOf(`${stored?.key} ${stored?.value}`);
+    const meant = (term: string) => [term, ...synonymsOf(term).keys()];
+    expect(termsOf(own).every((term) => fact.includes(term))).toBe(true);
+    expect(
+      termsOf(other)
+        .flatMap(meant)
+        .filter((term) => fact.includes(term)),
+    ).toEqual([]);
+    expect(fact.flatMap(meant).filter((term) => termsOf(other).includes(term))).toEqual([]);
+  });
+
+  it("asks what a memory without embeddings cannot answer, and one with them can", async () => {
+    const service = await startStandInOllama({ models: [SERVICE.model] });
+    try {
+      expect(await foundIn({ provider: "none" })).toEqual({ own: true, other: false });
+      const embeddings = { ...SERVICE, url: service.address };
+      expect(await foundIn(embeddings)).toEqual({ own: true, other: true });
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("without embeddings asks by the fact's own words alone, and asks nobody about embeddings", async () => {
+    statuses = [];
+    const { exitCode, steps } = await proved({ ...PROVE, facts: undefined });
+    expect(exitCode).toBe(0);
+    expect(asked).toHaveLength(1);
+    expect(steps[0]?.remark).not.toContain("other words");
+  });
+
+  it("waits while the gateway still has its former settings, and while entries are embedded", async () => {
+    const working = (embedded: number) => ({
+      embeddings: { ...EMBEDS, state: "working", embedded, waiting: 9 - embedded },
+    });
+    statuses = [
+      { embeddings: { provider: "none" } },
+      { embeddings: EMBEDS },
+      ...[3, 6, 8].map(working),
+      { embeddings: { ...EMBEDS, embedded: 9 } },
+    ];
+    finds = (query) => query === asked[0] || statuses.length === 1;
+    expect((await proved(PROVE)).exitCode).toBe(0);
+  });
+});
+
+describe("what is not proved ends with 5, says why, and leaves no marker", () => {
+  it.each<[string, Json, RegExp]>([
+    ["no service", { embeddings: { provider: "none" } }, /the gateway runs without embeddings.*Restart/],
+    [
+      "another service",
+      { embeddings: { ...EMBEDS, url: "http://127.0.0.1:9" } },
+      /uses nomic-embed-text:latest on http:\/\/127\.0\.0\.1:9.*Restart/,
+    ],
+    ["another model", { embeddings: { ...EMBEDS, model: "bge-m3:latest" } }, /uses bge-m3:latest/],
+    [
+      "a setting that it cannot use",
+      { embeddings: { provider: "unusable", problem: "embeddings.apiKey could not be read." } },
+      /apiKey could not be read\. Restart/,
+    ],
+    ["memory that is off", { state: "failed", error: { message: "The key is wrong." } }, /The key is wrong/],
+    ["no answer", null, /does not say/],
+  ])("the gateway has %s", async (_, status, reason) => {
+    statuses = [status];
+    await expectNotProved(reason);
+    expect(stored).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, RegExp]>([
+    ["the service fails", { failure: "connection refused" }, /no embeddings from .*\(connection refused\)/],
+    ["it stands still", { state: "working", waiting: 7 }, /of 8 entries 7 are not embedded yet/],
+    ["the model sees nothing in it", {}, /nomic-embed-text does not see.*--embedding-model/],
+  ])("%s", async (_, status, reason) => {
+    statuses = [{ embeddings: { ...EMBEDS, ...status } }];
+    finds = (query) => query === asked[0];
+    await expectNotProved(reason);
+    expect(clockMs).toBeLessThan(120_000);
+    expect(forgotten).toHaveLength(1);
+  });
+
+  it("embedding goes on and on", async () => {
+    statuses = Array.from({ length: 5_000 }, (_, embedded) => ({
+      embeddings: { ...EMBEDS, state: "working", embedded, waiting: 5_000 },
+    }));
+    statuses = [{ embeddings: EMBEDS }, ...statuses];
+    finds = (query) => query === asked[0];
+    await expectNotProved(/5000 are not embedded yet/);
+    expect(clockMs).toBeLessThan(700_000);
+  });
+
+  it("words do not find it", async () => {
+    finds = () => false;
+    await expectNotProved(/did not find a stored fact by its own words/);
+    expect(forgotten).toHaveLength(1);
+  });
+});
+
+describe("a marker that the gateway cannot forget", () => {
+  it("is told, and no memory is made to forget it in", async () => {
+    const place = { databasePath: join(folder, "memory.sqlite"), keyPath: join(folder, "memory.key") };
+    forgotten = ["fails"];
+    const { exitCode, warnings } = await proved({ ...PROVE, memory: place });
+    expect(exitCode).toBe(0);
+    expect(warnings.join()).toContain("expires within an hour");
+    expect(existsSync(place.databasePath) || existsSync(place.keyPath)).toBe(false);
+  });
+});
+
+/** By the real memory, in which the marker is alone. */
+async function foundIn(embeddings: EmbeddingSettings): Promise<{ own: boolean; other: boolean }> {
+  const place = join(folder, embeddings.provider);
+  const memory = await openMemory({
+    ...{ databasePath: join(place, "memory.sqlite"), keyPath: join(place, "key"), env: {} },
+    ...{ driver: nodeSqliteDriver, sweepEveryMs: 0, embeddings },
+  });
+  try {
+    await memory.storeFact("main", MARKER);
+    const asks = async (query: string) => (await memory.search("main", { query })).results.length > 0;
+    const own = await asks(QUESTIONS.inItsWords);
+    const isEmbedded = async () => {
+      const { embeddings: status } = await memory.status("main");
+      return status === undefined || !("embedded" in status) || status.embedded > 0;
+    };
+    while (!(await isEmbedded())) await new Promise(setImmediate);
+    return { own, other: await asks(QUESTIONS.inOtherWords) };
+  } finally {
+    await memory.close();
+  }
+}
+
+function termsOf(text: string): readonly string[] {
+  return (text.toLowerCase().match(/[a-z]+/g) ?? []).map(termOf);
+}
+
+async function expectNotProved(reason: RegExp): Promise<void> {
+  const { exitCode, steps } = await proved(PROVE);
+  expect(steps[0]?.error).toMatch(reason);
+  expect(steps[0]?.error).toContain("install.sh --verify");
+  expect(exitCode).toBe(5);
+}
+
+async function proved(step: ProveStep) {
+  const docker = new Docker(gateway, folder);
+  const openclaw = await OpenClaw.find({ kind: "host" }, { run: gateway, docker, homeDir: folder });
+  const world = {
+    ...{ env: {}, homeDir: folder, root: folder, run: gateway, docker },
+    journal: await Journal.read(join(folder, "journal")),
+    sidecarAt: () => {
+      throw new Error("the proof asks the gateway alone");
+    },
+    pause: async (ms: number) => {
+      clockMs += ms;
+    },
+    now: () => clockMs,
+  };
+  let text = "";
+  const reporter = new JsonReporter({ write: (more) => (text += more) });
+  const outcome = await execute([step], world, openclaw, reporter);
+  reporter.end({ plan: undefined, ...outcome, isDryRun: false });
+  return { ...outcome, warnings: (JSON.parse(text) as { warnings: readonly string[] }).warnings };
+}
+
+/** `openclaw --version` and `openclaw gateway call …`. */
+const gateway: Run = async (_, args) => {
+  const [first, , method] = args;
+  if (first === "--version") return { exitCode: 0, stdout: "OpenClaw 2026.9.6", stderr: "" };
+  const answer = method === "tools.invoke" ? toolAnswer(args[4] ?? "") : nextStatus();
+  const exitCode = answer === null ? 1 : 0;
+  return {
+    exitCode,
+    stdout: answer === null ? "" : `a word before\n${JSON.stringify(answer)}\n`,
+    stderr: "",
+  };
+};
+
+function nextStatus(): Json {
+  const [status = null] = statuses;
+  if (statuses.length > 1) statuses = statuses.slice(1);
+  return status;
+}
+
+function toolAnswer(params: string): Json {
+  const { name, args } = JSON.parse(params) as { name: string; args: Record<string, string> };
+  const path = "helmdeck/user_facts/install.sh/proof.md";
+  const done = (details: JsonObject) => ({ ok: true, output: { details } });
+  if (name === "helmdeck__memory_store") {
+    stored = args;
+    return done({ path });
+  }
+  if (name === "helmdeck__memory_forget") {
+    if (forgotten[0] === "fails") return { ok: false, error: { message: "gone" } };
+    forgotten.push(args.scope ?? "");
+    return done({});
+  }
+  asked.push(args.query ?? "");
+  const hit = { path, snippet: "…", score: 0.5 };
+  return done({ results: finds(args.query ?? "") ? [{ path: "MEMORY.md" }, hit] : [{ path: "MEMORY.md" }] });
+}

@@ -1,0 +1,136 @@
+/** What may be registered as a pack, and what an engine says of its packs. */
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { definePack, type Pack } from "../../../packs/index.ts";
+import { openPackRig } from "./rig.ts";
+
+const sound: Pack = {
+  name: "sound.pack",
+  version: "1.0.0",
+  description: "Answers nothing.",
+  input: z.object({}),
+  output: z.object({}),
+  run: async () => ({}),
+};
+
+describe("registration refuses", () => {
+  const LONG = "a".repeat(65);
+  test.each<readonly [string, Record<string, unknown>, string]>([
+    ...[
+      "",
+      "Upper",
+      "a.",
+      ".a",
+      "a..b",
+      "a__b",
+      "a-b",
+      "1a",
+      "a b",
+      "a\n",
+      "ä",
+      LONG,
+      "a_",
+      undefined,
+      7,
+    ].map((name) => [`the name ${JSON.stringify(name)}`, { name }, "name"] as const),
+    ...[
+      "",
+      "1",
+      "1.0",
+      "v1.0.0",
+      "01.0.0",
+      "1.0.0-01",
+      "1.0.0-",
+      "1.0.0+",
+      "1.0.0 ",
+      "latest",
+      undefined,
+    ].map((version) => [`the version ${JSON.stringify(version)}`, { version }, "version"] as const),
+    ["no description", { description: " " }, "description"],
+    ["an endless description", { description: "a".repeat(1_025) }, "description"],
+    ["an input that is no schema", { input: {} }, "input"],
+    ["no output schema", { output: undefined }, "output"],
+    ["no handler", { run: undefined }, "run"],
+    ["a deadline of nothing", { deadlineMs: 0 }, "deadlineMs"],
+    ["half a millisecond", { deadlineMs: 0.5 }, "deadlineMs"],
+    ["a deadline beyond a day", { deadlineMs: 86_400_001 }, "deadlineMs"],
+    ["a cache without an end", { memory: { cache: true } }, "memory.ttlSeconds"],
+    ...[0, -1, 1.5, 31_536_001, Number.NaN, Number.POSITIVE_INFINITY, "60"].map(
+      (ttlSeconds) =>
+        [
+          `a cache for ${ttlSeconds} seconds`,
+          { memory: { cache: true, ttlSeconds } },
+          "memory.ttlSeconds",
+        ] as const,
+    ),
+    [
+      "a cache with credentials",
+      { memory: { cache: true, ttlSeconds: 60 }, credentials: true },
+      "memory.cache",
+    ],
+    ["a cache with a session", { memory: { cache: true, ttlSeconds: 60 }, session: true }, "memory.cache"],
+    [
+      "a cache with processes",
+      { memory: { cache: true, ttlSeconds: 60 }, startsProcess: true },
+      "memory.cache",
+    ],
+    ["a reserved category", { memory: { category: "pack_history" } }, "category"],
+    ["an odd category", { memory: { category: "Big Words" } }, "category"],
+  ])("%s", async (_, change, field) => {
+    const refused = { code: "invalid_input", details: { field } };
+    const pack = { ...sound, ...change } as Pack; // as one written without types would be
+    expect(() => definePack(pack)).toThrow(expect.objectContaining(refused));
+    await expect(openPackRig([pack])).rejects.toMatchObject(refused);
+  });
+
+  test("two packs of one name", async () => {
+    await expect(openPackRig([sound, { ...sound, version: "2.0.0" }])).rejects.toThrow(
+      "name of pack sound.pack is taken by another pack",
+    );
+  });
+
+  test("what no client could be told of", async () => {
+    await expect(openPackRig([{ ...sound, output: z.object({ at: z.date() }) }])).rejects.toMatchObject({
+      code: "invalid_input",
+      details: { field: "output" },
+    });
+  });
+});
+
+test.each(["a", "a1.b_c.d2", "github.list_issues", "a".repeat(64)])("the name %s is fine", (name) => {
+  expect(definePack({ ...sound, name }).name).toBe(name);
+});
+
+test.each(["0.0.0", "1.0.0-rc.1", "1.0.0-0a.b-c+build.007", "10.20.30"])(
+  "the version %s is fine",
+  (version) => {
+    expect(definePack({ ...sound, version }).version).toBe(version);
+  },
+);
+
+test("clients are told of each pack, in order of name, what they may send and what they get", async () => {
+  const later = definePack({
+    ...sound,
+    name: "later",
+    startsProcess: true,
+    effects: { readOnly: true },
+    input: z.object({ size: z.number().default(3) }),
+    output: z.object({ size: z.number() }),
+    run: async (_, { size }) => ({ size }),
+  });
+  const early = { ...sound, name: "early", memory: { cache: true, ttlSeconds: 60 } };
+  const { engine } = await openPackRig([later, early]);
+  expect(engine.list()).toMatchObject([
+    { name: "early", cached: true, startsProcess: false },
+    {
+      name: "later",
+      version: "1.0.0",
+      cached: false,
+      startsProcess: true,
+      effects: { readOnly: true },
+      inputSchema: { type: "object", properties: { size: { type: "number", default: 3 } } },
+      outputSchema: { type: "object", required: ["size"] },
+    },
+  ]);
+  expect(engine.list()[1]?.inputSchema).not.toHaveProperty("required");
+});

@@ -1,0 +1,322 @@
+/** What a caller gets from a run, and what the audit says of it, however it ends. */
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { HelmdeckError } from "../../../engine/index.ts";
+import { definePack, type Pack } from "../../../packs/index.ts";
+import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
+
+const greet = definePack({
+  name: "greet",
+  version: "1.2.0",
+  description: "Greets.",
+  input: z.object({ who: z.string().min(1), title: z.string().optional(), loud: z.boolean().default(false) }),
+  output: z.object({ text: z.string() }),
+  run: async (_, { who, loud }) => ({ text: loud ? `HELLO ${who}` : `hello ${who}` }),
+});
+
+/** A pack that does what the test says. */
+function packThat(run: Pack["run"], more: Partial<Pack> = {}): Pack {
+  return {
+    name: "probe",
+    version: "1.0.0",
+    description: "A probe.",
+    input: z.unknown(),
+    output: z.unknown(),
+    run,
+    ...more,
+  };
+}
+
+test("a run answers with the output, and leaves a row with its time in milliseconds and what can be learnt", async () => {
+  const { engine, rows } = await openPackRig([greet]);
+  const run = await engine.run(ask("greet", { who: "Ben", title: "Dr", secret: "s3cret" }));
+  expect(run).toEqual({
+    pack: "greet",
+    version: "1.2.0",
+    output: { text: "hello Ben" },
+    artifacts: [],
+    durationMs: 0,
+    cached: false,
+  });
+  expect(await rows()).toEqual([
+    {
+      pack: "greet",
+      version: "1.2.0",
+      outcome: "ok",
+      at_unix: Date.parse("2026-11-20T12:00:00Z") / 1_000,
+      duration_ms: 0,
+      learn_inputs: { title: "Dr" },
+    },
+  ]);
+});
+
+test("fault 16: durations are milliseconds, and a failing back-end is not the caller's invalid_input", async () => {
+  const slow = packThat(async () => {
+    clock.pass(1_500);
+    return {};
+  });
+  const broken = packThat((ec) => Promise.resolve(ec.memory?.store("a", "b")), {
+    name: "broken",
+    memory: {},
+  });
+  const { engine, clock, rows } = await openPackRig([slow, broken], {}, (store) =>
+    overridden(store, {
+      put: async () => {
+        throw new HelmdeckError("store_full", "The disk is full.");
+      },
+    }),
+  );
+  expect((await engine.run(ask("probe"))).durationMs).toBe(1_500);
+  expect((await failureOf(engine.run(ask("broken")))).code).toBe("store_full");
+  expect(await rows()).toMatchObject([
+    { pack: "probe", outcome: "ok", duration_ms: 1_500 },
+    { pack: "broken", outcome: "store_full", duration_ms: 0 },
+  ]);
+});
+
+describe("the row of a run", () => {
+  const reject = (error: unknown) => async () => {
+    throw error;
+  };
+  test.each<readonly [string, Pack["run"], string]>([
+    ["that its pack gave up", reject(new HelmdeckError("pack_failed", "No such branch.")), "pack_failed"],
+    [
+      "that an upstream failed",
+      reject(new HelmdeckError("upstream_failed", "No answer.")),
+      "upstream_failed",
+    ],
+    ["that broke", reject(new TypeError("s3cret")), "internal"],
+    ["that threw a text", reject("s3cret"), "internal"],
+    ["that threw nothing at all", reject(undefined), "internal"],
+    ["that threw null", reject(null), "internal"],
+    [
+      "that threw before its first step",
+      () => {
+        throw new Error("s3cret");
+      },
+      "internal",
+    ],
+    ["whose answer is not as promised", async () => ({ text: 7 }), "invalid_output"],
+  ])("%s has the error's code as outcome, and the error none of its texts", async (_, run, code) => {
+    const { engine, rows } = await openPackRig([{ ...greet, run }]);
+    const error = await failureOf(engine.run(ask("greet", { who: "Ben" })));
+    expect(error.code).toBe(code);
+    expect(error.message).not.toContain("s3cret");
+    expect(await rows()).toMatchObject([{ pack: "greet", outcome: code }]);
+  });
+
+  test("names an input that the schema refuses by field and rule, without its value", async () => {
+    const { engine, rows } = await openPackRig([greet]);
+    const error = await failureOf(engine.run(ask("greet", { who: ["s3cret"] })));
+    expect(error).toMatchObject({ code: "invalid_input", details: { field: "who" } });
+    expect(error.message).toMatch(/^The input of greet was refused: who: /);
+    expect(JSON.stringify([error.message, error.details, error.cause])).not.toContain("s3cret");
+    expect((await failureOf(engine.run(ask("greet", {})))).message).toContain("who: is missing.");
+    expect(await rows()).toMatchObject([{ outcome: "invalid_input" }, { outcome: "invalid_input" }]);
+  });
+
+  test("holds the well-formed findings of the output, 50 at most, and nothing else of them", async () => {
+    const findings = Array.from({ length: 60 }, (_, i) => ({
+      code: `C${i}`,
+      severity: "low",
+      text: "s3cret",
+    }));
+    const output = {
+      findings: [{ code: "" }, "s3cret", null, { code: "A", severity: "b", file: "c" }, ...findings],
+    };
+    const { engine, rows } = await openPackRig([packThat(async () => output)]);
+    expect((await engine.run(ask("probe"))).output).toEqual(output);
+    const [row] = await rows();
+    expect(row?.findings).toHaveLength(50);
+    expect(row?.findings?.slice(0, 2)).toEqual([
+      { code: "A", severity: "b", file: "c" },
+      { code: "C0", severity: "low" },
+    ]);
+    expect(JSON.stringify(row)).not.toContain("s3cret");
+  });
+
+  test.each([["no list"], [{}], [undefined]])("has no findings where there is %j", async (findings) => {
+    const { engine, rows } = await openPackRig([packThat(async () => ({ findings }))]);
+    await engine.run(ask("probe"));
+    expect((await rows())[0]).not.toHaveProperty("findings");
+  });
+
+  test("is not written for a pack that asks for none", async () => {
+    const { engine, rows } = await openPackRig([{ ...greet, audit: false }]);
+    await engine.run(ask("greet", { who: "Ben" }));
+    await failureOf(engine.run(ask("greet", {})));
+    expect(await rows()).toEqual([]);
+  });
+
+  test("is the caller's own, and of the bare caller also within a session", async () => {
+    const inSession = packThat(async (ec) => ({ id: ec.session?.id }), { session: true });
+    const { engine, rows } = await openPackRig([inSession]);
+    await engine.run(ask("probe", {}, { caller: "ben" }));
+    expect(await rows()).toEqual([]);
+    expect(await rows("ben")).toHaveLength(1);
+  });
+
+  test("that cannot be kept is reported, and the run is answered all the same", async () => {
+    const recordRun = async () => {
+      throw new HelmdeckError("store_locked", "Locked.");
+    };
+    const { engine, lost } = await openPackRig([greet], { recordRun });
+    expect((await engine.run(ask("greet", { who: "Ben" }))).output).toEqual({ text: "hello Ben" });
+    expect((await failureOf(engine.run(ask("greet", {})))).code).toBe("invalid_input");
+    expect(lost.rows).toMatchObject([{ outcome: "ok" }, { outcome: "invalid_input" }]);
+  });
+});
+
+describe("refused before it begins:", () => {
+  test("a pack that there is not, which leaves no row", async () => {
+    const { engine, rows } = await openPackRig([greet]);
+    for (const name of ["", "Greet", "greet ", "constructor", "__proto__"]) {
+      expect((await failureOf(engine.run(ask(name)))).code).toBe("not_found");
+    }
+    expect(await rows()).toEqual([]);
+  });
+
+  test("a pack that starts processes, for a caller nobody vouches for; the attempt leaves a row", async () => {
+    let ran = false;
+    const starter = packThat(async () => (ran = true), { startsProcess: true, session: true });
+    const { engine, rows } = await openPackRig([starter]);
+    expect((await failureOf(engine.run(ask("probe", {}, { authenticated: false })))).code).toBe("forbidden");
+    expect(ran).toBe(false);
+    expect(await rows()).toMatchObject([{ outcome: "forbidden" }]);
+    expect((await engine.run(ask("probe"))).output).toBe(true);
+  });
+
+  test("a session for a pack that has none", async () => {
+    const { engine } = await openPackRig([greet]);
+    expect(await failureOf(engine.run(ask("greet", { who: "Ben" }, { sessionId: "s" })))).toMatchObject({
+      code: "invalid_input",
+      details: { field: "sessionId" },
+    });
+  });
+});
+
+describe("a session", () => {
+  const program = ["-e", "process.stdout.write(process.cwd())"];
+
+  test("is a folder to start processes in, which the next run of the same caller goes on in", async () => {
+    const pack = packThat(
+      async ({ session }) => ({ id: session?.id, out: await session?.run(process.execPath, program) }),
+      { session: true, startsProcess: true },
+    );
+    const { engine } = await openPackRig([pack]);
+    const first = await engine.run(ask("probe"));
+    const { id } = first.output as { id: string };
+    expect(first).toMatchObject({ sessionId: id, output: { out: { exitCode: 0 } } });
+    expect(await engine.run(ask("probe", {}, { sessionId: id }))).toMatchObject({ sessionId: id });
+    const foreign = ask("probe", {}, { sessionId: id, caller: "ben" });
+    expect((await failureOf(engine.run(foreign))).code).toBe("not_found");
+  });
+
+  test("starts no process for a pack that did not declare it, since anyone may run such a pack", async () => {
+    const pack = packThat(async ({ session }) => session?.run(process.execPath, program), { session: true });
+    const { engine } = await openPackRig([pack]);
+    expect((await failureOf(engine.run(ask("probe", {}, { authenticated: false })))).code).toBe("forbidden");
+  });
+
+  test("ends with the run, also with one that failed", async () => {
+    const released: string[] = [];
+    const pack = packThat(() => Promise.reject(new HelmdeckError("pack_failed", "No.")), { session: true });
+    const { another, sessions } = await openPackRig([]);
+    const watched = overridden(sessions, {
+      release: (session) => {
+        released.push(session.id);
+        return sessions.release(session);
+      },
+    });
+    await failureOf(another([pack], { sessions: watched }).run(ask("probe")));
+    expect(released).toHaveLength(1);
+  });
+});
+
+describe("artifacts", () => {
+  const file = { name: "a.txt", mediaType: "text/plain", content: Buffer.from("a") };
+
+  test("come with the answer, in the order they were put, also those the handler did not wait for", async () => {
+    const pack = packThat(async ({ artifacts }) => {
+      await artifacts.put(file);
+      void artifacts.put({ ...file, name: "b.txt" });
+      return {};
+    });
+    const { engine, artifacts } = await openPackRig([pack]);
+    const run = await engine.run(ask("probe"));
+    expect(run.artifacts.map(({ name }) => name)).toEqual(["a.txt", "b.txt"]);
+    expect(await artifacts.get(ANA, run.artifacts[0]?.id ?? "")).toMatchObject({ content: Buffer.from("a") });
+  });
+
+  test("of a run that came to nothing are taken back", async () => {
+    const put = gate<string>();
+    const pack = packThat(async ({ artifacts }) => {
+      put.open((await artifacts.put(file)).id);
+      throw new HelmdeckError("pack_failed", "No.");
+    });
+    const { engine, artifacts } = await openPackRig([pack]);
+    await failureOf(engine.run(ask("probe")));
+    expect(await artifacts.has(ANA, await put.opened)).toBe(false);
+  });
+
+  test("that the store refuses fail the handler that waits for them, and nothing else", async () => {
+    const pack = packThat(async ({ artifacts }) => {
+      await artifacts.put({ ...file, name: "../a" }).catch(() => {});
+      return {};
+    });
+    const { engine } = await openPackRig([pack]);
+    expect((await engine.run(ask("probe"))).artifacts).toEqual([]);
+  });
+});
+
+test("progress reaches the caller as numbers from 0 to 1 and harmless lines, and a broken listener hurts nobody", async () => {
+  const pack = packThat(async ({ progress }) => {
+    progress(-1);
+    progress(Number.NaN);
+    progress(0.5, "half\u001b[31m\nway");
+    progress(7, "x".repeat(1_000));
+    return {};
+  });
+  const { engine } = await openPackRig([pack]);
+  const seen: unknown[] = [];
+  await engine.run(ask("probe", {}, { onProgress: (...step) => seen.push(step) }));
+  expect(seen).toEqual([[0], [0.5, "half[U+001B][31m way"], [1, "x".repeat(200)]]);
+  const onProgress = () => {
+    throw new Error("gone");
+  };
+  expect((await engine.run(ask("probe", {}, { onProgress }))).output).toEqual({});
+});
+
+test("a handler gets the input as the schema makes it", async () => {
+  const { engine } = await openPackRig([packThat(async (_, input) => input, { input: greet.input })]);
+  expect((await engine.run(ask("probe", { who: "Ben", more: 1 }))).output).toEqual({
+    who: "Ben",
+    loud: false,
+  });
+});
+
+test("runs under way are bounded for each caller, also those that nobody waits for any more", async () => {
+  const held = gate();
+  const allBegun = gate();
+  let begun = 0;
+  const slow = packThat(async () => {
+    begun += 1;
+    if (begun === 4) allBegun.open();
+    await held.opened;
+    return {};
+  });
+  const { engine, rows } = await openPackRig([slow], { underWay: { perCaller: 2, total: 4 } });
+  const leaving = new AbortController();
+  const runOf = (caller: string, signal?: AbortSignal) =>
+    engine.run(ask("probe", {}, { caller, ...(signal && { signal }) }));
+  const left = ["ana", "ana", "ben", "ben"].map((caller) => failureOf(runOf(caller, leaving.signal)));
+  await allBegun.opened;
+  leaving.abort();
+  for (const failure of left) expect(await failure).toMatchObject({ code: "cancelled" });
+  expect(await failureOf(runOf("ana"))).toMatchObject({ code: "rate_limited" });
+  expect(await rows()).toHaveLength(2);
+  const others = runOf("cleo");
+  held.open();
+  expect(await others).toMatchObject({ output: {} });
+  expect(await runOf("ana")).toMatchObject({ output: {} });
+});

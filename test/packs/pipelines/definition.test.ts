@@ -1,0 +1,170 @@
+/** Pipeline definitions: everything wrong with one is found when it is loaded, with its place. */
+import { describe, expect, test } from "vitest";
+import { checkDefinition } from "../../../packs/pipelines/pipeline-definition.ts";
+
+const PACKS = new Set(["github.list_issues", "helmdeck.memory_store"]);
+const t = (expression: string) => `\${{ ${expression} }}`;
+
+const GOOD = {
+  id: "issues.digest",
+  description: "Counts issues.",
+  inputs: { repo: { description: "owner/name" }, label: { required: false }, most: { default: 5 } },
+  steps: [
+    { id: "list", pack: "github.list_issues", with: { repo: t("inputs.repo"), labels: [t("inputs.label")] } },
+    { id: "keep", pack: "helmdeck.memory_store", with: { value: `n: ${t("steps.list.output.count")}` } },
+  ],
+  output: { count: t("steps.list.output.count") },
+};
+
+function problemsOf(definition: unknown): readonly string[] {
+  const checked = checkDefinition(definition, PACKS);
+  return checked.ok ? [] : checked.problems.map(({ place, rule }) => `${place.join(".")}: ${rule}`);
+}
+
+test("a good definition is a pipeline; an input is required unless it says otherwise or has a default", () => {
+  const checked = checkDefinition(GOOD, PACKS);
+  expect(checked).toMatchObject({
+    ok: true,
+    pipeline: {
+      id: "issues.digest",
+      inputs: {
+        repo: { description: "owner/name", required: true },
+        label: { required: false },
+        most: { required: false, default: 5 },
+      },
+      steps: [{ id: "list" }, { id: "keep" }],
+      output: GOOD.output,
+    },
+  });
+});
+
+test("inputs, a step's with, and output may be left out", () => {
+  const least = { id: "p", description: "d", steps: [{ id: "s", pack: "github.list_issues" }] };
+  expect(checkDefinition(least, PACKS)).toEqual({
+    ok: true,
+    pipeline: {
+      id: "p",
+      description: "d",
+      inputs: {},
+      steps: [{ id: "s", pack: "github.list_issues", with: {} }],
+    },
+  });
+});
+
+const step = GOOD.steps[0];
+const steps = (...more: readonly object[]) => ({ ...GOOD, steps: more, output: undefined });
+
+const BAD: readonly (readonly [string, unknown, string])[] = [
+  ["nothing", null, ": must be of type object"],
+  ["a text", "id: x", ": must be of type object"],
+  ["a list", [GOOD], ": must be of type object"],
+  ["no id", { ...GOOD, id: undefined }, "id: is missing"],
+  ["an id of capitals", { ...GOOD, id: "Issues" }, "id: must be lower-case"],
+  ["an id that climbs", { ...GOOD, id: "../x" }, "id: must be lower-case"],
+  ["a long id", { ...GOOD, id: "x".repeat(65) }, "id: may have at most 64"],
+  ["no description", { ...GOOD, description: " " }, "description: must not be empty"],
+  [
+    "a description with a direction switch",
+    { ...GOOD, description: "a\u202eb" },
+    "description: must be one line",
+  ],
+  ["an unknown key", { ...GOOD, when: "always" }, "when: is not a field of it"],
+  ["an unknown key of a step", steps({ ...step, if: "x" }), "steps.0.if: is not a field of it"],
+  [
+    "an unknown key of an input",
+    { ...GOOD, inputs: { repo: { type: "string" } } },
+    "inputs.repo.type: is not a field",
+  ],
+  ["a strange input name", { ...GOOD, inputs: { "a b": {} } }, "inputs.a b: must be letters"],
+  ["an input that is no mapping", { ...GOOD, inputs: { repo: "x" } }, "inputs.repo: must be of type object"],
+  [
+    "a default that is never used",
+    { ...GOOD, inputs: { ...GOOD.inputs, repo: { required: true, default: "x" } } },
+    "inputs.repo.default: is never used",
+  ],
+  [
+    "33 inputs",
+    {
+      ...GOOD,
+      inputs: { ...Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`i${i}`, {}])), ...GOOD.inputs },
+    },
+    "inputs: may be at most 32",
+  ],
+  ["no steps", steps(), "steps: must have at least one step"],
+  [
+    "51 steps",
+    steps(...Array.from({ length: 51 }, (_, i) => ({ id: `s${i}`, pack: "github.list_issues" }))),
+    "steps: may have at most 50 steps",
+  ],
+  ["an unknown pack", steps({ id: "s", pack: "rm.rf" }), "steps.0.pack: names no pack"],
+  [
+    "a pack named like a member of objects",
+    steps({ id: "s", pack: "constructor" }),
+    "steps.0.pack: names no pack",
+  ],
+  ["one step id twice", steps({ ...step }, { ...step }), "steps.1.id: is taken by an earlier step"],
+  ["a step id with a dot", steps({ ...step, id: "a.b" }), "steps.0.id: must be lower-case"],
+  ["with as a list", steps({ ...step, with: [] }), "steps.0.with: must be of type record"],
+  [
+    "an undeclared input",
+    steps({ ...step, with: { x: [t("inputs.nope")] } }),
+    "steps.0.with.x.0: names inputs.nope, which is not among the inputs",
+  ],
+  [
+    "an input named like a member of objects",
+    steps({ ...step, with: { x: t("inputs.constructor") } }),
+    "steps.0.with.x: names inputs.constructor",
+  ],
+  [
+    "a step that comes later",
+    steps({ ...step, id: "a", with: { x: t("steps.b.output") } }, { ...step, id: "b" }),
+    "steps.0.with.x: names steps.b.output, and no earlier step has that id",
+  ],
+  [
+    "a step that names itself",
+    steps({ ...step, id: "a", with: { x: t("steps.a.output") } }),
+    "steps.0.with.x: names steps.a.output",
+  ],
+  [
+    "an unknown step in output",
+    { ...GOOD, output: t("steps.nope.output") },
+    "output: names steps.nope.output",
+  ],
+  [
+    "code in a template",
+    { ...GOOD, output: t("process.env") },
+    "output: holds a template that names neither",
+  ],
+  ["half a template", { ...GOOD, output: `\${{ inputs.repo` }, "output: holds a template that names neither"],
+  [
+    "an infinite number",
+    steps({ ...step, with: { n: Number.POSITIVE_INFINITY } }),
+    "steps.0.with.n: must be a finite",
+  ],
+  [
+    "a number that is none",
+    steps({ ...step, with: { n: [Number.NaN] } }),
+    "steps.0.with.n.0: must be a finite",
+  ],
+  ["a huge integer", steps({ ...step, with: { n: 10n } }), "steps.0.with.n: must be text, a number"],
+];
+
+describe("a definition with", () => {
+  test.each(BAD)("%s is refused, and where is said", (_, definition, problem) => {
+    expect(problemsOf(definition)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test("values nested too deeply is refused", () => {
+    let deep: unknown = "x";
+    for (let i = 0; i < 10_000; i++) deep = [deep];
+    expect(problemsOf(steps({ ...step, with: { deep } }))).toEqual([
+      expect.stringMatching(/nested more than 16 deep$/),
+    ]);
+  });
+
+  test("several faults has them all told", () => {
+    expect(
+      problemsOf(steps({ id: "s", pack: "a", with: { x: t("inputs.b") } }, { id: "s", pack: "c" })),
+    ).toHaveLength(4);
+  });
+});

@@ -1,0 +1,203 @@
+/** Pipeline files: those that ship, those of the operator, and those that are refused with file and line. */
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { loadPipelines } from "../../../packs/pipelines/load-pipelines.ts";
+import { parsePipeline } from "../../../packs/pipelines/parse-pipeline.ts";
+import { shippedPipelineFiles } from "../../../packs/pipelines/shipped/shipped-pipelines.ts";
+import { tempFolder } from "../../app/fixtures/memories.ts";
+
+const PACKS = new Set(["github.list_issues", "helmdeck.memory_store"]);
+
+const HEAD = "id: mine\ndescription: Mine.\n";
+const STEPS = "steps:\n  - id: a\n    pack: github.list_issues\n";
+const GOOD = HEAD + STEPS;
+
+const parse = (yaml: string) => parsePipeline(yaml, "mine.yaml", PACKS);
+
+function refusalOf(yaml: string): { readonly message: string; readonly line: unknown } {
+  try {
+    parse(yaml);
+  } catch (error) {
+    expect(error).toMatchObject({ name: "HelmdeckError", code: "invalid_input" });
+    const { message, details } = error as { message: string; details: { line: unknown } }; // as just seen
+    return { message, line: details.line };
+  }
+  throw new Error("was not refused");
+}
+
+describe("a pipeline file", () => {
+  test("is read with comments, folded texts and every kind of value", () => {
+    const yaml = `# mine
+id: mine
+description: >-
+  Two
+  lines.
+steps:
+  - id: a
+    pack: github.list_issues
+    with: { n: 3, f: 1.5, yes: true, none: null, list: [a, "b"], text: "\\u00e9", no: no }
+`;
+    const pipeline = parse(yaml);
+    const given = { n: 3, f: 1.5, yes: true, none: null, list: ["a", "b"], text: "é", no: "no" };
+    expect(pipeline.description).toBe("Two lines.");
+    expect(pipeline.steps.map((step) => step.with)).toEqual([given]);
+  });
+
+  const BAD: readonly (readonly [string, string, number, string])[] = [
+    ["an unknown key", `${GOOD}when: always\n`, 6, "mine.yaml:6: when is not a field of it"],
+    ["an unknown key of a step", `${GOOD}    if: x\n`, 6, "mine.yaml:6: steps.0.if is not a field of it"],
+    ["an unknown pack", `${GOOD}  - id: b\n    pack: rm.rf\n`, 7, "mine.yaml:7: steps.1.pack names no pack"],
+    ["a step id twice", `${GOOD}  - id: a\n    pack: github.list_issues\n`, 6, "steps.1.id is taken"],
+    [
+      "a later step named",
+      `${GOOD}    with:\n      x: 1\n      y: \${{ steps.b.output }}\n`,
+      8,
+      "mine.yaml:8: steps.0.with.y names steps.b.output, and no earlier step has that id",
+    ],
+    ["an undeclared input", `${GOOD}output:\n  x: \${{ inputs.no }}\n`, 7, "output.x names inputs.no"],
+    ["no id", `description: d\n${STEPS}`, 1, "mine.yaml:1: id is missing"],
+    ["nothing in it", "", 1, "mine.yaml:1: the file must be of type object"],
+    ["only a text", "hello", 1, "the file must be of type object"],
+    ["a key twice", `${GOOD}id: other\n`, 6, "mine.yaml:6: is no such YAML"],
+    ["a second document", `${GOOD}---\nid: other\n`, 6, "is no such YAML"],
+    ["a tag of its own", `${GOOD}output: !run "rm -rf"\n`, 6, "is no such YAML"],
+    ["a tag that YAML knows", `${GOOD}output: [!!binary aGk=]\n`, 6, "mine.yaml:6: has a tag (!…)"],
+    ["a tag on a list", `${GOOD}output: !!seq [1]\n`, 6, "has a tag"],
+    ["an alias to nothing", `${GOOD}output: *nothing\n`, 6, "has the alias *nothing"],
+    [
+      "an alias",
+      `${GOOD}output: [&a 1, *a]\n`,
+      6,
+      "mine.yaml:6: has the alias *a; write out what it stands for",
+    ],
+    ["a bad indentation", `${HEAD}steps:\n - id: a\n   pack: x\n  bad: y\n`, 6, "is no such YAML"],
+    ["an open bracket", `${GOOD}output: [a\n`, 7, "is no such YAML"],
+    [
+      "a template in braces",
+      `${GOOD}output: { x: \${{ inputs.a }} }\n`,
+      6,
+      "inside { } or [ ] a template needs quotes",
+    ],
+    ["a tab for indentation", `${HEAD}steps:\n\t- id: a\n`, 4, "is no such YAML"],
+    ["a list for a key", `${GOOD}output:\n  ? [a]\n  : b\n`, 7, "is no such YAML"],
+    ["a number that is none", `${GOOD}output: .nan\n`, 6, "mine.yaml:6: output must be a finite number"],
+  ];
+  test.each(BAD)("with %s is refused with its line", (_, yaml, line, message) => {
+    const refusal = refusalOf(yaml);
+    expect(refusal.message).toContain(message);
+    expect(refusal.line).toBe(line);
+  });
+
+  test("with many faults names five and counts the rest", () => {
+    const { message } = refusalOf(`${HEAD}steps: [${'{ id: a, pack: "" }, '.repeat(9)}]\n`);
+    expect(message.match(/mine\.yaml:/g)).toHaveLength(5);
+    expect(message).toMatch(/And \d+ more\.$/);
+  });
+
+  test("too large is refused before it is parsed", () => {
+    expect(refusalOf(`${GOOD}# ${"x".repeat(64 * 1_024)}`).message).toContain("has more than 65536 bytes");
+  });
+});
+
+describe("a hostile file", () => {
+  /** Milliseconds on an idle machine; what is not refused takes minutes or all the memory. */
+  const QUICKLY_MS = 20_000;
+  const bomb = (levels: number): string => {
+    const rows = Array.from({ length: levels }, (_, i) => {
+      const inner = i === 0 ? '"x"' : `*a${i - 1}`;
+      return `  a${i}: &a${i} [${Array(9).fill(inner).join(", ")}]`;
+    });
+    return `${GOOD}output:\n${rows.join("\n")}\n`;
+  };
+
+  test("of aliases of aliases is refused quickly", () => {
+    const begun = performance.now();
+    expect(refusalOf(bomb(9)).message).toContain("has the alias");
+    expect(performance.now() - begun).toBeLessThan(QUICKLY_MS);
+  });
+
+  test.each([
+    ["an alias within itself", `${GOOD}output: &a [${Array(9).fill("*a").join(", ")}]\n`],
+    ["ten thousand brackets", `${GOOD}output: ${"[".repeat(10_000)}${"]".repeat(10_000)}\n`],
+    ["ten thousand levels of mappings", `${GOOD}output: ${"{a: ".repeat(10_000)}1${"}".repeat(10_000)}\n`],
+    ["deep block lists", `${GOOD}output:\n  ${"- ".repeat(10_000)}x\n`],
+  ])("of %s is refused quickly, without an internal error", (_, yaml) => {
+    const begun = performance.now();
+    expect(refusalOf(yaml).message).toMatch(/mine\.yaml:\d+: /);
+    expect(performance.now() - begun).toBeLessThan(QUICKLY_MS);
+  });
+
+  test("with a member called __proto__ changes nothing but that member", () => {
+    const { output } = parse(`${GOOD}output:\n  __proto__: { polluted: true }\n`);
+    expect(Object.keys(output as object)).toEqual(["__proto__"]);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  test("puts no control character into the message", () => {
+    expect(refusalOf(`${GOOD}"a\\u001b[2Jb": 1\n`).message).toMatch(/^[\x20-\x7e]*$/);
+  });
+});
+
+test("the pipeline of the reference page is sound", async () => {
+  const page = await readFile(new URL("../../../docs/reference/pipelines.md", import.meta.url), "utf8");
+  const [, yaml = ""] = /```yaml\n(.*?)```/s.exec(page) ?? [];
+  expect(parse(yaml)).toMatchObject({ id: "repo.look", inputs: { label: { required: false } } });
+});
+
+describe("all pipelines", () => {
+  test("that ship are sound with the packs that are always there", async () => {
+    const pipelines = await loadPipelines({ packs: PACKS });
+    expect(pipelines.map(({ id }) => id)).toEqual(["github.open-issues"]);
+    expect(shippedPipelineFiles().map(({ name }) => name)).toEqual(["open-issues.yaml"]);
+  });
+
+  test("of the operator's folder come along; other files and folders below do not matter", async () => {
+    const folder = await tempFolder();
+    await writeFile(join(folder, "b.yml"), GOOD.replace("mine", "b"));
+    await writeFile(join(folder, "a.yaml"), GOOD.replace("mine", "a"));
+    await writeFile(join(folder, "README.md"), "no pipeline");
+    await mkdir(join(folder, "below.yaml"));
+    const ids = (await loadPipelines({ packs: PACKS, folder })).map(({ id }) => id);
+    expect(ids).toEqual(["github.open-issues", "a", "b"]);
+  });
+
+  test("are refused together when one is unsound, with its path and line", async () => {
+    const folder = await tempFolder();
+    await writeFile(join(folder, "bad.yaml"), `${GOOD}when: x\n`);
+    await expect(loadPipelines({ packs: PACKS, folder })).rejects.toMatchObject({
+      code: "invalid_input",
+      details: { file: join(folder, "bad.yaml"), line: 6 },
+    });
+  });
+
+  test.each(["mine", "github.open-issues"])("are refused when two have the id %s", async (id) => {
+    const folder = await tempFolder();
+    await writeFile(join(folder, "a.yaml"), GOOD.replace("mine", id));
+    await writeFile(join(folder, "b.yaml"), GOOD.replace("mine", id));
+    await expect(loadPipelines({ packs: PACKS, folder })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining(`the id ${id}`),
+    });
+  });
+
+  test("are refused when the folder, or a file in it, cannot be read", async () => {
+    const folder = await tempFolder();
+    const missing = join(folder, "nothing");
+    await expect(loadPipelines({ packs: PACKS, folder: missing })).rejects.toMatchObject({
+      details: { file: missing },
+    });
+    await symlink("/dev/zero", join(folder, "device.yaml"));
+    await expect(loadPipelines({ packs: PACKS, folder })).rejects.toMatchObject({
+      message: expect.stringContaining("is not a plain file"),
+    });
+  });
+
+  test("are refused when a file is no UTF-8, or too large", async () => {
+    for (const content of [Buffer.from([0x69, 0xff, 0xfe]), Buffer.alloc(70_000, "#")]) {
+      const folder = await tempFolder();
+      await writeFile(join(folder, "bad.yaml"), content);
+      await expect(loadPipelines({ packs: PACKS, folder })).rejects.toMatchObject({ code: "invalid_input" });
+    }
+  });
+});

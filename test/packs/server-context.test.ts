@@ -1,0 +1,338 @@
+/** The server context as a server uses it: packs, pipelines, memory and audit together, in each state of memory. */
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { betterSqliteDriver } from "../../app/index.ts";
+import {
+  type OpenServerContextOptions,
+  openServerContext,
+  type ServerContext,
+  type ServerContextTrouble,
+} from "../../packs/index.ts";
+import { NOW, openTestMemory, tempFolder, tempPlace } from "../app/fixtures/memories.ts";
+
+const ANA = { caller: "ana", authenticated: true } as const;
+
+async function openTestServerContext(
+  options: Partial<OpenServerContextOptions> = {},
+): Promise<ServerContext> {
+  const place = await tempPlace();
+  const serverContext = await openServerContext({
+    ...place,
+    env: {},
+    driver: betterSqliteDriver,
+    now: () => NOW,
+    sweepEveryMs: 0,
+    withoutKey: "make",
+    ...options,
+  });
+  onTestFinished(() => serverContext.close());
+  return serverContext;
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** A pipeline folder with one file. */
+async function folderWith(yaml: string): Promise<string> {
+  const folder = await tempFolder();
+  await writeFile(join(folder, "own.yaml"), yaml);
+  return folder;
+}
+
+const REMEMBER = `
+id: remember
+description: Remembers a word.
+inputs: { word: {}, title: { required: false } }
+steps:
+  - id: store
+    pack: helmdeck.memory_store
+    with: { key: word, value: "\${{ inputs.word }}" }
+`;
+
+/** Speaks as much of GitHub's API as a list of two open issues and one pull request needs. */
+async function fakeGitHub(): Promise<{ readonly baseUrl: string; readonly requests: string[] }> {
+  const requests: string[] = [];
+  const issue = (number: number, more: object = {}) => ({
+    number,
+    title: `Issue ${number}`,
+    state: "open",
+    user: { login: "someone" },
+    labels: [],
+    comments: 0,
+    created_at: "2026-11-01T00:00:00Z",
+    updated_at: "2026-11-01T00:00:00Z",
+    html_url: `http://localhost/${number}`,
+    ...more,
+  });
+  const server: Server = createServer((request, response) => {
+    requests.push(request.url ?? "");
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify([issue(1), issue(2), issue(3, { pull_request: {} })]));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo; // of a listening TCP server
+  return { baseUrl: `http://127.0.0.1:${port}`, requests };
+}
+
+describe("with memory", () => {
+  test("a stored fact is found, and the packs that ship are there", async () => {
+    const serverContext = await openTestServerContext();
+    expect(serverContext.memoryState).toMatchObject({ state: "ready" });
+    expect(serverContext.packs.list().map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["github.list_issues", "helmdeck.memory_corpus", "helmdeck.memory_store"]),
+    );
+    await serverContext.packs.run({
+      ...ANA,
+      pack: "helmdeck.memory_store",
+      input: { key: "deploy", value: "By Konflux." },
+    });
+    const { output } = await serverContext.packs.run({
+      ...ANA,
+      pack: "helmdeck.memory_corpus",
+      input: { query: "konflux" },
+    });
+    expect(output).toMatchObject({ chunks: [{ docid: "user_facts/deploy" }] });
+    expect((await serverContext.memory.getFact("ben", "deploy")) ?? "nothing").toBe("nothing");
+  });
+
+  test("the pipeline that ships counts issues, remembers the number, and everything is in the audit and the defaults", async () => {
+    const github = await fakeGitHub();
+    const serverContext = await openTestServerContext({
+      packSettings: { github: { baseUrl: github.baseUrl } },
+    });
+    const inputs = { owner: "openclaw", repo: "openclaw" };
+    const { runId } = await serverContext.pipelines.start({ ...ANA, pipeline: "github.open-issues", inputs });
+    expect(await serverContext.pipelines.ended("ana", runId)).toMatchObject({
+      state: "succeeded",
+      output: { open_issues: 2, truncated: false, remembered_as: "github/openclaw/openclaw/open-issues" },
+    });
+    const { results } = await serverContext.memory.search("ana", {
+      query: "how many open issues has openclaw",
+    });
+    expect(results[0]).toMatchObject({ key: "github/openclaw/openclaw/open-issues", category: "projects" });
+    const defaults = await serverContext.memory.defaults("ana");
+    expect(defaults.pipelines).toEqual([{ id: "github.open-issues", runs: 1, last_used_unix: NOW / 1_000 }]);
+    expect(defaults.packs).toMatchObject([{ id: "github.list_issues", calls: 1 }]);
+    expect(defaults.recent.map(({ kind, outcome }) => [kind, outcome]).sort()).toEqual([
+      ["pack", "ok"],
+      ["pipeline", "succeeded"],
+    ]);
+    expect((await serverContext.memory.defaults("ben")).recent).toEqual([]);
+    await serverContext.packs.run({
+      ...ANA,
+      pack: "github.list_issues",
+      input: { ...inputs, limit: 1000, state: "open" },
+    });
+    expect(github.requests).toHaveLength(1); // the second was answered from the cache
+  });
+
+  test("a failed and a refused run are in the audit, one row each", async () => {
+    const serverContext = await openTestServerContext({
+      pipelinesFolder: await folderWith(REMEMBER.replace("word: {}", "word: { default: '' }")),
+    });
+    const { runId } = await serverContext.pipelines.start({
+      ...ANA,
+      pipeline: "remember",
+      inputs: { title: "a title" },
+    });
+    expect(await serverContext.pipelines.ended("ana", runId)).toMatchObject({
+      state: "failed",
+      error: { code: "invalid_input" },
+    });
+    await expect(
+      serverContext.pipelines.start({ ...ANA, pipeline: "remember", inputs: { no: 1 } }),
+    ).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+    expect((await serverContext.memory.defaults("ana")).recent).toMatchObject([
+      { kind: "pipeline", id: "remember", outcome: "failed", learn_inputs: { title: "a title" } },
+    ]);
+  });
+});
+
+describe("what rows keep of a run's free text", () => {
+  test("is only what is learnt from, 200 characters of each, for packs and pipelines alike", async () => {
+    const serverContext = await openTestServerContext({ pipelinesFolder: await folderWith(REMEMBER) });
+    const long = "é".repeat(500);
+    const { runId } = await serverContext.pipelines.start({
+      ...ANA,
+      pipeline: "remember",
+      inputs: { word: "hunter2", title: long },
+    });
+    await serverContext.pipelines.ended("ana", runId);
+    await expect(
+      serverContext.packs.run({
+        ...ANA,
+        pack: "github.list_issues",
+        input: { title: long, body: "hunter2" },
+      }),
+    ).rejects.toMatchObject({ code: "invalid_input" });
+    const { recent } = await serverContext.memory.defaults("ana");
+    expect(recent.map(({ id, learn_inputs }) => [id, learn_inputs]).sort()).toEqual([
+      ["github.list_issues", { title: "é".repeat(200) }],
+      ["remember", { title: "é".repeat(200) }],
+    ]);
+    expect(JSON.stringify(recent)).not.toContain("hunter2");
+  });
+});
+
+describe("closing", () => {
+  test("finishes the runs that were accepted, with their rows and what they stored", async () => {
+    const place = await tempPlace();
+    const serverContext = await openTestServerContext({
+      ...place,
+      pipelinesFolder: await folderWith(REMEMBER),
+    });
+    for (let i = 0; i < 5; i++) {
+      await serverContext.pipelines.start({ ...ANA, pipeline: "remember", inputs: { word: `word ${i}` } });
+    }
+    await serverContext.close();
+    await serverContext.close();
+    const memory = await openTestMemory(place);
+    expect(await memory.status("ana")).toMatchObject({ subject: { facts: 1, auditRows: 5 } });
+    await expect(
+      serverContext.packs.run({ ...ANA, pack: "helmdeck.memory_store", input: {} }),
+    ).rejects.toMatchObject({
+      code: "cancelled",
+    });
+    await expect(serverContext.memory.getFact("ana", "word")).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+  });
+});
+
+describe("without a key and data", () => {
+  test("everything works in this process, and nothing is left on disk", async () => {
+    const place = await tempPlace();
+    const serverContext = await openTestServerContext({
+      ...place,
+      withoutKey: "ephemeral",
+      pipelinesFolder: await folderWith(REMEMBER),
+    });
+    expect(serverContext.memoryState.state).toBe("ephemeral");
+    const { runId } = await serverContext.pipelines.start({
+      ...ANA,
+      pipeline: "remember",
+      inputs: { word: "zebrafish" },
+    });
+    await serverContext.pipelines.ended("ana", runId);
+    expect((await serverContext.memory.search("ana", { query: "zebrafish" })).results).toHaveLength(1);
+    expect((await serverContext.memory.defaults("ana")).pipelines).toMatchObject([{ id: "remember" }]);
+    await serverContext.close();
+    for (const path of [
+      place.databasePath,
+      place.keyPath,
+      join(dirname(place.keyPath), "helmdeck-memory-work"),
+    ]) {
+      expect([path, await exists(path)]).toEqual([path, false]);
+    }
+  });
+});
+
+describe("with a key that is none", () => {
+  const broken = { env: { HELMDECK_MEMORY_KEY: "none" } };
+
+  test("packs that need no memory run as ever, uncached, and leave no trace", async () => {
+    const github = await fakeGitHub();
+    const troubles: ServerContextTrouble[] = [];
+    const serverContext = await openTestServerContext({
+      ...broken,
+      packSettings: { github: { baseUrl: github.baseUrl } },
+      onTrouble: (trouble) => troubles.push(trouble),
+    });
+    expect(serverContext.memoryState).toMatchObject({
+      state: "unavailable",
+      error: { code: "key_malformed" },
+    });
+    const request = { ...ANA, pack: "github.list_issues", input: { owner: "a", repo: "b" } };
+    for (let i = 0; i < 2; i++) {
+      expect(await serverContext.packs.run(request)).toMatchObject({
+        output: { issues: [{}, {}] },
+        cached: false,
+      });
+    }
+    expect(github.requests).toHaveLength(2);
+    expect(troubles).toEqual([]);
+  });
+
+  test("whatever needs memory says why there is none", async () => {
+    const serverContext = await openTestServerContext({
+      ...broken,
+      pipelinesFolder: await folderWith(REMEMBER),
+    });
+    const refusal = {
+      code: "memory_unavailable",
+      message: expect.stringContaining("HELMDECK_MEMORY_KEY is not a memory key"),
+    };
+    const stored = serverContext.packs.run({
+      ...ANA,
+      pack: "helmdeck.memory_store",
+      input: { key: "k", value: "v" },
+    });
+    await expect(stored).rejects.toMatchObject(refusal);
+    await expect(serverContext.memory.defaults("ana")).rejects.toMatchObject(refusal);
+    const { runId } = await serverContext.pipelines.start({
+      ...ANA,
+      pipeline: "remember",
+      inputs: { word: "w" },
+    });
+    expect(await serverContext.pipelines.ended("ana", runId)).toMatchObject({
+      state: "failed",
+      error: refusal,
+    });
+  });
+});
+
+describe("opening", () => {
+  test("is refused for an unsound pipeline, with file and line, and leaves no memory open", async () => {
+    const place = await tempPlace();
+    const pipelinesFolder = await folderWith(`${REMEMBER}when: never\n`);
+    await expect(openTestServerContext({ ...place, pipelinesFolder })).rejects.toMatchObject({
+      code: "invalid_input",
+      details: { file: join(pipelinesFolder, "own.yaml"), line: 9 },
+    });
+    expect(await exists(`${place.databasePath}-wal`)).toBe(false); // the last one to close removes it
+  });
+
+  test("works where the folder for sessions and artifacts cannot be made; who needs it is told", async () => {
+    const folder = await tempFolder();
+    await writeFile(join(folder, "file"), "");
+    const serverContext = await openTestServerContext({ workFolder: join(folder, "file", "work") });
+    await serverContext.memory.storeFact("ana", { key: "k", value: "v" });
+    const artifact = { name: "a.txt", mediaType: "text/plain", content: Buffer.from("a") };
+    await expect(serverContext.artifacts.put("ana", artifact)).rejects.toMatchObject({
+      code: "artifact_refused",
+    });
+  });
+
+  test("keeps artifacts for a later server context, each for its caller", async () => {
+    const place = await tempPlace();
+    const first = await openTestServerContext(place);
+    const artifact = { name: "a.txt", mediaType: "text/plain", content: Buffer.from("hello") };
+    const { id } = await first.artifacts.put("ana", artifact);
+    await first.close();
+    const second = await openTestServerContext(place);
+    expect((await second.artifacts.get("ana", id))?.ref.name).toBe("a.txt");
+    expect(await second.artifacts.get("ben", id)).toBeUndefined();
+  });
+
+  test("ends what a killed server left in its sessions", async () => {
+    const place = await tempPlace();
+    const left = join(dirname(place.keyPath), "helmdeck-memory-work", "sessions", "server-0123456789abcdef");
+    await mkdir(join(left, "session"), { recursive: true });
+    const { hostname } = await import("node:os");
+    await writeFile(
+      join(left, "owner.json"),
+      JSON.stringify({ pid: 999_999_999, began: "long ago", host: hostname() }),
+    );
+    await openTestServerContext(place);
+    expect(await exists(left)).toBe(false);
+  });
+});

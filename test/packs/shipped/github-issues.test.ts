@@ -1,0 +1,348 @@
+/** `github.list_issues` against a server that speaks GitHub's API: pages, filters, the cache, and what may go wrong. */
+import { describe, expect, it } from "vitest";
+import type { PackRun } from "../../../packs/index.ts";
+import type { GitHubOptions } from "../../../packs/shipped/github-client.ts";
+import { gitHubIssuesPack } from "../../../packs/shipped/github-issues.ts";
+import { NOW } from "../../app/fixtures/memories.ts";
+import { ANA, openPackRig } from "../engine/rig.ts";
+import { type FakeIssue, refusal, startGitHub } from "./github-server.ts";
+
+const TOKEN = "ghp_canary0123456789";
+const INPUT = { owner: "octo", repo: "hello" };
+
+const numbered = (count: number): FakeIssue[] =>
+  Array.from({ length: count }, (_, at) => ({ number: count - at }));
+
+async function rig(issues: readonly FakeIssue[] = numbered(3), options: GitHubOptions = {}) {
+  const gitHub = await startGitHub(issues);
+  const packRig = await openPackRig([gitHubIssuesPack({ baseUrl: gitHub.baseUrl, ...options })]);
+  const list = (input: object = {}, more: { caller?: string; signal?: AbortSignal } = {}) =>
+    packRig.engine.run({
+      pack: "github.list_issues",
+      input: { ...INPUT, ...input },
+      caller: ANA,
+      authenticated: true,
+      ...more,
+    });
+  const failure = (input: object = {}) =>
+    list(input).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+  return { gitHub, packRig, list, failure };
+}
+
+interface Output {
+  readonly issues: readonly { readonly number: number; readonly body?: string }[];
+  readonly truncated: boolean;
+}
+const outputOf = (run: PackRun) => run.output as Output; // the engine checked it against the pack's schema
+const numbersOf = (run: PackRun) => outputOf(run).issues.map(({ number }) => number);
+
+describe("what is listed", () => {
+  it("is each issue in plain words, newest first", async () => {
+    const { list, gitHub } = await rig([{ number: 7 }]);
+    expect((await list()).output).toEqual({
+      issues: [
+        {
+          number: 7,
+          title: "Issue 7",
+          state: "open",
+          author: "octocat",
+          labels: ["bug", "plain"],
+          assignees: ["hubot"],
+          milestone: "v1",
+          comments: 3,
+          created_at: "2026-11-01T10:00:00Z",
+          updated_at: "2026-11-02T10:00:00Z",
+          url: "https://github.example.org/octo/hello/issues/7",
+        },
+      ],
+      truncated: false,
+    });
+    expect(gitHub.asked).toEqual([
+      {
+        path: "/api/v3/repos/octo/hello/issues",
+        query: { state: "open", sort: "created", direction: "desc", per_page: "100" },
+        authorization: undefined,
+        version: "2022-11-28",
+      },
+    ]);
+  });
+
+  it("is filtered as asked, by GitHub", async () => {
+    const { list, gitHub } = await rig();
+    const since = "2026-01-01T00:00:00Z";
+    await list({ state: "all", labels: ["bug", "good first issue"], assignee: "*", since });
+    expect(gitHub.asked[0]?.query).toMatchObject({
+      state: "all",
+      labels: "bug,good first issue",
+      assignee: "*",
+      since,
+    });
+  });
+
+  it("goes on over pages to the limit, and says whether there is more", async () => {
+    const { list, gitHub } = await rig(numbered(250));
+    const some = await list({ limit: 120 });
+    expect(numbersOf(some)).toEqual(
+      numbered(250)
+        .slice(0, 120)
+        .map(({ number }) => number),
+    );
+    expect(outputOf(some).truncated).toBe(true);
+    expect(gitHub.asked).toHaveLength(2);
+    const all = await list({ limit: 250 });
+    expect(numbersOf(all)).toHaveLength(250);
+    expect(outputOf(all).truncated).toBe(false);
+  });
+
+  it("leaves pull requests out, and does not count them", async () => {
+    const mixed = numbered(150).map((issue) =>
+      issue.number % 3 === 0 ? issue : { ...issue, pull_request: {} },
+    );
+    const { list } = await rig(mixed);
+    const run = await list({ limit: 40 });
+    expect(numbersOf(run)).toEqual(
+      mixed
+        .filter((issue) => !issue.pull_request)
+        .slice(0, 40)
+        .map(({ number }) => number),
+    );
+  });
+
+  it("ends where pull requests crowd out the issues, and says so", async () => {
+    const { list, gitHub } = await rig(numbered(4_000).map((issue) => ({ ...issue, pull_request: {} })));
+    expect((await list()).output).toEqual({ issues: [], truncated: true });
+    expect(gitHub.asked).toHaveLength(30);
+  });
+
+  it("has the issues' texts on demand, cut where they are long", async () => {
+    const { list } = await rig([
+      { number: 2, body: "x".repeat(5_000) },
+      { number: 1, body: null },
+    ]);
+    const { issues } = outputOf(await list({ include_body: true }));
+    expect(issues).toMatchObject([{ body: "x".repeat(4_000), body_truncated: true }, { body: "" }]);
+  });
+
+  it("hides nothing from a person that a model would read", async () => {
+    const hidden = "\u{e0041}\u202e\u0007";
+    const { list } = await rig([
+      { number: 1, title: `a${hidden}\nb`, body: `c${hidden}\nd`, labels: [{ name: `e${hidden}` }] },
+    ]);
+    const spelt = "[U+E0041][U+202E][U+0007]";
+    expect(outputOf(await list({ include_body: true })).issues).toMatchObject([
+      { title: `a${spelt} b`, body: `c${spelt}\nd`, labels: [`e${spelt}`] },
+    ]);
+  });
+});
+
+describe("the input", () => {
+  it.each([
+    { owner: "../octo" },
+    { owner: "" },
+    { owner: "a/b" },
+    { repo: ".." },
+    { repo: "a/b" },
+    { repo: "a?x=1" },
+    { state: "merged" },
+    { labels: ["a,b"] },
+    { labels: [""] },
+    { since: "yesterday" },
+    { limit: 0 },
+    { limit: 1_001 },
+    { limit: 1.5 },
+    { assignee: "a b" },
+    { unknown: 1 },
+  ])("%j is refused, and GitHub is not asked", async (input) => {
+    const { failure, gitHub } = await rig();
+    expect(await failure(input)).toMatchObject({ code: "invalid_input" });
+    expect(gitHub.asked).toEqual([]);
+  });
+});
+
+describe("the cache", () => {
+  it("answers the same question for five minutes, and its own caller only", async () => {
+    const { list, gitHub, packRig } = await rig();
+    const first = await list({ labels: ["bug"] });
+    const second = await list({ labels: ["bug"] });
+    expect([first.cached, second.cached]).toEqual([false, true]);
+    expect(second.output).toEqual(first.output);
+    expect((await list({ labels: ["bug"] }, { caller: "ben" })).cached).toBe(false);
+    packRig.clock.pass(300_000);
+    expect((await list({ labels: ["bug"] })).cached).toBe(false);
+    expect(gitHub.asked).toHaveLength(3);
+  });
+
+  it("keeps nothing that was read with the operator's token", async () => {
+    const { list, gitHub, packRig } = await rig(numbered(1), { token: TOKEN });
+    await list();
+    expect((await list()).cached).toBe(false);
+    expect(gitHub.asked.map(({ authorization }) => authorization)).toEqual([
+      `token ${TOKEN}`,
+      `token ${TOKEN}`,
+    ]);
+    expect(await packRig.entries("cache")).toEqual([]);
+    expect(packRig.engine.list()[0]?.cached).toBe(false);
+  });
+
+  it("keeps no failure", async () => {
+    const { list, failure, gitHub } = await rig();
+    gitHub.answerWith(refusal(502, "Bad Gateway"));
+    expect(await failure()).toMatchObject({ code: "upstream_failed" });
+    gitHub.answerWith(undefined);
+    expect(numbersOf(await list())).toEqual([3, 2, 1]);
+  });
+});
+
+describe("a rate limit", () => {
+  const reset = Math.floor(NOW / 1_000) + 1_234;
+  it.each([
+    [
+      "primary, 403",
+      refusal(403, "API rate limit exceeded for 127.0.0.1.", {
+        "x-ratelimit-limit": 60,
+        "x-ratelimit-remaining": 0,
+        "x-ratelimit-reset": reset,
+      }),
+      1_234,
+    ],
+    [
+      "primary, 429",
+      refusal(429, "API rate limit exceeded", { "x-ratelimit-remaining": 0, "x-ratelimit-reset": reset }),
+      1_234,
+    ],
+    [
+      "primary, just over",
+      refusal(403, "API rate limit exceeded", {
+        "x-ratelimit-remaining": 0,
+        "x-ratelimit-reset": reset - 9_999,
+      }),
+      1,
+    ],
+    [
+      "secondary, with the time to wait",
+      refusal(403, "You have exceeded a secondary rate limit.", {
+        "retry-after": 30,
+        "x-ratelimit-remaining": 4_000,
+      }),
+      30,
+    ],
+    ["secondary, without", refusal(403, "You have exceeded a secondary rate limit."), 60],
+    ["of a 429 that says nothing", refusal(429, "Too many requests"), 60],
+  ])("(%s) says how long to wait", async (_kind, answer, retryAfterSeconds) => {
+    const { failure, gitHub } = await rig();
+    gitHub.answerWith(answer);
+    const error = await failure();
+    expect(error).toMatchObject({ code: "rate_limited", details: { service: "github", retryAfterSeconds } });
+    expect(error?.message).toContain(`${retryAfterSeconds} s`);
+  });
+});
+
+describe("a refusal", () => {
+  it.each([
+    [401, "Bad credentials", "pack_failed", /token/],
+    [403, "Resource not accessible by personal access token", "pack_failed", /right/],
+    [404, "Not Found", "not_found", /no such repository/],
+    [409, "Git Repository is empty.", "upstream_failed", /409/],
+    [410, "Issues are disabled for this repo", "pack_failed", /turned off/],
+    [422, "Validation Failed", "invalid_input", /filters/],
+    [500, "Server Error", "upstream_failed", /500/],
+    [503, "Service unavailable", "upstream_failed", /503/],
+  ])("%i is told in our words, without the token or GitHub's text", async (status, message, code, words) => {
+    const { failure, gitHub, packRig } = await rig(numbered(1), { token: TOKEN });
+    gitHub.answerWith(refusal(status, `${message} ${TOKEN}`));
+    const error = await failure();
+    expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
+    expect(JSON.stringify({ ...error, message: error?.message, cause: String(error?.cause) })).not.toContain(
+      TOKEN,
+    );
+    expect(await packRig.rows()).toMatchObject([{ pack: "github.list_issues", outcome: code }]);
+  });
+
+  it.each([
+    ["that is no JSON", "<html>"],
+    ["that is no list", "{}"],
+    ["whose issues are none", '[{"number":"1"}]'],
+  ])("an answer %s is no empty list", async (_what, body) => {
+    const { failure, gitHub } = await rig();
+    gitHub.answerWith((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(body);
+    });
+    expect(await failure()).toMatchObject({ code: "upstream_failed" });
+  });
+});
+
+describe("a bad connection", () => {
+  it("that is cut, in the middle of an answer too, is told", async () => {
+    const { failure, gitHub } = await rig();
+    gitHub.answerWith((request) => void request.socket.destroy());
+    expect(await failure()).toMatchObject({ code: "upstream_failed", message: /cannot be reached/ });
+    gitHub.answerWith((request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write('[{"number":', () => request.socket.destroy());
+    });
+    expect(await failure()).toMatchObject({ code: "upstream_failed" });
+  });
+
+  it("that says nothing is given up after a while", async () => {
+    const { failure, gitHub } = await rig(numbered(1), { requestTimeoutMs: 100 });
+    gitHub.answerWith(() => {});
+    expect(await failure()).toMatchObject({ code: "upstream_failed", message: /in time/ });
+  });
+
+  it("is given up at once when the caller leaves", async () => {
+    const { list, gitHub } = await rig(numbered(1), { requestTimeoutMs: 600_000 });
+    const leaving = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      gitHub.answerWith((request) => {
+        request.socket.once("close", () => resolve());
+        leaving.abort();
+      });
+    });
+    await expect(list({}, { signal: leaving.signal })).rejects.toMatchObject({ code: "cancelled" });
+    await closed;
+  });
+
+  it("without end is cut off", async () => {
+    const { failure, gitHub } = await rig();
+    gitHub.answerWith((request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(1_048_576, "["))) {}
+      };
+      response.on("drain", more);
+      request.socket.on("error", () => {});
+      more();
+    });
+    expect(await failure()).toMatchObject({ code: "upstream_failed" });
+  });
+});
+
+describe("the token", () => {
+  it("does not follow a next page to another host", async () => {
+    const { failure, gitHub } = await rig(numbered(1), { token: TOKEN });
+    const other = await startGitHub();
+    gitHub.answerWith((_request, response) => {
+      response.writeHead(200, {
+        "content-type": "application/json",
+        link: `<${other.baseUrl}/repos/octo/hello/issues?page=2>; rel="next"`,
+      });
+      response.end("[]");
+    });
+    expect(await failure()).toMatchObject({ code: "upstream_failed", message: /another host/ });
+    expect(other.asked).toEqual([]);
+  });
+
+  it.each([
+    "http://github.example.org",
+    "ftp://github.example.org",
+    "https://u:p@github.example.org",
+    "github",
+    "",
+  ])("is not sent to %j", (baseUrl) => {
+    expect(() => gitHubIssuesPack({ token: TOKEN, baseUrl })).toThrow("must be https://");
+  });
+});

@@ -1,0 +1,63 @@
+/** Other words that may mean the same: weaker evidence than the word itself, in every form of it, and never by themselves. */
+import { describe, expect, test } from "vitest";
+import { createRecall } from "../../recall/index.ts";
+import { type FactSketch, keysOf, NOW, OWNER, WritableSource } from "./corpus.ts";
+import { between, directionOf, drawSpace } from "./meaning.ts";
+
+const DEPLOY = { key: "deploy", value: "Jenkins deploys the billing service." };
+const OTHERS = [
+  { key: "invoices", value: "Invoices are filed in October." },
+  { key: "ferry", value: "The ferry leaves at noon." },
+];
+
+describe("by words alone", () => {
+  test.each(["ship", "shipping", "releases"])("who says %s may mean what deploys", async (asked) => {
+    expect(await keysOf([DEPLOY, ...OTHERS], `${asked} the billing service`)).toEqual(["deploy"]);
+    expect(await keysOf([DEPLOY, ...OTHERS], "painting the billing service")).toEqual([]);
+  });
+
+  test("the word itself comes before its kin", async () => {
+    const kin = { key: "kin", value: "Jenkins releases the billing service." };
+    for (const facts of [
+      [kin, DEPLOY],
+      [DEPLOY, kin],
+    ]) {
+      expect(await keysOf(facts, "deploy the billing service")).toEqual(["deploy", "kin"]);
+    }
+  });
+
+  test("kin without any word that was asked show nothing", async () => {
+    const facts = [DEPLOY, { key: "dog", value: "My dog is called Rex." }];
+    expect(await keysOf(facts, "which pet was shipped")).toEqual([]);
+  });
+
+  test("the members of a kind are not kin of each other", async () => {
+    const facts = [{ key: "dog", value: "Elin has a dog in the attic." }, ...OTHERS];
+    expect(await keysOf(facts, "pet of Elin in the attic")).toEqual(["dog"]);
+    expect(await keysOf(facts, "hamster of Elin in the attic")).toEqual([]);
+  });
+
+  test("a name means itself", async () => {
+    const facts = [{ key: "repo", value: "The repo of Tessa holds recipes." }, ...OTHERS];
+    expect(await keysOf(facts, "recipes in the repository of Tessa")).toEqual(["repo"]);
+    expect(await keysOf(facts, "recipes in the Repository of Tessa")).toEqual([]);
+  });
+});
+
+test("of facts that mean the same that comes first in which kin of the question's words stand", async () => {
+  const facts: readonly FactSketch[] = [
+    { key: "plain", value: "Jenkins is what we take.", createdAt: NOW },
+    { key: "kin", value: "Jenkins deploys all.", createdAt: NOW - 86_400_000 },
+  ];
+  const question = "how do we ship";
+  const near = between(directionOf(question), directionOf("else"), 0.3);
+  const places = { ...Object.fromEntries(facts.map(({ value }) => [value, near])) };
+  const { index: semantic } = drawSpace({ places });
+  const source = new WritableSource(facts);
+  const recall = createRecall({ source, now: () => NOW, semantic, ranking: { cutOff: false } });
+  const { results } = await recall.search(OWNER, { query: question, explain: true });
+  expect(results.map(({ key, parts }) => [key, parts?.synonyms])).toEqual([
+    ["kin", 1],
+    ["plain", 0],
+  ]);
+});
