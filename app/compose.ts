@@ -1,5 +1,6 @@
 /** The use cases over one open store: what every surface calls, in process or through the worker. */
 import {
+  defined,
   type MemoryStore,
   type Namespace,
   RunClock,
@@ -77,7 +78,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     recall: createRecall({
       source: recallOverStore(store),
       now,
-      ...(timer && { timer }),
+      ...defined({ timer }),
       ...(embeddings.active && {
         semantic: embeddings.active.index,
         references: embeddings.active.references,
@@ -89,7 +90,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const sweeper = new Sweeper({
     sweep,
     everyMs: parts.sweepEveryMs,
-    ...(timer && { timer }),
+    ...defined({ timer }),
   });
   // What was written is embedded now, not when somebody searches.
   const embedSoon = (namespace: Namespace): void => {
@@ -103,7 +104,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       : new ChangeWatch({
           revision: (namespace) => store.revision(namespace),
           onChange: embedSoon,
-          ...(timer && { timer }),
+          ...defined({ timer }),
         });
   const onRequest = new EmbeddingOnRequest(context, keepsVectors ? embeddings.active : undefined, timer);
   const warm = async (namespace: Namespace): Promise<void> => {

@@ -1,5 +1,6 @@
 /** Storing, getting and listing facts. */
 import {
+  defined,
   type Entry,
   entriesNamedBy,
   factEntry,
@@ -121,7 +122,7 @@ function factView(entry: Entry): FactView {
     tags,
     createdAt,
     updatedAt,
-    ...(expiresAt !== undefined && { expiresAt }),
+    ...defined({ expiresAt }),
     fingerprint,
     path: pathOf(category, key),
   };

@@ -5,6 +5,7 @@ export {
   asHelmdeckError,
   betterSqliteDriver,
   countByCaller,
+  defined,
   type ErrorCode,
   fieldOf,
   HelmdeckError,

@@ -1,5 +1,6 @@
 /** Opening memory in this process: key, store, index, in that order, and nothing left open when one of them fails. */
 import {
+  defined,
   findKey,
   type HelmdeckError,
   isHelmdeckError,
@@ -62,8 +63,7 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     embedsEntries: options.embedsEntries ?? true,
-    ...(options.timer && { timer: options.timer }),
-    ...(options.random && { random: options.random }),
+    ...defined({ timer: options.timer, random: options.random }),
   });
 }
 
@@ -81,7 +81,7 @@ async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<Op
       const found = await findKey(options); // a backup may have brought its own
       return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
     };
-    const store = new ReopeningStore(opened, { path, open, ...(options.clock && { clock: options.clock }) });
+    const store = new ReopeningStore(opened, { path, open, ...defined({ clock: options.clock }) });
     return { store, isReadOnly: false };
   } catch (error) {
     if (access !== "read" || !isReadOnly(error)) throw error;

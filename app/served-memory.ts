@@ -5,7 +5,13 @@
  * which would split a person's memory in two, nor stop the packs, which do not need it. So only a place with neither key
  * nor data is served without one, and everything else that goes wrong is said at every call.
  */
-import { asHelmdeckError, createInMemoryStore, findKey, requireOwnDatabase } from "../engine/index.ts";
+import {
+  asHelmdeckError,
+  createInMemoryStore,
+  defined,
+  findKey,
+  requireOwnDatabase,
+} from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { DoctorReport, Memory } from "./memory.ts";
@@ -56,8 +62,7 @@ async function ephemeral(options: ServedMemoryOptions): Promise<ServedMemory> {
     key: { source: "none", made: false },
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
-    ...(timer && { timer }),
-    ...(random && { random }),
+    ...defined({ timer, random }),
   });
   const doctor = async (): Promise<DoctorReport> => ({
     findings: [{ level: "warning", check: "memory", message: warning }],

@@ -2,6 +2,7 @@
 
 import {
   betterSqliteDriver,
+  defined,
   findPlace,
   type OpenMemory,
   type OpenMemoryOptions,
@@ -71,7 +72,7 @@ export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOpt
   const place = findPlace({
     env,
     homeDir,
-    ...(options.db === undefined ? {} : { databasePath: options.db }),
+    ...defined({ databasePath: options.db }),
   });
   // A command is over before a timer would sweep, or a background embed what is new: it embeds when it asks for it.
   return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0, embedsEntries: false };

@@ -14,6 +14,7 @@ export { RunClock } from "./audit/audit-keys.ts";
 export type { AuditFinding, PackAudit, PipelineAudit } from "./audit/audit-rows.ts";
 export { findingsOf } from "./audit/check-audit-row.ts";
 export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
+export { defined } from "./defined.ts";
 export {
   ERROR_CODES,
   type ErrorCode,

@@ -1,7 +1,7 @@
 /** Opens everything a server serves, in order, and closes it in the other: memory, packs, pipelines, what packs work with. */
 import { dirname, join } from "node:path";
 import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../app/index.ts";
-import { asHelmdeckError, type HelmdeckError } from "../engine/index.ts";
+import { asHelmdeckError, defined, type HelmdeckError } from "../engine/index.ts";
 import type { PackEngine } from "./engine/pack-contract.ts";
 import { createPackEngine } from "./engine/pack-engine.ts";
 import { loadPipelines } from "./pipelines/load-pipelines.ts";
@@ -59,7 +59,7 @@ async function openOver(
   const pipelines = createPipelineRunner({
     pipelines: await loadPipelines({
       packs: new Set(packs.list().map(({ name }) => name)),
-      ...(pipelinesFolder !== undefined && { folder: pipelinesFolder }),
+      ...defined({ folder: pipelinesFolder }),
     }),
     packs,
     record: async (caller, row) => servedMemory.open?.recordPipelineRun(caller, row),

@@ -1,5 +1,6 @@
 /** The two tools an agent changes memory with: store a fact, forget by scope. */
 import {
+  defined,
   type FactInput,
   type Forgotten,
   HelmdeckError,
@@ -139,7 +140,7 @@ function factFrom(params: unknown): FactInput {
     key: text("key", given.key),
     value: text("value", given.value),
     ...(isGiven(category) ? { category: text("category", category) } : {}),
-    ...(tags === undefined ? {} : { tags }),
+    ...defined({ tags }),
     ...(isGiven(ttlSeconds) ? { ttlSeconds } : {}),
   };
 }
@@ -198,7 +199,7 @@ function storeResult(stored: StoredFact): ToolResult {
 
 function forgetResult(forgotten: Forgotten): ToolResult {
   const { scope, deleted, dryRun, erased, near } = forgotten;
-  const details = { scope, deleted, dry_run: dryRun, erased, ...(near && { near }) };
+  const details = { scope, deleted, dry_run: dryRun, erased, ...defined({ near }) };
   return answer(deleted === 0 ? missStory(forgotten) : forgetStory(forgotten), details);
 }
 

@@ -6,7 +6,7 @@
  * hook must not fill an agent's memory with rows.
  */
 import { isIncognitoSessionKey } from "openclaw/plugin-sdk/routing";
-import { learnableInputs, type PackAudit } from "../app/index.ts";
+import { defined, learnableInputs, type PackAudit } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger } from "./openclaw-api.ts";
@@ -69,7 +69,7 @@ export function auditRowOf(event: unknown, servers: readonly string[], nowMs: nu
     outcome: outcomeOf(event),
     at_unix: Math.floor(nowMs / 1_000),
     ...(isDuration ? { duration_ms: Math.round(durationMs) } : {}),
-    ...(inputs === undefined ? {} : { learn_inputs: inputs }),
+    ...defined({ learn_inputs: inputs }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** `openclaw helmdeck status|search|list|forget|doctor`: memory on OpenClaw's command line. */
 import {
   type DoctorReport,
+  defined,
   type Finding,
   type Forgotten,
   HelmdeckError,
@@ -188,8 +189,7 @@ async function list(
 ): Promise<void> {
   const page = await memory.listFacts(subject, {
     limit,
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(category === undefined ? {} : { category }),
+    ...defined({ prefix, category }),
   });
   const withoutValues = { ...page, facts: page.facts.map(({ value: _, ...shown }) => shown) };
   const narrowed = prefix !== undefined || category !== undefined;

@@ -1,6 +1,6 @@
 /** Memory in a worker thread beside this file, at the place that OpenClaw's state folder and the configuration name. */
 import { homedir } from "node:os";
-import { findPlace, startWorkerMemory } from "../app/index.ts";
+import { defined, findPlace, startWorkerMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import { embeddingSettings } from "./plugin-embeddings.ts";
@@ -27,12 +27,12 @@ export async function startMemory(
     env,
     homeDir: homedir(),
     stateDir: api.runtime.state.resolveStateDir(env),
-    ...(config.databasePath === undefined ? {} : { databasePath: config.databasePath }),
+    ...defined({ databasePath: config.databasePath }),
   });
   const options = {
     ...{ ...place, env, embedsEntries: purpose === "gateway" },
     embeddings: await embeddingSettings(config.embeddings, hostConfig, env),
-    ...(configuredKey === undefined ? {} : { configuredKey }),
+    ...defined({ configuredKey }),
   };
   return leaseMemory({ ...options, build: BUILD }, () =>
     startWorkerMemory({ ...options, workerUrl: workerUrl() }),

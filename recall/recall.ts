@@ -1,5 +1,5 @@
 /** Recall over many namespaces: keeps an index of each current, and answers queries by words and, where it can, by meaning. */
-import type { Namespace, Timer, UnixMs } from "../engine/index.ts";
+import { defined, type Namespace, type Timer, type UnixMs } from "../engine/index.ts";
 import { excerptFor } from "./excerpt.ts";
 import { fuse, type Meant } from "./fusion.ts";
 import { IndexCache, type NamespaceIndex } from "./index-cache.ts";
@@ -67,9 +67,7 @@ class HybridRecall implements Recall {
     this.#ranking = { ...DEFAULT_RANKING, ...options.ranking };
     this.#indexes = new IndexCache(options);
     this.#questions = new Questions({
-      ...(timer && { timer }),
-      ...(references && { references }),
-      ...(questionBudgetMs !== undefined && { budgetMs: questionBudgetMs }),
+      ...defined({ timer, references, budgetMs: questionBudgetMs }),
     });
   }
 

@@ -1,6 +1,6 @@
 /** A server over a server context: its request handling, and the same on a socket. */
 import pino, { type Logger } from "pino";
-import type { ShareLimits } from "../app/index.ts";
+import { defined, type ShareLimits } from "../app/index.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/index.ts";
 import { makeApp, type ServerApp } from "./app.ts";
@@ -62,7 +62,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   const app = makeApp({
     serverContext,
     version: manifest.version,
-    ...(secret && { secret }),
+    ...defined({ secret }),
     allowedHosts,
     allowedOrigins,
     limits,
@@ -72,7 +72,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
     log: options.log ?? pino({ enabled: false }),
     now: options.now ?? Date.now,
     isStopping: () => stopping,
-    ...(onUnexpected && { onUnexpected }),
+    ...defined({ onUnexpected }),
   });
   return {
     app,
@@ -85,7 +85,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
       const hasAuthentication = secret !== undefined;
       const socketed = await listen(app, {
         ...{ host, port, hasAuthentication },
-        ...(sockets && { limits: sockets }),
+        ...defined({ limits: sockets }),
         refusalOf: ({ headers, socket }) =>
           hasAuthentication && headers.authorization === undefined
             ? limits.refusalOf(socket.remoteAddress)

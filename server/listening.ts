@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BlockList, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { errorReply, HelmdeckError } from "../app/index.ts";
+import { defined, errorReply, HelmdeckError } from "../app/index.ts";
 import { failureHeaders } from "./answer-failures.ts";
 import type { ServerApp } from "./app.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
@@ -144,7 +144,7 @@ function makeServer(app: ServerApp, options: SocketOptions) {
 function requestListener(app: ServerApp, connections: Connections) {
   const fetch = (request: Request, bindings: HttpBindings) => {
     const connection = connections.of(bindings.incoming.socket);
-    return app.fetch(request, { ...bindings, ...(connection && { connection }) });
+    return app.fetch(request, { ...bindings, ...defined({ connection }) });
   };
   // This server speaks HTTP/1 only, so the bindings are those of HTTP/1.
   return getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), {

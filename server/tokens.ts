@@ -8,7 +8,7 @@
  */
 import type { KeyObject } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { HelmdeckError, harmlessLine } from "../app/index.ts";
+import { defined, HelmdeckError, harmlessLine } from "../app/index.ts";
 import type { Caller } from "./caller.ts";
 
 const ALGORITHM = "HS256";
@@ -57,8 +57,7 @@ export async function mintToken(
   const issued = Math.floor(now / 1_000);
   const token = await new SignJWT({
     ...(scopes.length > 0 && { scopes }),
-    ...(name !== undefined && { name }),
-    ...(client !== undefined && { client }),
+    ...defined({ name, client }),
   })
     .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
     .setIssuer(ISSUER)

@@ -1,6 +1,7 @@
 /** Which embedding service to use, as plugin configuration and environment say it; small, since the gateway's main thread reads it. */
 
 /** Crosses to the worker as it is. Where nothing is configured nothing is sent anywhere: search goes by words alone. */
+import { defined } from "../../engine/index.ts";
 export type EmbeddingSettings =
   | { readonly provider: "none" }
   /** Something is configured that cannot be used; `problem` is a sentence that names the setting and shows no value. */
@@ -56,7 +57,7 @@ export function embeddingSettingsOf(
   if (dimensions !== undefined && !isCount(dimensions)) {
     return unusable(`${nameOf("dimensions")} must be a whole number from 1 to ${MOST_DIMENSIONS}`);
   }
-  const settings = { ...{ provider, url, model }, ...(dimensions !== undefined && { dimensions }) };
+  const settings = { ...{ provider, url, model }, ...defined({ dimensions }) };
   return keepAlive === undefined ? settings : withKeepAlive(settings, keepAlive, nameOf);
 }
 

@@ -1,6 +1,7 @@
 /** Embedding that a command asks for, since it is gone in a moment and no background goes on after it. */
 import {
   asHelmdeckError,
+  defined,
   type HelmdeckError,
   type Namespace,
   processTimer,
@@ -50,7 +51,7 @@ export class EmbeddingOnRequest {
     const failure = isOnTheWay
       ? await this.#run(index, namespace, request)
       : ((await this.#probe(namespace)) ?? (await this.#run(index, namespace, request)));
-    return { ...index.coverage(namespace), ...(failure && { failure }) };
+    return { ...index.coverage(namespace), ...defined({ failure }) };
   }
 
   /** One fact alone, without reading all the others first, unless they have been. */
@@ -81,10 +82,7 @@ export class EmbeddingOnRequest {
     { withinMs, onProgress }: EmbedRequest,
   ): Promise<HelmdeckError | undefined> {
     const mostFailures = withinMs === undefined ? MOST_FAILURES : 1;
-    return this.#within(
-      withinMs,
-      index.embed(namespace, { mostFailures, ...(onProgress && { onProgress }) }),
-    );
+    return this.#within(withinMs, index.embed(namespace, { mostFailures, ...defined({ onProgress }) }));
   }
 
   async #within<T>(withinMs: number | undefined, work: Promise<T>): Promise<T | undefined> {

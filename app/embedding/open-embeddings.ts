@@ -1,5 +1,5 @@
 /** Search by meaning for one open memory: the client of the embedding service and the vectors, or the reason for neither. */
-import { isHelmdeckError, type MemoryStore, processTimer, type Timer } from "../../engine/index.ts";
+import { defined, isHelmdeckError, type MemoryStore, processTimer, type Timer } from "../../engine/index.ts";
 import { createSemanticIndex, ReferenceVectors, type SemanticIndex } from "../../recall/index.ts";
 import {
   createOllamaEmbedder,
@@ -56,7 +56,7 @@ function without(status: EmbeddingsStatus): Embeddings {
 function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embeddings {
   const { store, embedsEntries, timer = processTimer, random } = options;
   const { provider, url, model, dimensions } = service;
-  const embedder = embedderFor(service, { model, ...(dimensions !== undefined && { dimensions }) });
+  const embedder = embedderFor(service, { model, ...defined({ dimensions }) });
   const formers = new Map<string, SidecarEmbedder | undefined>();
   const references = new ReferenceVectors(referenceCacheOver(store));
   const index = createSemanticIndex({
@@ -69,7 +69,7 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
     },
     readOnly: !embedsEntries,
     timer,
-    ...(random && { random }),
+    ...defined({ random }),
   });
   return {
     active: { embedder, index, references },
@@ -79,7 +79,7 @@ function openWith(service: EmbeddingService, options: EmbeddingsOptions): Embedd
       const failure = reason ?? lastError;
       return {
         ...{ provider, url, model: embedder.model, state, embedded, waiting, refused },
-        ...(failure !== undefined && { failure }),
+        ...defined({ failure }),
       };
     },
     close() {
@@ -100,12 +100,12 @@ function embedderFor(
   settings: EmbedderSettings,
 ): SidecarEmbedder {
   if (provider === "ollama") {
-    const sidecar = createOllamaSidecar({ address: url, ...(keepAlive !== undefined && { keepAlive }) });
+    const sidecar = createOllamaSidecar({ address: url, ...defined({ keepAlive }) });
     return createOllamaEmbedder(sidecar, settings);
   }
   return createOpenAiCompatibleEmbedder({
     address: url,
-    ...(apiKey !== undefined && { apiKey }),
+    ...defined({ apiKey }),
     ...settings,
   });
 }

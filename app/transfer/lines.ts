@@ -11,6 +11,7 @@ import {
   type AuditRow,
   auditEntry,
   checkAuditRow,
+  defined,
   FACT_LIMITS,
   factEntry,
   HelmdeckError,
@@ -82,8 +83,7 @@ function auditFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
   const audit = checkAuditRow(kind, row);
   const ranAt = requirePast("at_unix", audit.row.at_unix * 1_000, now);
   const given = {
-    ...(created_at !== undefined && { created_at }),
-    ...(updated_at !== undefined && { updated_at }),
+    ...defined({ created_at, updated_at }),
   };
   const entry = auditEntry(namespace, audit, now, {
     createdAt: ranAt,

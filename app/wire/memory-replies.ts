@@ -6,7 +6,7 @@
  * in. `null` in an optional field counts as absent; an unknown field is refused, since a misspelt `dry_run` would delete.
  */
 import * as z from "zod";
-import { DEFAULT_CATEGORY, FACT_LIMITS, FORGET_SCOPES } from "../../engine/index.ts";
+import { DEFAULT_CATEGORY, defined, FACT_LIMITS, FORGET_SCOPES } from "../../engine/index.ts";
 import type { CorpusAnswer, CorpusQuery, FactInput, ForgetInput, Forgotten, StoredFact } from "../memory.ts";
 import { rfc3339, rfc3339Schema } from "./rfc3339.ts";
 
@@ -181,9 +181,7 @@ export function corpusQueryOfRequest({ query, limit, cursor }: CorpusRequest): C
 export function corpusReply({ chunks, nextCursor, mode, note }: CorpusAnswer): CorpusReply {
   return {
     chunks: chunks.map(({ metadata, ...chunk }) => ({ ...chunk, metadata: plain(metadata) })),
-    ...(nextCursor !== undefined && { next_cursor: nextCursor }),
-    ...(mode !== undefined && { mode }),
-    ...(note !== undefined && { note }),
+    ...defined({ next_cursor: nextCursor, mode, note }),
   };
 }
 

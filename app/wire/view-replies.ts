@@ -1,5 +1,7 @@
 /** What REST and MCP clients receive when they look at memory: facts, my-memory, defaults, callers (facts/helmdeck.md). */
+
 import * as z from "zod";
+import { defined } from "../../engine/index.ts";
 import type { CallerCount, FactsPage, FactsQuery, FactView, MyDefaults, MyMemory } from "../memory.ts";
 import { rfc3339, rfc3339Schema } from "./rfc3339.ts";
 
@@ -143,7 +145,7 @@ export function factsReply({ facts, unreadable, nextCursor }: FactsPage): FactsR
   return {
     facts: facts.map(factReply),
     unreadable: [...unreadable],
-    ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+    ...defined({ next_cursor: nextCursor }),
   };
 }
 
@@ -156,7 +158,7 @@ export function myMemoryReply({ scope, fetchedAt, categories, note }: MyMemory):
       count,
       recent_keys: [...recentKeys],
     })),
-    ...(note !== undefined && { note }),
+    ...defined({ note }),
   };
 }
 

@@ -5,7 +5,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
-import { asHelmdeckError, HelmdeckError } from "../../engine/index.ts";
+import { asHelmdeckError, defined, HelmdeckError } from "../../engine/index.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
 import type { DoctorReport, Memory, MemoryStatus } from "../memory.ts";
 import { fromWire, type MemoryMethod, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
@@ -181,9 +181,9 @@ class WorkerLink {
     const { embeddings = NO_EMBEDDINGS, embedsEntries = true } = this.#options;
     return {
       ...{ databasePath, keyPath, embeddings, embedsEntries },
-      ...(configuredKey !== undefined && { configuredKey }),
+      ...defined({ configuredKey }),
       env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
-      ...(sweepEveryMs !== undefined && { sweepEveryMs }),
+      ...defined({ sweepEveryMs }),
     };
   }
 

@@ -1,7 +1,7 @@
 /** `forget`: deletes what a scope names, after showing it and asking when a person is there. */
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
-import { type Forgotten, harmlessLine, type Memory, nearWords } from "../../app/index.ts";
+import { defined, type Forgotten, harmlessLine, type Memory, nearWords } from "../../app/index.ts";
 import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import type { Shell } from "../shell.ts";
@@ -84,7 +84,7 @@ async function preview(memory: Memory, caller: string, scope: string): Promise<r
 async function print({ output, options }: CommandContext, forgotten: Forgotten): Promise<void> {
   const { scope, deleted, dryRun, erased, near } = forgotten;
   if (options.json) {
-    await output.json({ scope, deleted, dryRun, erased, ...(near && { near }) });
+    await output.json({ scope, deleted, dryRun, erased, ...defined({ near }) });
     return;
   }
   const where = `in the memory of ${harmlessLine(options.caller)}: ${harmlessLine(scope)}`;

@@ -1,5 +1,5 @@
 /** `here`: the process seam on the command line. Reasons for an empty answer go to stderr, and the exit code stays 0. */
-import { betterSqliteDriver, findPlace, harmlessLine, rankFacts } from "../../app/index.ts";
+import { betterSqliteDriver, defined, findPlace, harmlessLine, rankFacts } from "../../app/index.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
@@ -24,7 +24,7 @@ export interface OfferRequest extends Omit<HereContext, "plan"> {
 
 export async function recallCommand(context: CommandContext, request: RecallRequest): Promise<number> {
   const { query, limit, ...here } = request;
-  const options = { ...(query !== undefined && { query }), ...(limit !== undefined && { limit }) };
+  const options = { ...defined({ query, limit }) };
   const text = await withSeam(context, (seam) => seam.recallHere(here, options));
   if (context.options.json) await context.output.json({ text });
   else if (text !== "") await context.output.text(text);
@@ -37,8 +37,7 @@ export async function offerCommand(context: CommandContext, request: OfferReques
     kind,
     slug,
     body: await readBody(context, bodyFile),
-    ...(confidence !== undefined && { confidence }),
-    ...(confidenceReason !== undefined && { confidence_reason: confidenceReason }),
+    ...defined({ confidence, confidence_reason: confidenceReason }),
   };
   const offers = await withSeam(context, (seam) => seam.offerSaveHere(here, candidate));
   if (context.options.json) await context.output.json(offers);
@@ -63,7 +62,7 @@ async function withSeam<Answer>(
   ask: (seam: Seam) => Promise<Answer>,
 ): Promise<Answer> {
   const { env, homeDir, now } = shell;
-  const place = findPlace({ env, homeDir, ...(options.db !== undefined && { databasePath: options.db }) });
+  const place = findPlace({ env, homeDir, ...defined({ databasePath: options.db }) });
   const notes: string[] = [];
   const { HELMDECK_HERE_STATE_DIR: stateDir } = env;
   const seam = createSeam({
@@ -72,7 +71,7 @@ async function withSeam<Answer>(
     rank: rankFacts,
     cwd: process.cwd(),
     onNote: (note) => void notes.push(note),
-    ...(stateDir !== undefined && { stateDir }),
+    ...defined({ stateDir }),
   });
   const answer = await ask(seam);
   for (const note of notes) await output.note(harmlessLine(note));

@@ -1,5 +1,6 @@
 /** `list`: facts by prefix and category, newest first. */
 import {
+  defined,
   type FactsQuery,
   type FactView,
   harmlessLine,
@@ -49,7 +50,7 @@ async function collect(memory: Memory, caller: string, { limit, ...filter }: Lis
     const query: FactsQuery = {
       ...filter,
       limit: Math.min(left, PAGE_LIMIT),
-      ...(cursor === undefined ? {} : { cursor }),
+      ...defined({ cursor }),
     };
     const page = await memory.listFacts(caller, query);
     facts.push(...page.facts);
@@ -59,7 +60,7 @@ async function collect(memory: Memory, caller: string, { limit, ...filter }: Lis
   const isEmpty = facts.length + unreadable.length === 0;
   const named =
     isEmpty && filter.category === undefined ? await keyNamedBy(memory, caller, filter.prefix) : undefined;
-  return { facts, unreadable, more: cursor !== undefined, ...(named !== undefined && { named }) };
+  return { facts, unreadable, more: cursor !== undefined, ...defined({ named }) };
 }
 
 async function keyNamedBy(

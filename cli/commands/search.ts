@@ -1,5 +1,6 @@
 /** `search`: ranked hits, as OpenClaw's memory_search gets them. */
 import {
+  defined,
   harmlessBlock,
   harmlessLine,
   type RecallAnswer,
@@ -37,7 +38,7 @@ async function show({ output, options }: CommandContext, answer: RecallAnswer): 
 }
 
 function answerJson({ results, mode, reason }: RecallAnswer) {
-  return { results: results.map(hitJson), mode, ...(reason === undefined ? {} : { reason }) };
+  return { results: results.map(hitJson), mode, ...defined({ reason }) };
 }
 
 function hitJson(hit: RecallHit) {

@@ -2,6 +2,7 @@
 import pino, { type Logger } from "pino";
 import {
   asHelmdeckError,
+  defined,
   embedWhatIsThere,
   HelmdeckError,
   harmlessLine,
@@ -33,7 +34,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   const serverContext = await openServerContext({
     ...serverContextOptions(context),
     withoutKey: "ephemeral",
-    ...(request.pipelinesFolder !== undefined && { pipelinesFolder: request.pipelinesFolder }),
+    ...defined({ pipelinesFolder: request.pipelinesFolder }),
     onTrouble: ({ what, error, pack }) =>
       log.error({ what, code: error.code, problem: error.message, pack }, "trouble behind a run"),
   });

@@ -1,5 +1,7 @@
 /** How `helmdeck-memory list` is called. */
+
 import type { Command } from "commander";
+import { defined } from "../../app/index.ts";
 import { count, type Runs, withExamples } from "./shared.ts";
 
 export function declareList(program: Command, runs: Runs): void {
@@ -16,8 +18,7 @@ export function declareList(program: Command, runs: Runs): void {
         const { listCommand } = await import("../commands/list.ts");
         return listCommand(context, {
           limit,
-          ...(prefix === undefined ? {} : { prefix }),
-          ...(category === undefined ? {} : { category }),
+          ...defined({ prefix, category }),
         });
       });
     });

@@ -1,5 +1,7 @@
 /** How `helmdeck-memory serve` is called. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { defined } from "../../app/index.ts";
 import { collect, nonEmpty, type Runs, withExamples } from "./shared.ts";
 
 const DEFAULT_HOST = "127.0.0.1";
@@ -36,7 +38,7 @@ export function declareServe(program: Command, runs: Runs): void {
           allowedOrigins: allowOrigin ?? [],
           requestsPerMinute: rateLimit,
           requiresMemory: requireMemory === true,
-          ...(pipelines === undefined ? {} : { pipelinesFolder: pipelines }),
+          ...defined({ pipelinesFolder: pipelines }),
           logLevel,
         });
       });

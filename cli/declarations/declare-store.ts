@@ -1,5 +1,7 @@
 /** How `helmdeck-memory store` is called. */
+
 import type { Command } from "commander";
+import { defined } from "../../app/index.ts";
 import { collect, nonEmpty, type Runs, seconds, withExamples } from "./shared.ts";
 
 export function declareStore(program: Command, runs: Runs): void {
@@ -31,8 +33,7 @@ export function declareStore(program: Command, runs: Runs): void {
           key,
           source,
           tags: tag ?? [],
-          ...(category === undefined ? {} : { category }),
-          ...(ttl === undefined ? {} : { ttlSeconds: ttl }),
+          ...defined({ category, ttlSeconds: ttl }),
         });
       });
     });

@@ -1,5 +1,7 @@
 /** How `helmdeck-memory token` is called. */
+
 import type { Command } from "commander";
+import { defined } from "../../app/index.ts";
 import { collect, nonEmpty, type Runs, seconds, withExamples } from "./shared.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;
@@ -24,8 +26,7 @@ export function declareToken(program: Command, runs: Runs): void {
           subject,
           ttlSeconds: ttl,
           scopes: scope,
-          ...(name === undefined ? {} : { name }),
-          ...(client === undefined ? {} : { client }),
+          ...defined({ name, client }),
         });
       });
     });

@@ -1,5 +1,7 @@
 /** What an audit row must look like, when it is written, imported, or read back from the store. */
+
 import * as z from "zod/mini";
+import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
 import { problemOfName } from "../facts/hostile-text.ts";
 import { fieldOf, ruleOf } from "../schema-issues.ts";
@@ -104,7 +106,7 @@ function word(most: number) {
 function packRow({ pack, version, outcome, findings, ...rest }: z.output<typeof readablePack>): PackAudit {
   return {
     pack,
-    ...(version === undefined ? {} : { version }),
+    ...defined({ version }),
     outcome,
     ...sharedRow(rest),
     ...(findings === undefined || findings.length === 0
@@ -133,7 +135,7 @@ function sharedRow({ at_unix, duration_ms, learn_inputs }: SharedFields): Shared
   return {
     at_unix,
     ...(duration_ms === undefined ? {} : { duration_ms: Math.round(duration_ms) }),
-    ...(inputs === undefined ? {} : { learn_inputs: inputs }),
+    ...defined({ learn_inputs: inputs }),
   };
 }
 

@@ -5,9 +5,11 @@
  * thus outweighs the same use in all the weeks before it. The weight is a whole number, so that sums do not depend on
  * their order; equal sums are settled by the smallest value. How often something was used is counted plainly.
  */
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
 import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
+import { defined } from "../defined.ts";
 import { harmlessLine } from "../facts/hostile-text.ts";
 import type { EntryPage, MemoryReader, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
@@ -153,7 +155,7 @@ class RunTally {
       })),
       ...(findings.length > 0 && { common_findings: findings.slice(0, DEFAULTS_LIMITS.findings) }),
       recent: this.#newest(),
-      ...(note !== undefined && { note }),
+      ...defined({ note }),
     };
   }
 
@@ -165,8 +167,7 @@ class RunTally {
       id: nameOf(run),
       outcome,
       at_unix,
-      ...(duration_ms !== undefined && { duration_ms }),
-      ...(inputs !== undefined && { learn_inputs: inputs }),
+      ...defined({ duration_ms, learn_inputs: inputs }),
     });
     if (this.#recent.length >= 2 * DEFAULTS_LIMITS.recent) this.#recent = this.#newest();
   }

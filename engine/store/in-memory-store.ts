@@ -1,4 +1,5 @@
 /** A memory store that lives in the process and dies with it: for tests, and for a server that was given no key. */
+import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
 import { Beginnings } from "./beginnings.ts";
 import {
@@ -400,7 +401,7 @@ function metaOf(entry: NewEntry, kept: EntryMeta | undefined, now: UnixMs): Entr
     tags: [...entry.tags],
     createdAt: entry.createdAt ?? kept?.createdAt ?? now,
     updatedAt: entry.updatedAt ?? now,
-    ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),
+    ...defined({ expiresAt: entry.expiresAt }),
   };
 }
 

@@ -8,7 +8,9 @@
  * is no time at all. The least of those readings is also the floor: a clock below it is certainly wrong, and then time goes on
  * from the last reading that was possible.
  */
+
 import { BUILT_AT } from "../build-date.ts";
+import { defined } from "../defined.ts";
 import type { UnixMs } from "./memory-store.ts";
 
 /** The most that one look at the clock adds to observed time. */
@@ -90,7 +92,7 @@ export function look(seen: TimeSeen, clock: UnixMs): Observation {
   };
   const confirmed = Math.max(seen.confirmed, expiredForGood(now) ?? seen.confirmed);
   const correction = astray ? undefined : correctionOf(seen, clock);
-  return { seen: { ...now, confirmed }, ...(correction && { correction }) };
+  return { seen: { ...now, confirmed }, ...defined({ correction }) };
 }
 
 /** What expired at this time or before may be deleted; undefined while too little time was observed. */

@@ -1,5 +1,6 @@
 /** The audit row of one run: what ran, how it ended and how long it took, never what was said. */
 import {
+  defined,
   type ErrorCode,
   findingsOf,
   learnableInputs,
@@ -27,7 +28,7 @@ export function packAuditOf({ pack, input, outcome, endedAt, durationMs, output 
     outcome,
     at_unix: Math.floor(endedAt / 1_000),
     duration_ms: durationMs,
-    ...(learnt && { learn_inputs: learnt }),
+    ...defined({ learn_inputs: learnt }),
     ...(findings.length > 0 && { findings }),
   };
 }

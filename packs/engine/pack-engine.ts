@@ -9,6 +9,7 @@
  */
 import {
   asHelmdeckError,
+  defined,
   HelmdeckError,
   type MemoryStore,
   type PackAudit,
@@ -151,7 +152,7 @@ class Engine implements PackEngine {
       output: answer.output,
       artifacts: answer.artifacts,
       durationMs,
-      ...(session !== undefined && { sessionId: session }),
+      ...defined({ sessionId: session }),
       cached: answer.cached,
     };
   }
@@ -195,7 +196,7 @@ class Engine implements PackEngine {
   async #acquireSession({ pack, request, signal }: Run): Promise<Session | undefined> {
     if (pack.session !== true) return undefined;
     const { caller, sessionId } = request;
-    const asked = { caller, pack: pack.name, signal, ...(sessionId !== undefined && { sessionId }) };
+    const asked = { caller, pack: pack.name, signal, ...defined({ sessionId }) };
     return this.#options.sessions.acquire(asked);
   }
 

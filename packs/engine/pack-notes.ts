@@ -6,7 +6,7 @@
  * another caller; sizes and characters have the bounds of facts. Notes of one caller are shared by all packs of this engine
  * (docs/decisions/0018): packs are the operator's own code in one process, and a wall between them would only be painted.
  */
-import type { Entry, MemoryStore, Namespace, UnixMs } from "../../engine/index.ts";
+import { defined, type Entry, type MemoryStore, type Namespace, type UnixMs } from "../../engine/index.ts";
 import { checkNote, keyOfNote } from "./note-policy.ts";
 import type { PackMemory, PackMemoryPolicy, PackNote, PackNoteMeta } from "./pack-contract.ts";
 
@@ -88,7 +88,7 @@ function metaOf({ key, category, tags, createdAt, updatedAt, expiresAt, fingerpr
     tags,
     createdAt,
     updatedAt,
-    ...(expiresAt !== undefined && { expiresAt }),
+    ...defined({ expiresAt }),
     fingerprint,
   };
 }

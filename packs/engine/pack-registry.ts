@@ -1,6 +1,6 @@
 /** The packs of an engine, by name, with what clients are told of them. */
 import { toJSONSchema } from "zod/v4/core";
-import { HelmdeckError } from "../../engine/index.ts";
+import { defined, HelmdeckError } from "../../engine/index.ts";
 import { checkPack } from "./define-pack.ts";
 import type { Pack, PackInfo } from "./pack-contract.ts";
 
@@ -31,7 +31,7 @@ function infoOf(pack: Pack, hasStore: boolean): PackInfo {
     inputSchema: jsonSchemaOf(pack, "input"),
     outputSchema: jsonSchemaOf(pack, "output"),
     startsProcess: pack.startsProcess === true,
-    ...(pack.effects && { effects: pack.effects }),
+    ...defined({ effects: pack.effects }),
     cached: hasStore && pack.memory?.cache === true,
   });
 }

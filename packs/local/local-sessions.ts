@@ -11,6 +11,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import {
   countByCaller,
+  defined,
   HelmdeckError,
   hasRoom,
   processTimer,
@@ -246,7 +247,7 @@ class LocalSession implements Session {
       cwd: await folderWithin(this.folder, cwd),
       // HOME stays the session's: it is what its processes are known by.
       env: { ...this.#env, ...env, HOME: homeOf(this.folder), TMPDIR: tmpOf(this.folder) },
-      ...(input !== undefined && { input }),
+      ...defined({ input }),
       deadlineMs,
       signal: signal === undefined ? this.#runSignal : AbortSignal.any([signal, this.#runSignal]),
     });

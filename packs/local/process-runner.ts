@@ -8,7 +8,7 @@
  */
 import type { Readable } from "node:stream";
 import { execa } from "execa";
-import { HelmdeckError, isHelmdeckError } from "../../engine/index.ts";
+import { defined, HelmdeckError, isHelmdeckError } from "../../engine/index.ts";
 import type { ProcessResult } from "../engine/pack-contract.ts";
 
 /** Kept of each stream. */
@@ -62,7 +62,7 @@ function start({ program, args, cwd, env, input, deadlineMs, signal }: ProgramRu
     preferLocal: false,
     shell: false,
     stdin: input === undefined ? "ignore" : "pipe",
-    ...(input !== undefined && { input }),
+    ...defined({ input }),
     buffer: false,
     reject: false,
     killDescendants: true,

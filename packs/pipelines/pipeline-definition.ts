@@ -5,7 +5,7 @@
  * nothing else, and every size is bounded.
  */
 import * as z from "zod/mini";
-import { problemOfName, ruleOf } from "../../engine/index.ts";
+import { defined, problemOfName, ruleOf } from "../../engine/index.ts";
 import type { Pipeline, PipelineInput } from "./pipeline-contract.ts";
 import { nameOf, type Place, type Reference, referencesIn } from "./step-template.ts";
 
@@ -92,7 +92,7 @@ function pipelineOf({ id, description, inputs = {}, steps, output }: Definition)
     description,
     inputs: Object.fromEntries(declared),
     steps: steps.map((step) => ({ with: {}, ...step })),
-    ...(output !== undefined && { output }),
+    ...defined({ output }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** One run of a pipeline: its steps in order, each with the pack's own answer or failure, until one fails or it is cancelled. */
-import { asHelmdeckError, HelmdeckError, type UnixMs } from "../../engine/index.ts";
+import { asHelmdeckError, defined, HelmdeckError, type UnixMs } from "../../engine/index.ts";
 import { progressTo } from "../engine/pack-context.ts";
 import type { PackEngine } from "../engine/pack-contract.ts";
 import type {
@@ -55,10 +55,9 @@ export class Run {
       pipeline: pipeline.id,
       state: this.#state,
       startedAt,
-      ...(this.#durationMs !== undefined && { durationMs: this.#durationMs }),
+      ...defined({ durationMs: this.#durationMs }),
       steps: [...this.#steps],
-      ...(this.#output !== undefined && { output: this.#output }),
-      ...(this.#error !== undefined && { error: this.#error }),
+      ...defined({ output: this.#output, error: this.#error }),
     };
   }
 
@@ -106,7 +105,7 @@ export class Run {
         pack,
         state,
         ...(state !== "running" && { durationMs }),
-        ...(error && { error }),
+        ...defined({ error }),
       };
     };
     const { signal } = this.#cancelling;

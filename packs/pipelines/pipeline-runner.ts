@@ -8,6 +8,7 @@
 import { randomBytes } from "node:crypto";
 import {
   countByCaller,
+  defined,
   HelmdeckError,
   harmlessLine,
   hasRoom,
@@ -241,8 +242,7 @@ function auditRow(run: Run, now: UnixMs): PipelineAudit {
     run_id: runId,
     outcome: state,
     at_unix: Math.floor(now / 1_000),
-    ...(durationMs !== undefined && { duration_ms: durationMs }),
-    ...(learnt !== undefined && { learn_inputs: learnt }),
+    ...defined({ duration_ms: durationMs, learn_inputs: learnt }),
   };
 }
 

@@ -7,7 +7,7 @@
  */
 import { Octokit } from "@octokit/core";
 import type * as z from "zod";
-import { HelmdeckError, isHelmdeckError, type UnixMs } from "../../engine/index.ts";
+import { defined, HelmdeckError, isHelmdeckError, type UnixMs } from "../../engine/index.ts";
 
 export interface GitHubOptions {
   /** The operator's; absent: anonymous, with GitHub's low rate limit. */
@@ -71,7 +71,7 @@ function makeClient(options: GitHubOptions, signal: AbortSignal): Octokit {
   const { token, baseUrl = GITHUB, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const { origin } = new URL(baseUrl);
   return new Octokit({
-    ...(token !== undefined && { auth: token }),
+    ...defined({ auth: token }),
     baseUrl: baseUrl.replace(/\/+$/, ""),
     userAgent: "helmdeck-memory",
     log: silent,

@@ -11,7 +11,7 @@
  * stops them: control, direction and invisible characters are spelt out, as in the corpus.
  */
 import * as z from "zod";
-import { harmlessBlock, harmlessLine } from "../../engine/index.ts";
+import { defined, harmlessBlock, harmlessLine } from "../../engine/index.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 import { type GitHubOptions, openGitHub, requireGitHubUrl } from "./github-client.ts";
@@ -150,8 +150,7 @@ function parametersOf({ owner, repo, state, labels, assignee, since }: IssuesInp
     repo,
     state,
     ...(labels.length > 0 && { labels: labels.join(",") }),
-    ...(assignee !== undefined && { assignee }),
-    ...(since !== undefined && { since }),
+    ...defined({ assignee, since }),
     sort: "created",
     direction: "desc",
     per_page: PAGE,

@@ -9,7 +9,7 @@
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { HelmdeckError } from "../../engine/index.ts";
+import { defined, HelmdeckError } from "../../engine/index.ts";
 import type { ProcessResult, Session } from "../engine/pack-contract.ts";
 
 export interface RepositoryOptions {
@@ -101,7 +101,7 @@ function git(
   // A listed host must not send git on to one that is not: where hosts are listed, no redirect is followed.
   const redirects = hosts === undefined ? [] : ["-c", "http.followRedirects=false"];
   return session.run("git", [...SAFE_CONFIG, ...redirects, ...args], {
-    env: { ...SAFE_ENV, ...(caFile !== undefined && { GIT_SSL_CAINFO: caFile }) },
+    env: { ...SAFE_ENV, ...defined({ GIT_SSL_CAINFO: caFile }) },
     deadlineMs: GIT_MS,
     ...limits,
   });

@@ -10,7 +10,7 @@ import { constants } from "node:fs";
 import { mkdtemp, open } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { HelmdeckError, harmlessBlock } from "../../engine/index.ts";
+import { defined, HelmdeckError, harmlessBlock } from "../../engine/index.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack, PackContext, Session } from "../engine/pack-contract.ts";
 import { NOTES_CATEGORY, NOTES_TTL_SECONDS, recallNotes, rememberRun } from "./solve-notes.ts";
@@ -228,6 +228,6 @@ function commandFailure(exitCode: number | undefined, signal: string | undefined
   const how =
     exitCode === undefined ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${exitCode}`;
   return new HelmdeckError("pack_failed", `The coding command ${how}.`, {
-    details: { ...(exitCode !== undefined && { exitCode }) },
+    details: { ...defined({ exitCode }) },
   });
 }

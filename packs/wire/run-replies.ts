@@ -1,6 +1,8 @@
 /** What REST and MCP clients receive of a pack's run and of a pipeline's (facts/helmdeck.md). */
+
 import * as z from "zod";
 import { rfc3339, rfc3339Schema } from "../../app/index.ts";
+import { defined } from "../../engine/index.ts";
 import type { ArtifactRef, PackRun } from "../engine/pack-contract.ts";
 import type { PipelineRun, PipelineStepRun } from "../pipelines/pipeline-contract.ts";
 
@@ -61,7 +63,7 @@ export function packRunReply(run: PackRun): PackRunReply {
     output: run.output,
     ...(run.artifacts.length > 0 && { artifacts: run.artifacts.map(artifactReply) }),
     duration_ms: run.durationMs,
-    ...(run.sessionId !== undefined && { session_id: run.sessionId }),
+    ...defined({ session_id: run.sessionId }),
     cached: run.cached,
   };
 }
@@ -72,10 +74,9 @@ export function pipelineRunReply(run: PipelineRun): PipelineRunReply {
     pipeline: run.pipeline,
     state: run.state,
     started_at: rfc3339(run.startedAt),
-    ...(run.durationMs !== undefined && { duration_ms: run.durationMs }),
+    ...defined({ duration_ms: run.durationMs }),
     steps: run.steps.map(stepReply),
-    ...(run.output !== undefined && { output: run.output }),
-    ...(run.error && { error: run.error }),
+    ...defined({ output: run.output, error: run.error }),
   };
 }
 
@@ -84,5 +85,5 @@ function stepReply({
   error,
   ...step
 }: PipelineStepRun): PipelineRunReply["steps"][number] {
-  return { ...step, ...(tookMs !== undefined && { duration_ms: tookMs }), ...(error && { error }) };
+  return { ...step, ...defined({ duration_ms: tookMs, error }) };
 }

@@ -1,4 +1,5 @@
 /** From what was asked to concepts with weights: which terms of this namespace may answer each word of the query. */
+import { defined } from "../../engine/index.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
 import { dateTermsOfQuery } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";
@@ -133,7 +134,7 @@ function termsOfWord(
   const compounds = [at - 1, at].flatMap((first) => compoundOf(words[first], words[first + 1]));
   const spellings = [word.text, ...umlautSpellings(word.raw), ...compounds].map(termOf);
   const parts = word.parts.map(termOf);
-  return [{ spellings, parts, ...role, ...(dateTerm === undefined ? {} : { dateTerm }) }];
+  return [{ spellings, parts, ...role, ...defined({ dateTerm }) }];
 }
 
 function pairsOf(word: Word, role: Omit<WordRole, "dateTerm">): readonly QueryWord[] {

@@ -1,7 +1,7 @@
 /** Pipelines as MCP tools: `pipeline__<id>` starts one and answers when it has ended. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
-import { HelmdeckError } from "../../app/index.ts";
+import { defined, HelmdeckError } from "../../app/index.ts";
 import {
   type PackEffects,
   type PackInfo,
@@ -72,8 +72,7 @@ function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["
   const properties = named.map(([name, { description, default: fallback }]) => [
     name,
     {
-      ...(description === undefined ? {} : { description }),
-      ...(fallback === undefined ? {} : { default: fallback }),
+      ...defined({ description, default: fallback }),
     },
   ]);
   return {

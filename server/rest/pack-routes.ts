@@ -1,6 +1,6 @@
 /** The routes of packs and of the files that they make. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { HelmdeckError } from "../../app/index.ts";
+import { defined, HelmdeckError } from "../../app/index.ts";
 import { packRunReply, packsReply, type ServerContext } from "../../packs/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
@@ -60,7 +60,7 @@ export function addPackRoutes(app: OpenAPIHono<ServerEnv>, { packs, artifacts }:
       input: c.get("body"),
       caller: subject,
       authenticated,
-      ...(sessionId !== undefined && { sessionId }),
+      ...defined({ sessionId }),
       signal: c.req.raw.signal,
     });
     return c.json(packRunReply(run), 200);

@@ -1,8 +1,10 @@
 /** Opening the database: place, identity, key, settings and schema, in the order in which nothing can be harmed. */
+
 import { timingSafeEqual } from "node:crypto";
 import { access, constants, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { Beginnings } from "../beginnings.ts";
 import { KEEP_REMOVALS } from "../cursors.ts";
@@ -177,7 +179,7 @@ function partsOf({ session, sealer, watch, options, isStill = false }: Opened): 
   return {
     ...{ session, sealer, driverName: driver.name },
     clock: new StoreClock(now, row && timeSeenIn(row)),
-    guard: new StoreGuard({ session, driver, watch, isStill, ...(row && { row }) }),
+    guard: new StoreGuard({ session, driver, watch, isStill, ...defined({ row }) }),
     beginnings: new Beginnings(beginnings),
   };
 }
