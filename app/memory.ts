@@ -237,3 +237,34 @@ export interface Memory {
   doctor(): Promise<DoctorReport>;
   close(): Promise<void>;
 }
+
+export type UseCase = keyof Memory;
+
+const EVERY_USE_CASE = {
+  storeFact: true,
+  getFact: true,
+  listFacts: true,
+  search: true,
+  readDocument: true,
+  forget: true,
+  myMemory: true,
+  defaults: true,
+  corpusPage: true,
+  callers: true,
+  revision: true,
+  recordPackRun: true,
+  recordPipelineRun: true,
+  warm: true,
+  sweep: true,
+  status: true,
+  doctor: true,
+  close: true,
+} as const satisfies Record<UseCase, true>;
+
+/** The names of all use cases, for whatever stands in for a memory. */
+export const USE_CASES = Object.keys(EVERY_USE_CASE) as readonly UseCase[]; // complete by its type
+
+/** A memory that has each of its use cases from one function of their names. */
+export function memoryFrom(useCase: <Name extends UseCase>(name: Name) => Memory[Name]): Memory {
+  return Object.fromEntries(USE_CASES.map((name) => [name, useCase(name)])) as unknown as Memory; // each under its own name
+}

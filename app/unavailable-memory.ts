@@ -1,7 +1,7 @@
 /** Memory that did not open: every use case fails with the reason, and status and doctor say what is wrong. */
 import { HelmdeckError } from "../engine/index.ts";
 import { examineFailure } from "./health/examine-memory.ts";
-import type { Memory } from "./memory.ts";
+import { type Memory, memoryFrom } from "./memory.ts";
 import { failedStatus } from "./overview.ts";
 import type { MemoryPlace } from "./storage-location.ts";
 
@@ -16,21 +16,7 @@ export function unavailableMemory(reason: HelmdeckError, place: MemoryPlace, dri
   };
   const location = { databasePath: place.databasePath, keySource: place.keyPath, driver };
   return {
-    storeFact: refuse,
-    getFact: refuse,
-    listFacts: refuse,
-    search: refuse,
-    readDocument: refuse,
-    forget: refuse,
-    myMemory: refuse,
-    defaults: refuse,
-    corpusPage: refuse,
-    callers: refuse,
-    revision: refuse,
-    recordPackRun: refuse,
-    recordPipelineRun: refuse,
-    warm: refuse,
-    sweep: refuse,
+    ...memoryFrom(() => refuse),
     status: async () => failedStatus(location, reason),
     doctor: () => examineFailure(place, reason),
     close: async () => {},

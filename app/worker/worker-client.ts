@@ -7,8 +7,8 @@ import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
 import { asHelmdeckError, defined, HelmdeckError } from "../../engine/index.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
-import type { DoctorReport, Memory, MemoryStatus } from "../memory.ts";
-import { fromWire, type MemoryMethod, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
+import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";
+import { fromWire, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
 
 export interface WorkerMemoryOptions {
   /** The file that calls `serveMemory`, of the same build. */
@@ -45,21 +45,7 @@ const CLOSING_MS = 3_000;
 export function startWorkerMemory(options: WorkerMemoryOptions): Memory {
   const link = new WorkerLink(options);
   return {
-    storeFact: link.method("storeFact"),
-    getFact: link.method("getFact"),
-    listFacts: link.method("listFacts"),
-    search: link.method("search"),
-    readDocument: link.method("readDocument"),
-    forget: link.method("forget"),
-    myMemory: link.method("myMemory"),
-    defaults: link.method("defaults"),
-    corpusPage: link.method("corpusPage"),
-    callers: link.method("callers"),
-    revision: link.method("revision"),
-    recordPackRun: link.method("recordPackRun"),
-    recordPipelineRun: link.method("recordPipelineRun"),
-    warm: link.method("warm"),
-    sweep: link.method("sweep"),
+    ...memoryFrom((name) => link.method(name)),
     status: (subject) => {
       const asked = link.call<MemoryStatus>("status", subject === undefined ? [] : [subject]);
       return asked.catch((error: unknown) => link.failedStatus(error));
@@ -90,12 +76,12 @@ class WorkerLink {
   }
 
   /** A use case of the same name and type as `Memory`'s. */
-  method<Method extends MemoryMethod>(name: Method): Memory[Method] {
+  method<Method extends UseCase>(name: Method): Memory[Method] {
     const call = (...args: readonly unknown[]) => this.call(name, args);
     return call as Memory[Method]; // the worker calls exactly this method of its own Memory
   }
 
-  async call<Answer>(method: MemoryMethod, args: readonly unknown[]): Promise<Answer> {
+  async call<Answer>(method: UseCase, args: readonly unknown[]): Promise<Answer> {
     if (this.#closing !== undefined) throw unavailable("Memory has been closed.");
     const running = this.#ensureRunning();
     return this.#send<Answer>(running, method, args);
@@ -121,7 +107,7 @@ class WorkerLink {
     };
   }
 
-  async #send<Answer>(running: Running, method: MemoryMethod, args: readonly unknown[]): Promise<Answer> {
+  async #send<Answer>(running: Running, method: UseCase, args: readonly unknown[]): Promise<Answer> {
     this.#pending += 1;
     running.worker.ref(); // an answer that someone waits for keeps the process alive; an idle worker does not
     try {

@@ -1,31 +1,7 @@
 /** What crosses between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
 import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/index.ts";
 import type { EmbeddingSettings } from "../embedding/embedding-settings.ts";
-import type { Memory } from "../memory.ts";
-
-/** The use cases that can be called across, and nothing else. */
-export const MEMORY_METHODS = [
-  "storeFact",
-  "getFact",
-  "listFacts",
-  "search",
-  "readDocument",
-  "forget",
-  "myMemory",
-  "defaults",
-  "corpusPage",
-  "callers",
-  "revision",
-  "recordPackRun",
-  "recordPipelineRun",
-  "warm",
-  "sweep",
-  "status",
-  "doctor",
-  "close",
-] as const satisfies readonly (keyof Memory)[];
-
-export type MemoryMethod = (typeof MEMORY_METHODS)[number];
+import type { UseCase } from "../memory.ts";
 
 /** Data for the worker, by `workerData`: it may hold keys, so it never stands in arguments or the environment. */
 export interface WorkerStart {
@@ -51,7 +27,7 @@ export interface WireError {
 
 /** The worker's side of the channel. */
 export interface WorkerFunctions {
-  call(method: MemoryMethod, args: readonly unknown[]): Promise<WireAnswer>;
+  call(method: UseCase, args: readonly unknown[]): Promise<WireAnswer>;
 }
 
 export function toWire({ code, message, details }: HelmdeckError): WireError {

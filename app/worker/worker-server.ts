@@ -3,17 +3,10 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createBirpc } from "birpc";
 import { asHelmdeckError, HelmdeckError, type SqliteDriver } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
-import type { Memory } from "../memory.ts";
+import { type Memory, USE_CASES, type UseCase } from "../memory.ts";
 import { examineMemory, type OpenMemoryOptions, openMemory } from "../open-memory.ts";
 import { failedStatus } from "../overview.ts";
-import {
-  MEMORY_METHODS,
-  type MemoryMethod,
-  toWire,
-  type WireAnswer,
-  type WorkerFunctions,
-  type WorkerStart,
-} from "./worker-messages.ts";
+import { toWire, type WireAnswer, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
 
 export interface ServeMemoryOptions {
   readonly driver: SqliteDriver;
@@ -56,16 +49,16 @@ export class ServedMemory {
   }
 
   /** Never rejects: a failure is an answer. */
-  async answer(method: MemoryMethod, args: readonly unknown[]): Promise<WireAnswer> {
+  async answer(method: UseCase, args: readonly unknown[]): Promise<WireAnswer> {
     try {
-      if (!MEMORY_METHODS.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
+      if (!USE_CASES.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
       return { ok: true, value: await this.#call(method, args) };
     } catch (error) {
       return { ok: false, error: toWire(asHelmdeckError(error)) };
     }
   }
 
-  async #call(method: MemoryMethod, args: readonly unknown[]): Promise<unknown> {
+  async #call(method: UseCase, args: readonly unknown[]): Promise<unknown> {
     if (method === "close") return this.#close();
     if (this.#closed) throw new HelmdeckError("memory_unavailable", "Memory has been closed.");
     const opened = await this.#open().then(
@@ -77,7 +70,7 @@ export class ServedMemory {
   }
 
   /** Status and doctor have something to say about a memory that does not open; everything else fails with the cause. */
-  #withoutMemory(method: MemoryMethod, error: unknown): unknown {
+  #withoutMemory(method: UseCase, error: unknown): unknown {
     const { databasePath, keyPath, driver } = this.#options;
     if (method === "status")
       return failedStatus({ databasePath, keySource: keyPath, driver: driver.name }, error);
@@ -104,7 +97,7 @@ export class ServedMemory {
   }
 }
 
-function callOn(memory: Memory, method: MemoryMethod, args: readonly unknown[]): unknown {
+function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
   // The arguments are what the main thread's `Memory` was called with; each use case checks what it is handed.
   const useCase = memory[method] as (...given: readonly unknown[]) => Promise<unknown>;
   return useCase(...args);

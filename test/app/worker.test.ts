@@ -13,7 +13,7 @@ import {
   startWorkerMemory,
   type WorkerMemoryOptions,
 } from "../../app/index.ts";
-import { MEMORY_METHODS } from "../../app/worker/worker-messages.ts";
+import { USE_CASES } from "../../app/memory.ts";
 import { ServedMemory } from "../../app/worker/worker-server.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
@@ -45,8 +45,8 @@ describe("memory in a worker", () => {
   test("offers every use case that memory in process does", async () => {
     // What a command asks of its own process, where no background goes on after it.
     const { store: _, now: __, embed: ___, embedFact: ____, ...useCases } = await openTestMemory();
-    expect(Object.keys(useCases).sort()).toEqual([...MEMORY_METHODS].sort());
-    expect(Object.keys(await startTestWorker()).sort()).toEqual([...MEMORY_METHODS].sort());
+    expect(Object.keys(useCases).sort()).toEqual([...USE_CASES].sort());
+    expect(Object.keys(await startTestWorker()).sort()).toEqual([...USE_CASES].sort());
   });
 
   test("answers as memory in process does", async () => {

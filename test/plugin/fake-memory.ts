@@ -1,5 +1,6 @@
 /** A `Memory` whose every use case fails unless the test says what it answers, and that notes how it was called. */
-import { HelmdeckError, type Memory } from "../../app/index.ts";
+import { HelmdeckError } from "../../app/index.ts";
+import { type Memory, memoryFrom } from "../../app/memory.ts";
 import type { MemoryAccess } from "../../plugin/memory-access.ts";
 
 export interface FakeMemory extends Memory {
@@ -17,27 +18,7 @@ export function fakeMemory(answers: Partial<Memory> = {}): FakeMemory {
     };
     return answer as unknown as Memory[Method]; // of the right shape as far as the test's own answer is
   };
-  return {
-    calls,
-    storeFact: useCase("storeFact"),
-    getFact: useCase("getFact"),
-    listFacts: useCase("listFacts"),
-    search: useCase("search"),
-    readDocument: useCase("readDocument"),
-    forget: useCase("forget"),
-    myMemory: useCase("myMemory"),
-    defaults: useCase("defaults"),
-    corpusPage: useCase("corpusPage"),
-    callers: useCase("callers"),
-    revision: useCase("revision"),
-    recordPackRun: useCase("recordPackRun"),
-    recordPipelineRun: useCase("recordPipelineRun"),
-    warm: useCase("warm"),
-    sweep: useCase("sweep"),
-    status: useCase("status"),
-    doctor: useCase("doctor"),
-    close: useCase("close"),
-  };
+  return { calls, ...memoryFrom(useCase) };
 }
 
 /** Access to a memory that is there, or, given an error, to one that does not open. */
