@@ -45,7 +45,7 @@ export async function readDocument(
 }
 
 /** Lines from `fromLine` on; content is cut at 12 KB, after whole lines unless the first one alone is longer. */
-export function sliceOf(document: WholeDocument, query: DocumentQuery): DocumentSlice {
+function sliceOf(document: WholeDocument, query: DocumentQuery): DocumentSlice {
   const lines = document.content.split("\n");
   const fromLine = positive(query.fromLine, 1);
   const wanted = lines.slice(fromLine - 1, fromLine - 1 + positive(query.lineCount, DEFAULT_LINES));

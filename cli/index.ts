@@ -1,4 +1,3 @@
 /** The command line's public surface, for its tests and the reference that is made from its help. */
 export { HELMDECK_HERE } from "./here-program.ts";
 export { runCommandLine } from "./run-program.ts";
-export type { InputStream, OutputStream, Shell } from "./shell.ts";

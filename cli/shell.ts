@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import type { Readable, Writable } from "node:stream";
 
-export interface InputStream extends Readable {
+interface InputStream extends Readable {
   readonly isTTY?: boolean;
 }
 

@@ -8,7 +8,7 @@ export { HelmdeckError, isHelmdeckError } from "./errors.ts";
 export { DEFAULT_CATEGORY, FACT_LIMITS, isReservedCategory } from "./facts/facts-policy.ts";
 export { harmlessBlock, harmlessLine } from "./facts/hostile-text.ts";
 export { findKey, type KeyPlaces } from "./store/find-key.ts";
-export type { Entry, ListQuery, MemoryReader } from "./store/memory-store.ts";
+export type { Entry, MemoryReader } from "./store/memory-store.ts";
 export { type Namespace, namespaceOf, type Subject } from "./store/namespace.ts";
 export { openSqliteReader } from "./store/sqlite/open-sqlite.ts";
 export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";

@@ -2,7 +2,6 @@
 
 export const NETWORK = "baas-net";
 export const SERVICE = "helmdeck-embeddings";
-export const VOLUME = "helmdeck-embeddings-models";
 export const PROJECT = "helmdeck-embeddings";
 export const IMAGE_PORT = 11434;
 export const DEFAULT_MODEL = "nomic-embed-text";

@@ -18,7 +18,7 @@ export interface Options {
   readonly replaces: readonly ("search" | "facts")[];
 }
 
-export type EmbeddingsChoice =
+type EmbeddingsChoice =
   | { readonly kind: "sidecar" }
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "none" };

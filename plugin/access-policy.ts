@@ -19,7 +19,7 @@ import { within } from "./within-deadline.ts";
 
 const DEFAULT_AGENT = "main";
 /** A host that does not say in this time where a session comes from counts as one that does not know. */
-export const ORIGIN_DEADLINE_MS = 1_000;
+const ORIGIN_DEADLINE_MS = 1_000;
 /** How many sessions' last known sandbox state is kept. */
 const SESSIONS_REMEMBERED = 1_000;
 

@@ -18,7 +18,7 @@ import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
 /** A write waits for a locked database up to 5 s; this is the end of patience for everything around it. */
-export const WRITE_DEADLINE_MS = 10_000;
+const WRITE_DEADLINE_MS = 10_000;
 /** Far above every limit of the policy, which says the exact one; keeps a 10 MB argument off the way to the worker. */
 const ARGUMENT_MAX_CHARS = 262_144;
 const MOST_TAGS = 1_000;

@@ -8,7 +8,7 @@
 import { harmlessBlock, harmlessLine } from "../app/index.ts";
 import type { GetResult, SearchHit } from "./openclaw-api.ts";
 
-export const CORPUS = "helmdeck";
+const CORPUS = "helmdeck";
 export const PATH_PREFIX = "helmdeck/";
 /** The virtual document that says what is there, without values. */
 export const MY_MEMORY_PATH = "helmdeck/my-memory.md";

@@ -11,7 +11,7 @@ const RUNS = "sub-agents and scheduled runs";
 const ORIGINS_UNTOLD =
   "find and store nothing, since this OpenClaw does not tell plugins which session they come from";
 /** An embedding service that does not answer a plain request in this time is down for a person who waits for a search. */
-export const PROBE_DEADLINE_MS = 2_000;
+const PROBE_DEADLINE_MS = 2_000;
 
 export interface HostFacts {
   readonly config: HostConfig;

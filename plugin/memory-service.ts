@@ -7,7 +7,7 @@ import { lendScheduler } from "./scheduler.ts";
 import { within } from "./within-deadline.ts";
 
 /** The gateway's start waits for this. A hot reload gives a service 5 s, and fails as a whole, plugin and all, when it takes longer. */
-export const START_DEADLINE_MS = 3_000;
+const START_DEADLINE_MS = 3_000;
 
 /** How soon memory is looked at again, so that the gateway's health shows when it fails and when it has recovered. */
 export const RECHECK_MS = 30_000;

@@ -112,7 +112,7 @@ export function doctorText(report: DoctorReport): string {
     .join("\n");
 }
 
-export function counted(count: number, one: string, many = `${one}s`): string {
+function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 

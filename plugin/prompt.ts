@@ -8,7 +8,7 @@ import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { startDeadline } from "./within-deadline.ts";
 
 /** The agent's turn waits for these lines. */
-export const PROMPT_DEADLINE_MS = 300;
+const PROMPT_DEADLINE_MS = 300;
 const MOST_CATEGORIES = 12;
 const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 const SUBJECTS_REMEMBERED = 100;

@@ -43,7 +43,7 @@ export interface Embeddings {
   readonly truncated: readonly Truncation[];
 }
 
-export interface Truncation {
+interface Truncation {
   /** Position among the texts of the call. */
   readonly index: number;
   /** How many UTF-16 units of the text, from its start, the vector stands for. */

@@ -6,7 +6,7 @@ import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { countLines, type Passage, wholeCharacters } from "./lexical/passages.ts";
 
 /** An excerpt shows at most this many UTF-16 units. */
-export const LONGEST_EXCERPT = 200;
+const LONGEST_EXCERPT = 200;
 /** What stands before a word that was asked for helps to understand it. */
 const BEFORE = 60;
 /** Where a sentence or a line begins. */

@@ -17,7 +17,7 @@ import {
 } from "./lexical/scoring.ts";
 import type { CutOff, Ranking } from "./ranking.ts";
 
-export interface FusedFeatures extends Features {
+interface FusedFeatures extends Features {
   /** Nearness of meaning in deviations, lent by the lines around where there are some. */
   readonly nearness: number;
   /** By how much it is nearer than chance, the margin and the words of the question ask for. */

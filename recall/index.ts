@@ -1,6 +1,6 @@
 /** Recall's public surface. */
 
-export type { Embedder, Embeddings, EmbedOptions, Truncation } from "./embedder.ts";
+export type { Embedder, Embeddings, EmbedOptions } from "./embedder.ts";
 export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
 export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";
@@ -15,8 +15,6 @@ export type {
 export type {
   Coverage,
   EmbeddingStatus,
-  EmbedRunOptions,
-  QuestionVector,
   SemanticHit,
   SemanticIndex,
   VectorCache,

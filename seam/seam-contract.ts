@@ -72,7 +72,7 @@ export interface FactsHereQuery {
   readonly cursor?: string;
 }
 
-export interface FactsHerePage {
+interface FactsHerePage {
   readonly facts: readonly FactHere[];
   /** Keys of rows that are there but do not open. */
   readonly unreadable: readonly string[];

@@ -10,12 +10,12 @@ import { listen, type Socketed, type SocketOptions } from "./listening.ts";
 import { makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
 
-export const DEFAULT_PORT = 3_848;
-export const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 3_848;
+const DEFAULT_HOST = "127.0.0.1";
 /** A hundred a second, for each caller. */
-export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
+const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 /** For what was accepted to end, when the server stops. */
-export const GRACE_MS = 10_000;
+const GRACE_MS = 10_000;
 
 export interface ServerOptions {
   /** Raw bytes, at least 32; absent: no authentication, every caller is `unknown`, and loopback only. */
@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly onUnexpected?: (error: unknown) => void;
 }
 
-export interface ListenOptions extends Pick<SocketOptions, "limits"> {
+interface ListenOptions extends Pick<SocketOptions, "limits"> {
   readonly host?: string;
   readonly port?: number;
   /** Default 10 s. */

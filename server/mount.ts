@@ -9,7 +9,7 @@ export interface MountedRequest {
   readonly body: unknown;
 }
 
-export type MountedMethod = "get" | "post" | "delete";
+type MountedMethod = "get" | "post" | "delete";
 
 export interface Mount {
   /** Below `/api/v1`, such as `/mcp`. */

@@ -14,7 +14,7 @@ import type { Caller } from "./caller.ts";
 const ALGORITHM = "HS256";
 const ISSUER = "helmdeck";
 /** How far the clock of whoever made the token may be off. */
-export const CLOCK_TOLERANCE_SECONDS = 30;
+const CLOCK_TOLERANCE_SECONDS = 30;
 export const LEAST_SECRET_BYTES = 32;
 /** As the memory bounds subjects. */
 const SUBJECT_BYTES = 512;

@@ -33,7 +33,7 @@ export async function request(url: string, init: RequestInit, options: RequestOp
 }
 
 /** The body as text, which may not be longer than `maxBytes`. */
-export async function textOf(
+async function textOf(
   response: Response,
   maxBytes: number,
   { asked, signal }: RequestOptions,

@@ -1,19 +1,9 @@
 /** The sidecar room's public surface: clients of embedding services. */
 export type {
-  CallOptions,
-  DocumentEmbeddings,
   EmbedderSettings,
-  EmbedderState,
-  InstalledModel,
-  ModelDescription,
-  OllamaEmbedRequest,
   OllamaSidecar,
-  OllamaSidecarOptions,
-  OpenAiCompatibleSettings,
-  Prefixes,
   PullProgress,
   SidecarEmbedder,
-  SidecarHealth,
 } from "./embedding-service.ts";
 export { isSameOllamaModel, ollamaName } from "./models.ts";
 export { createOllamaSidecar } from "./ollama.ts";

@@ -82,7 +82,7 @@ export function unusable({ who }: Asked, what: string): HelmdeckError {
   return unavailable(`${who} answered with ${what}.`, { passing: false });
 }
 
-export function modelMissing({ who, model = "this model" }: Asked): HelmdeckError {
+function modelMissing({ who, model = "this model" }: Asked): HelmdeckError {
   return new HelmdeckError("model_missing", `${who} has no model ${model}.`, { details: { model } });
 }
 

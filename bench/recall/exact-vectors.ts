@@ -3,7 +3,7 @@ import type { CorpusEntry } from "../../engine/index.ts";
 import type { Embedder } from "../../recall/index.ts";
 import { meantText, passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
 
-export interface VectorHit {
+interface VectorHit {
   readonly key: string;
   /** Cosine of the entry's best passage. */
   readonly score: number;

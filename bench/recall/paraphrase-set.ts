@@ -13,7 +13,7 @@ export interface Paraphrase {
 }
 
 /** A question that no fact of the set answers. */
-export interface Unanswerable {
+interface Unanswerable {
   readonly id: string;
   readonly kind: string;
   readonly question: string;

@@ -30,7 +30,7 @@ export interface PeopleFigures {
 
 /** An exact question's fact should score this or more, and a hit that scores GOOD or more should be right. */
 export const SURE = 0.85;
-export const GOOD = 0.5;
+const GOOD = 0.5;
 
 const DATA = new URL("../../test/data/", import.meta.url);
 const SUBJECT = "people";

@@ -12,7 +12,7 @@ import type { Bench, Hit, SystemId, Systems } from "./recall-systems.ts";
 type Rule = Ranking["possible"];
 
 /** A question, the key it wants, and all that could be shown: its sure hits or, without any, every candidate. */
-export interface Candidates {
+interface Candidates {
   readonly half: Half;
   /** Empty when nothing answers. */
   readonly wanted: readonly string[];
@@ -73,14 +73,14 @@ export function shownBy(hits: readonly Hit[], rule: Rule): readonly Hit[] {
   return hits[0]?.possible ? possibleAmong(hits, rule).slice(0, rule.most) : hits;
 }
 
-export interface PossibleFigures {
+interface PossibleFigures {
   /** Of the answerable questions, the share whose fact is among the first three shown. */
   readonly right: number;
   /** Possible hits that an unanswerable question is shown, mean. */
   readonly wrong: number;
 }
 
-export function possibleFigures(asked: readonly Candidates[], rule: Rule): PossibleFigures {
+function possibleFigures(asked: readonly Candidates[], rule: Rule): PossibleFigures {
   const answerable = asked.filter(({ wanted }) => wanted.length > 0);
   const unanswerable = asked.filter(({ wanted }) => wanted.length === 0);
   const isFound = ({ hits, wanted }: Candidates) =>

@@ -15,7 +15,7 @@ import { type CorpusSource, createSemanticIndex, type SemanticIndex } from "../.
 import { madeFact } from "../search/made-facts.ts";
 import { madeEmbedder } from "./made-vectors.ts";
 
-export const SUBJECT = "bench";
+const SUBJECT = "bench";
 export const NAMESPACE = namespaceOf(SUBJECT);
 
 /** Writes the facts, then has the product embed them. */

@@ -7,7 +7,7 @@ import { textsOf } from "../../recall/vectors/embedding.ts";
 import { NAMESPACE, openVectors, pagesOf } from "./filled.ts";
 import { DIMENSIONS, dot, madeEmbedder, madeVector } from "./made-vectors.ts";
 
-export interface StartedSystem {
+interface StartedSystem {
   /** Keys of the nearest entries, best first; the question's vector is given. */
   readonly nearest: (question: Float32Array, limit: number) => readonly string[];
   /** The whole search by words and meaning, where the system has one; answers how many hits there were. */

@@ -16,7 +16,7 @@ export const LEARNABLE_FIELDS = [
 ] as const;
 
 /** Longer texts are cut: they are free text, not a setting. */
-export const LEARNABLE_CHARACTERS = 200;
+const LEARNABLE_CHARACTERS = 200;
 
 /** The listed top-level texts that are not empty, cut; undefined when there are none. Takes any tool input. */
 export function learnableInputs(input: unknown): Readonly<Record<string, string>> | undefined {

@@ -2,7 +2,7 @@
 import { citedPath, PATH_PREFIX, parsePath, withoutLines } from "../projections/paths.ts";
 
 /** No answer names more of them. */
-export const MOST_NEAR = 3;
+const MOST_NEAR = 3;
 
 /** Nearest first: each is worse than any of the one before. */
 const NEARNESS = { same: 0, sameButForm: 1, tail: 2, misspelt: 3, beginning: 4 } as const;

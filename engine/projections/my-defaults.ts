@@ -31,13 +31,13 @@ const PAGE_ROWS = 100;
 /** The weight of a value used now; at 30 days, the life of a row, a second more or less still makes a difference. */
 const FULL_WEIGHT = 2 ** 32;
 
-export type LearntDefaults<Counted extends "calls" | "runs"> = Readonly<Record<Counted, number>> & {
+type LearntDefaults<Counted extends "calls" | "runs"> = Readonly<Record<Counted, number>> & {
   readonly id: string;
   readonly last_used_unix: number;
   readonly common_inputs?: Readonly<Record<string, string>>;
 };
 
-export interface CommonFinding {
+interface CommonFinding {
   readonly code: string;
   /** Where it was last found, and how severe it was there. */
   readonly pack: string;
@@ -46,7 +46,7 @@ export interface CommonFinding {
   readonly last_seen_unix: number;
 }
 
-export interface RecentRun {
+interface RecentRun {
   readonly kind: "pack" | "pipeline";
   readonly key: string;
   readonly id: string;

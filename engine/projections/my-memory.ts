@@ -4,7 +4,7 @@ import type { MemoryReader } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import { originOfCategory, pathOf } from "./paths.ts";
 
-export const RECENT_KEYS = 5;
+const RECENT_KEYS = 5;
 
 export interface CategorySummary {
   readonly name: string;

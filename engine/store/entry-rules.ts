@@ -1,6 +1,6 @@
 /** The structural bounds that every store holds writers and readers to, the same for each back-end. */
 import { HelmdeckError } from "../errors.ts";
-import type { ChangesQuery, EntryRef, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
+import type { ChangesQuery, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
 import { ORIGINS } from "./memory-store.ts";
 
 /** Wider than any policy above (facts allow far less): these keep one entry from hurting the store. Bytes are UTF-8. */
@@ -45,14 +45,6 @@ export function changesLimitOf(query: ChangesQuery): number {
 /** Expired means now >= expiresAt: the instant itself is already too late. */
 export function isExpired(expiresAt: UnixMs | undefined, now: UnixMs): boolean {
   return expiresAt !== undefined && now >= expiresAt;
-}
-
-/**
- * False when no store can hold such an entry: a string with half a surrogate pair has no UTF-8 form, and a database would
- * take it for a different key. Looking one up is a miss, not an error.
- */
-export function canExist(ref: Pick<EntryRef, "namespace" | "key">): boolean {
-  return ref.namespace.isWellFormed() && ref.key.isWellFormed();
 }
 
 function checkText(field: string, text: unknown, leastBytes: number, mostBytes: number): void {

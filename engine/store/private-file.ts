@@ -38,7 +38,7 @@ export async function placeOnce(path: string, bytes: Uint8Array): Promise<boolea
 }
 
 /** A file's name is durable only once its folder is synced; some network file systems know no such thing. */
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
     await handle.sync();

@@ -19,7 +19,7 @@ export const LONGEST_STEP_MS = 5 * 60 * 1_000;
 export const KEPT_EXPIRED_MS = 24 * 3_600 * 1_000;
 
 /** From `at` of observed time on the clock went evenly, beginning with `reading`; until the next stretch. */
-export interface Stretch {
+interface Stretch {
   readonly at: number;
   readonly reading: UnixMs;
 }

@@ -4,7 +4,7 @@ import { HelmdeckError } from "../errors.ts";
 import type { EntryVectors, Fingerprint, ReferenceVectors, VectorsQuery } from "./memory-store.ts";
 
 /** Far beyond any model, and any entry cut into passages. */
-export const VECTOR_LIMITS = { spaceBytes: 2_048, dimensions: 65_536, numbers: 64 * 1_024 * 1_024 } as const;
+const VECTOR_LIMITS = { spaceBytes: 2_048, dimensions: 65_536, numbers: 64 * 1_024 * 1_024 } as const;
 
 /** A model that serves and the one that follows it, with room to go back and forth. */
 export const KEPT_REFERENCE_SPACES = 4;

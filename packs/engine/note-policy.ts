@@ -14,8 +14,8 @@ import { isWholeWithin, PACK_LIMITS } from "./define-pack.ts";
 import type { PackMemoryPolicy, PackNoteOptions } from "./pack-contract.ts";
 
 /** 30 days, as helmdeck keeps them. */
-export const DEFAULT_NOTE_TTL_SECONDS = 2_592_000;
-export const DEFAULT_NOTE_CATEGORY = "notes";
+const DEFAULT_NOTE_TTL_SECONDS = 2_592_000;
+const DEFAULT_NOTE_CATEGORY = "notes";
 
 export interface CheckedNote {
   readonly key: string;

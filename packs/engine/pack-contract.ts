@@ -100,7 +100,7 @@ export interface PackNote extends PackNoteMeta {
   readonly value: string;
 }
 
-export interface PackMemoryContext {
+interface PackMemoryContext {
   readonly namespace: string;
   readonly entries: Readonly<Record<string, readonly PackNoteMeta[]>>;
 }

@@ -11,9 +11,9 @@ import { checkNote, keyOfNote } from "./note-policy.ts";
 import type { PackMemory, PackMemoryPolicy, PackNote, PackNoteMeta } from "./pack-contract.ts";
 
 /** `list` answers the newest so many. */
-export const MOST_LISTED_NOTES = 1_000;
+const MOST_LISTED_NOTES = 1_000;
 /** `context` answers the newest so many. */
-export const CONTEXT_NOTES = 50;
+const CONTEXT_NOTES = 50;
 
 const PAGE = 100;
 

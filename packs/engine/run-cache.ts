@@ -46,8 +46,8 @@ export interface CacheOptions {
 }
 
 /** Answers beyond this are made anew each time. */
-export const MOST_CACHED_BYTES = 1_024 * 1_024;
-export const DEFAULT_CACHE_CATEGORY = "cache";
+const MOST_CACHED_BYTES = 1_024 * 1_024;
+const DEFAULT_CACHE_CATEGORY = "cache";
 
 const storedAnswer = z.object({
   output: z.unknown(),

@@ -12,7 +12,7 @@ import { defined, HelmdeckError, isHelmdeckError } from "../../engine/index.ts";
 import type { ProcessResult } from "../engine/pack-contract.ts";
 
 /** Kept of each stream. */
-export const OUTPUT_BYTES = 1_024 * 1_024;
+const OUTPUT_BYTES = 1_024 * 1_024;
 /** From being asked to end (SIGTERM) to being made to (SIGKILL). */
 const GRACE_MS = 1_000;
 /** How long output may stay open once the program and its group have ended: something outside the group holds it. */

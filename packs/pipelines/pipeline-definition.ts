@@ -9,7 +9,7 @@ import { defined, problemOfName, ruleOf } from "../../engine/index.ts";
 import type { Pipeline, PipelineInput } from "./pipeline-contract.ts";
 import { nameOf, type Place, type Reference, referencesIn } from "./step-template.ts";
 
-export const PIPELINE_LIMITS = {
+const PIPELINE_LIMITS = {
   idCharacters: 64,
   descriptionCharacters: 1_024,
   inputs: 32,

@@ -5,7 +5,7 @@ import type { Pipeline } from "../pipelines/pipeline-contract.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown()).meta({ description: "JSON Schema 2020-12." });
 
-export const packInfoSchema = z.object({
+const packInfoSchema = z.object({
   name: z.string(),
   version: z.string(),
   description: z.string(),
@@ -19,7 +19,7 @@ export const packsReplySchema = z.object({
   packs: z.array(packInfoSchema).meta({ description: "In order of name." }),
 });
 
-export const pipelineInfoSchema = z.object({
+const pipelineInfoSchema = z.object({
   id: z.string(),
   description: z.string(),
   inputs: z.record(

@@ -6,7 +6,7 @@ import { defined } from "../../engine/index.ts";
 import type { ArtifactRef, PackRun } from "../engine/pack-contract.ts";
 import type { PipelineRun, PipelineStepRun } from "../pipelines/pipeline-contract.ts";
 
-export const artifactSchema = z.object({
+const artifactSchema = z.object({
   id: z.string().meta({ description: "What to ask for it by." }),
   name: z.string().meta({ description: "What its maker calls it; a label, never a path." }),
   media_type: z.string(),
@@ -47,11 +47,11 @@ export const pipelineRunReplySchema = z.object({
   error: runFailureSchema.optional().meta({ description: "Once it has failed." }),
 });
 
-export type ArtifactReply = z.infer<typeof artifactSchema>;
+type ArtifactReply = z.infer<typeof artifactSchema>;
 export type PackRunReply = z.infer<typeof packRunReplySchema>;
 export type PipelineRunReply = z.infer<typeof pipelineRunReplySchema>;
 
-export function artifactReply({ id, name, mediaType, sizeBytes, sha256 }: ArtifactRef): ArtifactReply {
+function artifactReply({ id, name, mediaType, sizeBytes, sha256 }: ArtifactRef): ArtifactReply {
   return { id, name, media_type: mediaType, size_bytes: sizeBytes, sha256 };
 }
 

@@ -77,7 +77,7 @@ const UNSPACED = list(`
 
 /** Share of a word's own weight that it keeps in a query. */
 export const FUNCTION_WORD = 0;
-export const EVERYDAY_WORD = 0.6;
+const EVERYDAY_WORD = 0.6;
 export const CONTENT_WORD = 1;
 
 /** Weights the folded words of one query, in order. */

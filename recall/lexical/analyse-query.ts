@@ -25,7 +25,7 @@ const COMMON_DATE = 0.3;
 const RELATED_QUALITY = 0.7;
 const DATE_QUALITY = 0.7;
 
-export interface ConceptTerm {
+interface ConceptTerm {
   readonly term: number;
   /** How well it stands for the word, 0 to 1. */
   readonly quality: number;

@@ -1,6 +1,6 @@
 /** What JSON.parse lets pass and two readers may take differently: a key given twice in one object, and bottomless nesting. */
 
-export const MOST_JSON_DEPTH = 64;
+const MOST_JSON_DEPTH = 64;
 
 /** In text that JSON.parse takes, everything between these is of no interest. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;

@@ -50,7 +50,7 @@ const backEdges = [
   { file: "cli/planted.ts", source: 'import "../plugin/index.ts";', rule: "cli-imports-only" },
   { file: "install/planted.ts", source: 'import "../cli/index.ts";', rule: "install-imports-only" },
   { file: "install/planted.ts", source: 'import "../engine/index.ts";', rule: "install-imports-only" },
-  { file: "app/planted.ts", source: 'import "../install/index.ts";', rule: "app-imports-only" },
+  { file: "app/planted.ts", source: 'import "../install/installer.ts";', rule: "app-imports-only" },
   { file: "server/planted.ts", source: 'import "../cli/index.ts";', rule: "server-imports-only" },
   { file: "server/planted.ts", source: 'import "../engine/index.ts";', rule: "server-imports-only" },
   { file: "app/planted.ts", source: 'import "../server/index.ts";', rule: "app-imports-only" },

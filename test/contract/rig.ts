@@ -35,7 +35,7 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** For how long an entry has been expired when the sweep takes it. */
-export const KEPT_EXPIRED_MS = DAY_MS;
+export const KEPT_EXPIRED_MS = 24 * HOUR_MS;
 
 /** Time that a process sees pass: it looks every five minutes, as a sweeper does. */
 export async function letPass(

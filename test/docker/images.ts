@@ -25,7 +25,7 @@ const root = join(import.meta.dirname, "..", "..");
 export const OPENCLAW_IMAGE = "openclaw:local";
 
 /** The image that compose.embeddings.yml names. */
-export function ollamaImage(): string {
+function ollamaImage(): string {
   const text = readFileSync(join(root, "compose.embeddings.yml"), "utf8");
   const name = /\$\{HELMDECK_EMBEDDINGS_IMAGE:-([^}]+)\}/.exec(text)?.[1];
   if (name === undefined) throw new Error("compose.embeddings.yml names no image");

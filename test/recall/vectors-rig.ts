@@ -89,7 +89,7 @@ function addWord(vector: Float32Array, word: string): void {
 }
 
 /** Runs when it is told to. */
-export class HandTimer {
+class HandTimer {
   readonly pauses: number[] = [];
   readonly #waiting: (() => void)[] = [];
   #onSet: (() => void)[] = [];

@@ -28,7 +28,7 @@ export interface Rig {
 }
 
 export const KINDS = ["ollama", "openAi"] as const;
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 export async function startRig(options: StandInOptions = { models: [MODEL] }): Promise<Rig> {
   const standIn = await startStandInOllama(options);

@@ -25,13 +25,13 @@ import { gateFor, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 
-export interface Stage {
+interface Stage {
   readonly memory: Memory;
   readonly place: MemoryPlace;
 }
 
 /** What somebody gets to see: data, words, or both; or a refusal. */
-export interface Outcome {
+interface Outcome {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly words?: string;
   readonly refusal?: string;

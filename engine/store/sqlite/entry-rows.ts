@@ -115,7 +115,7 @@ export function metaOf(columns: ClearColumns): EntryMeta {
 }
 
 /** What can be said of a row that does not open: what its clear columns claim. */
-export function unreadableOf(row: SqliteRow): UnreadableEntry {
+function unreadableOf(row: SqliteRow): UnreadableEntry {
   return {
     id: `${row.id}` as EntryId,
     origin: `${row.origin}` as Origin,

@@ -85,7 +85,7 @@ export class FileWatch {
 }
 
 /** When the database itself was last written, to the millisecond. */
-export function writtenAt(stats: Stats | undefined): number {
+function writtenAt(stats: Stats | undefined): number {
   return stats === undefined ? 0 : Math.round(stats.mtimeMs);
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { bundledScript } from "../../run/bundles.ts";
 import { unprivilegedFlags } from "../../run/unprivileged.ts";
 
-export type Line = Readonly<Record<string, unknown>>;
+type Line = Readonly<Record<string, unknown>>;
 
 export interface Child {
   readonly process: ChildProcess;

@@ -145,7 +145,7 @@ export function gate<T = void>(): { readonly opened: Promise<T>; readonly open: 
 }
 
 /** Time for deadlines and graces: nothing happens until the test lets it pass. */
-export class HandTimer {
+class HandTimer {
   #time = 0;
   readonly #waiting = new Set<{ readonly callback: () => void; readonly due: number }>();
 
