@@ -199,8 +199,8 @@ function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[]
 }
 
 function synonymTerms({ spellings }: QueryWord, index: LexicalIndex): readonly number[] {
-  const kin = new Set(spellings.flatMap((spelling) => [...synonymsOf(spelling).keys()]));
-  return [...kin].flatMap((term) => index.terms.numberOf(term) ?? []);
+  const synonyms = new Set(spellings.flatMap((spelling) => [...synonymsOf(spelling).keys()]));
+  return [...synonyms].flatMap((term) => index.terms.numberOf(term) ?? []);
 }
 
 /** BM25's inverse document frequency, of the most frequent of the terms; an unknown word counts as one found once. */

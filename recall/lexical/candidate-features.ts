@@ -117,17 +117,17 @@ export class FeatureExtractor {
 
   #grow(): void {
     const length = Math.max(512 * this.#concepts.length, 2 * this.#gains.length);
-    const [qualities, gains, kin] = [
+    const [qualities, gains, synonyms] = [
       new Float32Array(length),
       new Float32Array(length),
       new Uint8Array(length),
     ];
     qualities.set(this.#qualities);
     gains.set(this.#gains);
-    kin.set(this.#synonyms);
+    synonyms.set(this.#synonyms);
     this.#qualities = qualities;
     this.#gains = gains;
-    this.#synonyms = kin;
+    this.#synonyms = synonyms;
   }
 
   #context(unit: number, document: IndexedDocument, own: number): Surroundings {
@@ -212,7 +212,7 @@ export class ConceptMarks {
     return (this.#places[term] ?? 0) - 1;
   }
 
-  /** Of the first word that it is kin of; -1 for none. */
+  /** Of the first word that it is a synonym of; -1 for none. */
   synonymPlaceOf(term: number): number {
     return (this.#synonymPlaces[term] ?? 0) - 1;
   }

@@ -9,7 +9,7 @@
  *
  * To extend: a group between semicolons holds words that may replace each other in most sentences, so "set" is in none: it is
  * a rule, a table and a tool. A word may be in several groups. `KINDS` reads "kind: members"; who asks for the kind means
- * any member, who asks for a member may mean what is told of the kind, and members are not kin of each other. Write what is
+ * any member, who asks for a member may mean what is told of the kind, and members are not synonyms of each other. Write what is
  * generally so, never what one memory or one set of questions holds.
  */
 import { termOf } from "../analysis/english.ts";
@@ -129,36 +129,36 @@ interface KnownWord {
   readonly word: string;
 }
 
-const NO_KIN: ReadonlyMap<string, string> = new Map();
+const NO_SYNONYMS: ReadonlyMap<string, string> = new Map();
 /** By term; read when the first question is asked. */
-let kinByTerm: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined;
+let synonymsByTerm: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined;
 
 /** The words that may be meant by a word of this term, by their terms, the closest first; none for most. */
 export function synonymsOf(term: string): ReadonlyMap<string, string> {
-  kinByTerm ??= readKin();
-  return kinByTerm.get(term) ?? NO_KIN;
+  synonymsByTerm ??= readSynonyms();
+  return synonymsByTerm.get(term) ?? NO_SYNONYMS;
 }
 
-function readKin(): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const kin = new Map<string, Map<string, string>>();
-  for (const words of SAME.split(";").map(wordsIn)) relate(kin, words, words);
+function readSynonyms(): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const synonyms = new Map<string, Map<string, string>>();
+  for (const words of SAME.split(";").map(wordsIn)) relate(synonyms, words, words);
   for (const [kinds, members] of KINDS.split(";").map((line) => line.split(":").map(wordsIn))) {
-    relate(kin, kinds ?? [], members ?? []);
-    relate(kin, members ?? [], kinds ?? []);
+    relate(synonyms, kinds ?? [], members ?? []);
+    relate(synonyms, members ?? [], kinds ?? []);
   }
-  return kin;
+  return synonyms;
 }
 
 function relate(
-  kin: Map<string, Map<string, string>>,
+  synonyms: Map<string, Map<string, string>>,
   from: readonly KnownWord[],
   to: readonly KnownWord[],
 ): void {
   for (const { term } of from) {
-    const known = kin.get(term) ?? new Map<string, string>();
+    const known = synonyms.get(term) ?? new Map<string, string>();
     for (const other of to)
       if (other.term !== term && !known.has(other.term)) known.set(other.term, other.word);
-    kin.set(term, known);
+    synonyms.set(term, known);
   }
 }
 

@@ -12,7 +12,7 @@ const WORD = /\p{L}[\p{L}\p{M}]*/gu;
 /** A longer text is pasted, and has words enough. */
 const LONGEST = 300;
 
-/** Each word that the memory has never heard of, replaced by kin that it knows; undefined where there is none. */
+/** Each word that the memory has never heard of, replaced by a synonym that it knows; undefined where there is none. */
 export function expandedQuery(question: string, index: LexicalIndex): string | undefined {
   if (question.length > LONGEST) return undefined;
   const words = question.match(WORD) ?? [];
@@ -28,6 +28,7 @@ export function expandedQuery(question: string, index: LexicalIndex): string | u
 function knownSynonym(word: string, { terms }: LexicalIndex): string | undefined {
   const term = termOf(fold(word));
   if (terms.numberOf(term) !== undefined) return undefined;
-  for (const [kin, itsWord] of synonymsOf(term)) if (terms.numberOf(kin) !== undefined) return itsWord;
+  for (const [synonym, itsWord] of synonymsOf(term))
+    if (terms.numberOf(synonym) !== undefined) return itsWord;
   return undefined;
 }

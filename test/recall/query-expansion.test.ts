@@ -9,10 +9,10 @@ import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts
 
 const FACT = { key: "habit", value: "We deploy on Tuesdays." };
 const QUESTION = "when do we ship";
-const REWORDED = "when do we deploy";
+const EXPANDED = "when do we deploy";
 const place = directionOf("deploying");
 /** The model knows nothing of the question as it was put. */
-const PLACES = { [FACT.value]: place, [REWORDED]: between(place, directionOf("asking"), 0.2) };
+const PLACES = { [FACT.value]: place, [EXPANDED]: between(place, directionOf("asking"), 0.2) };
 
 function open(facts: readonly FactSketch[], space: SpaceOptions = {}) {
   const drawn = drawSpace({ places: PLACES, ...space });
@@ -22,11 +22,11 @@ function open(facts: readonly FactSketch[], space: SpaceOptions = {}) {
 }
 
 describe("a word that nobody ever wrote", () => {
-  test("is asked by its kin that somebody did, too", async () => {
+  test("is asked by a synonym that somebody did, too", async () => {
     const { ask, drawn } = open([FACT]);
     const { results, mode } = await ask(QUESTION);
     expect({ keys: results.map(({ key }) => key), mode }).toEqual({ keys: ["habit"], mode: "hybrid" });
-    expect(drawn.asked).toEqual([QUESTION, REWORDED]);
+    expect(drawn.asked).toEqual([QUESTION, EXPANDED]);
   });
 
   test("is asked as it stands where somebody wrote it", async () => {
@@ -35,22 +35,22 @@ describe("a word that nobody ever wrote", () => {
     expect(drawn.asked).toEqual([QUESTION]);
   });
 
-  test("or that nobody has any more, is asked by its kin", async () => {
+  test("or that nobody has any more, is asked by a synonym", async () => {
     const parcels = { key: "parcels", value: "Parcels ship from Bremen." };
     const { ask, drawn, source } = open([FACT, parcels]);
     await ask(QUESTION);
     source.remove(parcels.key);
     await ask(QUESTION);
-    expect(drawn.asked).toEqual([QUESTION, REWORDED]);
+    expect(drawn.asked).toEqual([QUESTION, EXPANDED]);
   });
 
-  test("and its kin are worth less than the question as it was put", async () => {
+  test("and a synonym is worth less than the question as it was put", async () => {
     const asPut = open([FACT], {
       places: { ...PLACES, [QUESTION]: between(place, directionOf("asking"), 0.2) },
     });
-    const byKin = open([FACT]);
+    const expanded = open([FACT]);
     const scoreOf = async ({ ask }: ReturnType<typeof open>) => (await ask(QUESTION)).results[0]?.score ?? 0;
-    expect(await scoreOf(asPut)).toBeGreaterThan(await scoreOf(byKin));
+    expect(await scoreOf(asPut)).toBeGreaterThan(await scoreOf(expanded));
   });
 
   test("does no harm when only the question as it was put can be embedded", async () => {

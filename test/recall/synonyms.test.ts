@@ -16,22 +16,22 @@ describe("by words alone", () => {
     expect(await keysOf([DEPLOY, ...OTHERS], "painting the billing service")).toEqual([]);
   });
 
-  test("the word itself comes before its kin", async () => {
-    const kin = { key: "kin", value: "Jenkins releases the billing service." };
+  test("the word itself comes before its synonym", async () => {
+    const synonym = { key: "synonym", value: "Jenkins releases the billing service." };
     for (const facts of [
-      [kin, DEPLOY],
-      [DEPLOY, kin],
+      [synonym, DEPLOY],
+      [DEPLOY, synonym],
     ]) {
-      expect(await keysOf(facts, "deploy the billing service")).toEqual(["deploy", "kin"]);
+      expect(await keysOf(facts, "deploy the billing service")).toEqual(["deploy", "synonym"]);
     }
   });
 
-  test("kin without any word that was asked show nothing", async () => {
+  test("a synonym without any word that was asked shows nothing", async () => {
     const facts = [DEPLOY, { key: "dog", value: "My dog is called Rex." }];
     expect(await keysOf(facts, "which pet was shipped")).toEqual([]);
   });
 
-  test("the members of a kind are not kin of each other", async () => {
+  test("the members of a kind are not synonyms of each other", async () => {
     const facts = [{ key: "dog", value: "Elin has a dog in the attic." }, ...OTHERS];
     expect(await keysOf(facts, "pet of Elin in the attic")).toEqual(["dog"]);
     expect(await keysOf(facts, "hamster of Elin in the attic")).toEqual([]);
@@ -44,10 +44,10 @@ describe("by words alone", () => {
   });
 });
 
-test("of facts that mean the same that comes first in which kin of the question's words stand", async () => {
+test("of facts that mean the same that comes first in which synonyms of the question's words stand", async () => {
   const facts: readonly FactSketch[] = [
     { key: "plain", value: "Jenkins is what we take.", createdAt: NOW },
-    { key: "kin", value: "Jenkins deploys all.", createdAt: NOW - 86_400_000 },
+    { key: "synonym", value: "Jenkins deploys all.", createdAt: NOW - 86_400_000 },
   ];
   const question = "how do we ship";
   const near = between(directionOf(question), directionOf("else"), 0.3);
@@ -57,7 +57,7 @@ test("of facts that mean the same that comes first in which kin of the question'
   const recall = createRecall({ source, now: () => NOW, semantic, ranking: { cutOff: false } });
   const { results } = await recall.search(OWNER, { query: question, explain: true });
   expect(results.map(({ key, parts }) => [key, parts?.synonyms])).toEqual([
-    ["kin", 1],
+    ["synonym", 1],
     ["plain", 0],
   ]);
 });

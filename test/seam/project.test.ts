@@ -92,9 +92,9 @@ describe("the project", () => {
 
   test("is asked of git without running anything that the repository brings", async () => {
     const home = await homeWith(undefined, "https://example.com/acme/from-origin.git");
-    const proof = join(home.folder, "ran");
+    const trace = join(home.folder, "ran");
     const script = join(home.folder, "evil.sh");
-    await writeFile(script, `#!/bin/sh\ntouch ${proof}\n`);
+    await writeFile(script, `#!/bin/sh\ntouch ${trace}\n`);
     await chmod(script, 0o755);
     for (const name of [
       "core.fsmonitor",
@@ -113,7 +113,7 @@ describe("the project", () => {
     await writeFile(included, '[remote "origin"]\n\turl = https://example.com/acme/included.git\n');
     await run("git", ["config", "include.path", included], { cwd: home.repo });
     expect(await projectIn(home)).toBe("from-origin");
-    await expect(access(proof)).rejects.toThrow("ENOENT");
+    await expect(access(trace)).rejects.toThrow("ENOENT");
   });
 });
 

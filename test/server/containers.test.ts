@@ -90,10 +90,10 @@ describe("Dockerfile", () => {
   });
 
   it("is given every folder that the build reads", () => {
-    const [, rooms = ""] = /"\{([\w,]+)\}\/\*\*/.exec(readRoot("scripts/build/build.ts")) ?? [];
+    const [, folders = ""] = /"\{([\w,]+)\}\/\*\*/.exec(readRoot("scripts/build/build.ts")) ?? [];
     const allowed = readRoot(".dockerignore").split("\n");
-    expect(rooms.split(",").filter((room) => !allowed.includes(`!${room}`))).toEqual([]);
-    expect(rooms).toContain("engine");
+    expect(folders.split(",").filter((name) => !allowed.includes(`!${name}`))).toEqual([]);
+    expect(folders).toContain("engine");
   });
 
   it("takes no secret: no build argument, no key in the environment, and only sources in its context", () => {

@@ -297,9 +297,9 @@ describe("a pipeline", () => {
     const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
     const running = call(client, "pipeline__house", { theme: "blue" });
     await pipelines.begun;
-    pipelines.letGo({ rooms: 3 });
+    pipelines.letGo({ windows: 3 });
     expect(await running).toMatchObject({
-      structuredContent: { run_id: "run_1", state: "succeeded", output: { rooms: 3 } },
+      structuredContent: { run_id: "run_1", state: "succeeded", output: { windows: 3 } },
     });
   });
 
