@@ -27,7 +27,7 @@ import {
   failedStatus,
   myDefaults,
   myMemory,
-  type StorageLocation,
+  type OpenedStorage,
   subjectCounts,
 } from "./overview.ts";
 import { recordPackRun, recordPipelineRun } from "./record-runs.ts";
@@ -51,7 +51,7 @@ export interface OpenMemory extends Memory {
 
 export interface Composition {
   readonly store: MemoryStore;
-  readonly location: StorageLocation & { readonly keyPath: string };
+  readonly location: OpenedStorage & { readonly keyPath: string };
   readonly key: KeyFacts;
   /** From 0 up to but not 1. */
   readonly random?: () => number;

@@ -61,7 +61,7 @@ export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
 export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "./served-memory.ts";
-export { findPlace, type MemoryPlace, type PlaceOptions } from "./storage-location.ts";
+export { findStorage, type StorageLocation, type StorageOptions } from "./storage-location.ts";
 export { Sweeper } from "./sweeper.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
 export {

@@ -21,9 +21,9 @@ import { examineFailure, examineNothing } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
 import type { DoctorReport } from "./memory.ts";
 import { ReopeningStore } from "./reopening-store.ts";
-import type { MemoryPlace } from "./storage-location.ts";
+import type { StorageLocation } from "./storage-location.ts";
 
-export interface OpenMemoryOptions extends MemoryPlace {
+export interface OpenMemoryOptions extends StorageLocation {
   /** 64 hexadecimal digits; wins over the environment and the key file. */
   readonly configuredKey?: string;
   /** Looked at for HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE, and for HELMDECK_EMBEDDINGS_…. */

@@ -11,7 +11,7 @@ import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } fr
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Where an open memory is, as status shows it. */
-export interface StorageLocation {
+export interface OpenedStorage {
   readonly databasePath: string;
   readonly keySource: string;
   readonly driver: string;
@@ -71,7 +71,7 @@ export async function storedCounts(context: UseCaseContext, namespace: Namespace
 }
 
 /** A status that says why memory does not work. Takes any error, and shows the text of our own ones only. */
-export function failedStatus(location: StorageLocation, error: unknown): MemoryStatus {
+export function failedStatus(location: OpenedStorage, error: unknown): MemoryStatus {
   const { code, message } = asHelmdeckError(error);
   return { state: "failed", ...location, mode: "keyword", error: { code, message } };
 }

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-export interface PlaceOptions {
+export interface StorageOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The account's home folder, for when the environment names none. */
   readonly homeDir: string;
@@ -12,7 +12,7 @@ export interface PlaceOptions {
   readonly keyPath?: string;
 }
 
-export interface MemoryPlace {
+export interface StorageLocation {
   readonly databasePath: string;
   readonly keyPath: string;
 }
@@ -28,7 +28,7 @@ const LEGACY_STATE_FOLDER = ".clawdbot";
  * `OPENCLAW_HOME`, `HOME`, `USERPROFILE` or the account's home. `OPENCLAW_PROFILE` alone moves nothing there: it is
  * `openclaw --profile` that sets the state folder for the processes it starts.
  */
-export function findPlace(options: PlaceOptions): MemoryPlace {
+export function findStorage(options: StorageOptions): StorageLocation {
   const stateDir = options.stateDir ?? findStateDir(options);
   return {
     databasePath: resolve(options.databasePath ?? join(stateDir, "helmdeck-memory", "memory.sqlite")),
@@ -37,7 +37,7 @@ export function findPlace(options: PlaceOptions): MemoryPlace {
   };
 }
 
-function findStateDir(options: PlaceOptions): string {
+function findStateDir(options: StorageOptions): string {
   const home = findHome(options);
   const named = options.env.OPENCLAW_STATE_DIR?.trim();
   if (named) return expandTilde(named, home);
@@ -46,7 +46,7 @@ function findStateDir(options: PlaceOptions): string {
   return !existsSync(current) && existsSync(legacy) ? legacy : current;
 }
 
-function findHome({ env, homeDir }: PlaceOptions): string {
+function findHome({ env, homeDir }: StorageOptions): string {
   const account = named(env.HOME) ?? named(env.USERPROFILE) ?? homeDir;
   const chosen = named(env.OPENCLAW_HOME);
   return chosen === undefined ? resolve(account) : expandTilde(chosen, account);

@@ -3,10 +3,10 @@ import { HelmdeckError } from "../engine/index.ts";
 import { examineFailure } from "./health/examine-memory.ts";
 import { type Memory, memoryFrom } from "./memory.ts";
 import { failedStatus } from "./overview.ts";
-import type { MemoryPlace } from "./storage-location.ts";
+import type { StorageLocation } from "./storage-location.ts";
 
 /** `reason` is what opening failed with. */
-export function unavailableMemory(reason: HelmdeckError, place: MemoryPlace, driver: string): Memory {
+export function unavailableMemory(reason: HelmdeckError, place: StorageLocation, driver: string): Memory {
   const refuse = async (): Promise<never> => {
     const message = `Memory is not available: ${reason.message} (${reason.code}) Mend it, and start this server again.`;
     throw new HelmdeckError("memory_unavailable", message, {

@@ -3,7 +3,7 @@
 import {
   betterSqliteDriver,
   defined,
-  findPlace,
+  findStorage,
   type OpenMemory,
   type OpenMemoryOptions,
   openMemory,
@@ -69,7 +69,7 @@ export function withMemoryToWrite<Answer>(
 
 export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOptions {
   const { env, homeDir, now } = shell;
-  const place = findPlace({
+  const place = findStorage({
     env,
     homeDir,
     ...defined({ databasePath: options.db }),

@@ -1,6 +1,6 @@
 /** Memory in a worker thread beside this file, at the place that OpenClaw's state folder and the configuration name. */
 import { homedir } from "node:os";
-import { defined, findPlace, startWorkerMemory } from "../app/index.ts";
+import { defined, findStorage, startWorkerMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import { embeddingSettings } from "./plugin-embeddings.ts";
@@ -23,7 +23,7 @@ export async function startMemory(
 ): Promise<Lease> {
   const { env } = process;
   const configuredKey = await resolveConfiguredKey(config.encryptionKey, hostConfig, env);
-  const place = findPlace({
+  const place = findStorage({
     env,
     homeDir: homedir(),
     stateDir: api.runtime.state.resolveStateDir(env),

@@ -1,5 +1,5 @@
 /** `here`: the process seam on the command line. Reasons for an empty answer go to stderr, and the exit code stays 0. */
-import { betterSqliteDriver, defined, findPlace, harmlessLine, rankFacts } from "../../app/index.ts";
+import { betterSqliteDriver, defined, findStorage, harmlessLine, rankFacts } from "../../app/index.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
@@ -62,7 +62,7 @@ async function withSeam<Answer>(
   ask: (seam: Seam) => Promise<Answer>,
 ): Promise<Answer> {
   const { env, homeDir, now } = shell;
-  const place = findPlace({ env, homeDir, ...defined({ databasePath: options.db }) });
+  const place = findStorage({ env, homeDir, ...defined({ databasePath: options.db }) });
   const notes: string[] = [];
   const { HELMDECK_HERE_STATE_DIR: stateDir } = env;
   const seam = createSeam({

@@ -6,13 +6,13 @@ import {
   betterSqliteDriver,
   type DoctorReport,
   examineMemory,
-  type MemoryPlace,
   openMemory,
+  type StorageLocation,
 } from "../../app/index.ts";
 import { ERROR_CODES, namespaceOf } from "../../engine/index.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
-async function madePlace(): Promise<MemoryPlace> {
+async function madePlace(): Promise<StorageLocation> {
   const place = await tempPlace();
   const memory = await openTestMemory(place);
   await memory.storeFact("main", { key: "k", value: "v" });
@@ -20,8 +20,8 @@ async function madePlace(): Promise<MemoryPlace> {
   return place;
 }
 
-const options = (place: MemoryPlace) => ({ ...place, env: {}, driver: betterSqliteDriver });
-const examine = (place: MemoryPlace) => examineMemory(options(place));
+const options = (place: StorageLocation) => ({ ...place, env: {}, driver: betterSqliteDriver });
+const examine = (place: StorageLocation) => examineMemory(options(place));
 
 /** Level and text of all findings of a check. */
 function told({ findings }: DoctorReport, check: string): readonly string[] {
@@ -72,11 +72,11 @@ describe("doctor", () => {
   });
 
   test.each([
-    ["key_wrong", (place: MemoryPlace) => writeFile(place.keyPath, "0".repeat(64))],
-    ["key_malformed", (place: MemoryPlace) => writeFile(place.keyPath, "abc")],
-    ["key_unreadable", (place: MemoryPlace) => chmod(place.keyPath, 0o644)],
-    ["store_corrupt", (place: MemoryPlace) => truncate(place.databasePath, 9_000)],
-    ["store_not_ours", (place: MemoryPlace) => writeFile(place.databasePath, "x".repeat(10_000))],
+    ["key_wrong", (place: StorageLocation) => writeFile(place.keyPath, "0".repeat(64))],
+    ["key_malformed", (place: StorageLocation) => writeFile(place.keyPath, "abc")],
+    ["key_unreadable", (place: StorageLocation) => chmod(place.keyPath, 0o644)],
+    ["store_corrupt", (place: StorageLocation) => truncate(place.databasePath, 9_000)],
+    ["store_not_ours", (place: StorageLocation) => writeFile(place.databasePath, "x".repeat(10_000))],
   ] as const)("tells %s", async (code, spoil) => {
     const place = await madePlace();
     await spoil(place);
@@ -183,13 +183,13 @@ describe("status", () => {
 
 describe("opening", () => {
   test.each([
-    ["a missing key", "key_missing", (place: MemoryPlace) => rm(place.keyPath)],
-    ["a wrong key", "key_wrong", (place: MemoryPlace) => writeFile(place.keyPath, "0".repeat(64))],
-    ["a malformed key", "key_malformed", (place: MemoryPlace) => writeFile(place.keyPath, "abc")],
+    ["a missing key", "key_missing", (place: StorageLocation) => rm(place.keyPath)],
+    ["a wrong key", "key_wrong", (place: StorageLocation) => writeFile(place.keyPath, "0".repeat(64))],
+    ["a malformed key", "key_malformed", (place: StorageLocation) => writeFile(place.keyPath, "abc")],
     [
       "a foreign file",
       "store_not_ours",
-      (place: MemoryPlace) => writeFile(place.databasePath, "x".repeat(10_000)),
+      (place: StorageLocation) => writeFile(place.databasePath, "x".repeat(10_000)),
     ],
   ] as const)("with %s fails with %s, and works again once that is mended", async (_, code, spoil) => {
     const place = await madePlace();

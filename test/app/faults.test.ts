@@ -1,18 +1,23 @@
 /** What helmdeck gets wrong, as far as it shows to whoever uses memory; the numbers are those of the list of its faults. */
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { importLines, type MemoryPlace, type OpenMemory, type OpenMemoryOptions } from "../../app/index.ts";
+import {
+  importLines,
+  type OpenMemory,
+  type OpenMemoryOptions,
+  type StorageLocation,
+} from "../../app/index.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 /** Opens the closed database behind the store's back. */
-function tamper(place: MemoryPlace, sql: string, ...values: readonly unknown[]): void {
+function tamper(place: StorageLocation, sql: string, ...values: readonly unknown[]): void {
   const database = new Database(place.databasePath);
   database.prepare(sql).run(...values);
   database.close();
 }
 
-function countRows(place: MemoryPlace): number {
+function countRows(place: StorageLocation): number {
   const database = new Database(place.databasePath, { readonly: true });
   const row = database.prepare<[], { n: number }>("SELECT count(*) AS n FROM entries").get();
   database.close();

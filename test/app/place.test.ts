@@ -2,11 +2,11 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { resolveStateDir } from "openclaw/plugin-sdk/state-paths";
 import { describe, expect, test } from "vitest";
-import { findPlace } from "../../app/index.ts";
+import { findStorage } from "../../app/index.ts";
 import { tempFolder } from "./fixtures/memories.ts";
 
 function stateDirOf(env: Record<string, string | undefined>, homeDir: string): string {
-  const { databasePath, keyPath } = findPlace({ env, homeDir });
+  const { databasePath, keyPath } = findStorage({ env, homeDir });
   const ending = "/helmdeck-memory/memory.sqlite";
   expect(databasePath.endsWith(ending)).toBe(true);
   const stateDir = databasePath.slice(0, -ending.length);
@@ -53,12 +53,12 @@ describe("memory is found where the real OpenClaw keeps its state", () => {
 
 test("what is named wins, and the key stays outside the folder that a backup takes", () => {
   const env = { HOME: "/h" };
-  expect(findPlace({ env, homeDir: "/account", stateDir: "/s" })).toEqual({
+  expect(findStorage({ env, homeDir: "/account", stateDir: "/s" })).toEqual({
     databasePath: "/s/helmdeck-memory/memory.sqlite",
     keyPath: "/s/helmdeck-memory.key",
   });
   expect(
-    findPlace({ env, homeDir: "/account", stateDir: "/s", databasePath: "/d/m.sqlite", keyPath: "/k" }),
+    findStorage({ env, homeDir: "/account", stateDir: "/s", databasePath: "/d/m.sqlite", keyPath: "/k" }),
   ).toEqual({
     databasePath: "/d/m.sqlite",
     keyPath: "/k",

@@ -7,9 +7,9 @@ import {
   betterSqliteDriver,
   HelmdeckError,
   type Memory,
-  type MemoryPlace,
   nodeSqliteDriver,
   openMemory,
+  type StorageLocation,
   startWorkerMemory,
   type WorkerMemoryOptions,
 } from "../../app/index.ts";
@@ -157,7 +157,7 @@ describe("memory in a worker", () => {
 });
 
 describe("memory that does not open", () => {
-  async function lostKey(): Promise<{ readonly place: MemoryPlace; readonly key: Buffer }> {
+  async function lostKey(): Promise<{ readonly place: StorageLocation; readonly key: Buffer }> {
     const place = await tempPlace();
     const memory = await openTestMemory(place);
     await memory.storeFact("main", { key: "k", value: "v" });
@@ -333,7 +333,7 @@ test("the gateway's main thread loads a few kilobytes of this: no store, no inde
   const app = new URL("../../app/index.ts", import.meta.url).pathname;
   const { metafile } = await build({
     stdin: {
-      contents: `export { startWorkerMemory, findPlace, HelmdeckError } from ${JSON.stringify(app)};`,
+      contents: `export { startWorkerMemory, findStorage, HelmdeckError } from ${JSON.stringify(app)};`,
       resolveDir: ".",
     },
     bundle: true,

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { betterSqliteDriver, findPlace } from "../../app/index.ts";
+import { betterSqliteDriver, findStorage } from "../../app/index.ts";
 import { openServerContext } from "../../packs/index.ts";
 import { createServer, mcpMount, mintToken } from "../../server/index.ts";
 import { BUNDLED_COMMAND } from "../cli/command.ts";
@@ -92,7 +92,7 @@ async function overStdio(): Promise<Reached> {
 
 async function overHttp(): Promise<Reached> {
   const home = await tempHome();
-  const place = findPlace({ env: {}, homeDir: home });
+  const place = findStorage({ env: {}, homeDir: home });
   const serverContext = await openServerContext({
     ...place,
     env: {},

@@ -7,9 +7,9 @@ import {
   betterSqliteDriver,
   isHelmdeckError,
   type Memory,
-  type MemoryPlace,
   nodeSqliteDriver,
   type OpenMemoryOptions,
+  type StorageLocation,
   startWorkerMemory,
 } from "../../app/index.ts";
 import { memoryForgetPack } from "../../packs/shipped/memory-packs.ts";
@@ -27,7 +27,7 @@ import { testServerContext } from "../server/fixtures/mcp-context.ts";
 
 interface Stage {
   readonly memory: Memory;
-  readonly place: MemoryPlace;
+  readonly place: StorageLocation;
 }
 
 /** What somebody gets to see: data, words, or both; or a refusal. */
@@ -191,7 +191,7 @@ function overMcp(tool: string): ForgetSurface["open"] {
   };
 }
 
-function onCommandLine({ databasePath, keyPath }: MemoryPlace, flags: readonly string[]): Forget {
+function onCommandLine({ databasePath, keyPath }: StorageLocation, flags: readonly string[]): Forget {
   return async (scope, dryRun = false) => {
     const args = ["forget", "--db", databasePath, ...flags, ...(dryRun ? ["--dry-run"] : []), "--", scope];
     const env = { HELMDECK_MEMORY_KEY_FILE: keyPath };
