@@ -349,6 +349,6 @@ test("the gateway's main thread loads a few kilobytes of this: no store, no inde
   );
   expect(bytes).toBeLessThan(30_000);
   expect(
-    loaded.filter((file) => /zod|sqlite|recall\/|engine\/memory|node_modules\/(?!birpc)/.test(file)),
+    loaded.filter((file) => /zod|sqlite|recall\/|engine\/store|packs\/|node_modules\/(?!birpc)/.test(file)),
   ).toEqual([]);
 });

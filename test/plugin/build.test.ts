@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startWorkerMemory } from "../../app/index.ts";
-import { buildPlugin, frontFor, requireNoDependencies } from "../../scripts/build/build.ts";
+import { buildPlugin, frontFor, requireNoDependencies, requireNoServer } from "../../scripts/build/build.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "helmdeck-build-"));
 const plugin = join(folder, "plugin");
@@ -95,6 +95,22 @@ test.each(["better-sqlite3", "zod", "left-pad"])(
       external: [name],
     });
     expect(() => requireNoDependencies(metafile)).toThrow(name);
+  },
+);
+
+test.each(["packs", "server", "cli", "install", "seam"])(
+  "a plugin that holds anything of %s/ is refused",
+  async (module) => {
+    const { metafile } = await build({
+      stdin: { contents: "console.log(1);", resolveDir: folder },
+      metafile: true,
+      write: false,
+      outfile: join(folder, "unused.js"),
+    });
+    expect(() => requireNoServer(metafile)).not.toThrow();
+    const [output] = Object.values(metafile.outputs);
+    Object.assign(output?.inputs ?? {}, { [`${module}/index.ts`]: { bytesInOutput: 1 } });
+    expect(() => requireNoServer(metafile)).toThrow(`${module}/index.ts`);
   },
 );
 
