@@ -1,5 +1,4 @@
 /** Forgetting what a scope names, or counting it first; and saying what is near when it names nothing. */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type ForgetReadings,
   type ForgetScope,
@@ -7,6 +6,7 @@ import {
   HelmdeckError,
   type Namespace,
   nearestKeys,
+  nextTurn,
   parseForgetScope,
   settleScope,
 } from "../engine/index.ts";

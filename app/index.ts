@@ -18,7 +18,9 @@ export {
   ruleOf,
   SharedPlaces,
   type ShareLimits,
+  systemClock,
   UNKNOWN_SUBJECT,
+  within,
 } from "../engine/index.ts";
 export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";

@@ -1,6 +1,7 @@
 /** What memory holds and how it is, without values. */
 import {
   asHelmdeckError,
+  compareText,
   learnDefaults,
   type Namespace,
   type Subject,
@@ -50,7 +51,7 @@ export async function callersOf(context: UseCaseContext): Promise<readonly Calle
   }
   return [...counts]
     .map(([subject, count]) => ({ subject, count }))
-    .sort((a, b) => (a.subject < b.subject ? -1 : 1));
+    .sort((a, b) => compareText(a.subject, b.subject));
 }
 
 export async function subjectCounts(

@@ -25,6 +25,7 @@ import {
   type PutResult,
   type ReferenceVectors,
   type StoreCapabilities,
+  systemClock,
   type UnixMs,
   type VectorsQuery,
 } from "../engine/index.ts";
@@ -52,7 +53,7 @@ export class ReopeningStore implements MemoryStore {
   constructor(store: MemoryStore, options: ReopeningOptions) {
     this.#store = store;
     this.#options = options;
-    this.#clock = options.clock ?? (() => performance.now());
+    this.#clock = options.clock ?? systemClock.now;
   }
 
   get capabilities(): StoreCapabilities {

@@ -13,6 +13,7 @@ export { RunClock } from "./audit/audit-keys.ts";
 export type { PackAudit, PipelineAudit } from "./audit/audit-rows.ts";
 export { findingsOf } from "./audit/check-audit-row.ts";
 export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
+export { compareText } from "./compare-text.ts";
 export { defined } from "./defined.ts";
 export {
   ERROR_CODES,
@@ -101,7 +102,7 @@ export {
   type VectorsQuery,
 } from "./store/memory-store.ts";
 export { type Namespace, namespaceOf, type Subject, subjectOf, UNKNOWN_SUBJECT } from "./store/namespace.ts";
-export { isFileError, makePrivateFolder, placeOnce } from "./store/private-file.ts";
+export { isFileError, makePrivateFolder, placeOnce, unlessMissing } from "./store/private-file.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
 export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
 export {
@@ -112,4 +113,17 @@ export {
   type SqliteStoreOptions,
 } from "./store/sqlite/open-sqlite.ts";
 export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
-export { backgroundTimer, processTimer, type Timer } from "./timer.ts";
+export {
+  backgroundTimer,
+  type Limits,
+  nextTurn,
+  onAbort,
+  openLimits,
+  orAborted,
+  pauseAfter,
+  processTimer,
+  retryAfterMsOf,
+  systemClock,
+  type Timer,
+  within,
+} from "./timing.ts";

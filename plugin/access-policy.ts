@@ -15,7 +15,7 @@ import { type Lineage, refusalByOrigin } from "./lineage.ts";
 import type { HostApi, HostConfig, Logger } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";
 import type { ReadRecord } from "./session-record.ts";
-import { within } from "./within-deadline.ts";
+import { withinDeadline } from "./within-deadline.ts";
 
 const DEFAULT_AGENT = "main";
 /** A host that does not say in this time where a session comes from counts as one that does not know. */
@@ -91,7 +91,7 @@ function makeOriginCheck({ readRecord, log, originDeadlineMs = ORIGIN_DEADLINE_M
   let lastTrouble: string | undefined;
   return async (asking: Asking): Promise<Refusal | undefined> => {
     try {
-      const refusal = await within(originDeadlineMs, asking(readRecord));
+      const refusal = await withinDeadline(originDeadlineMs, asking(readRecord));
       lastTrouble = undefined;
       return refusal;
     } catch (error) {

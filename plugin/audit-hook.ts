@@ -12,7 +12,7 @@ import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
-import { within } from "./within-deadline.ts";
+import { withinDeadline } from "./within-deadline.ts";
 
 const AUDIT_DEADLINE_MS = 10_000;
 /** Calls whose end was seen, so that a second report of one is not a second row. */
@@ -50,7 +50,7 @@ export function makeAuditHook(parts: AuditParts): (event: unknown, context: unkn
       const verdict = await parts.gate.verdictWithoutSandboxFlag(caller);
       if (!verdict.ok || isSecondReport(seenCalls, event)) return;
       const recorded = parts.access.open().then((memory) => memory.recordPackRun(verdict.subject, row));
-      await within(AUDIT_DEADLINE_MS, recorded);
+      await withinDeadline(AUDIT_DEADLINE_MS, recorded);
     } catch (error) {
       parts.log.warn(`helmdeck memory: a tool run was not recorded: ${logLineOf(error)}`);
     }

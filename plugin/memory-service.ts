@@ -4,7 +4,7 @@ import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Service, ServiceContext } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";
 import { lendScheduler } from "./scheduler.ts";
-import { within } from "./within-deadline.ts";
+import { withinDeadline } from "./within-deadline.ts";
 
 /** The gateway's start waits for this. A hot reload gives a service 5 s, and fails as a whole, plugin and all, when it takes longer. */
 const START_DEADLINE_MS = 3_000;
@@ -81,7 +81,7 @@ async function failureOfOpening(parts: ServiceParts, isWarm: boolean): Promise<s
 
 async function openWorking(parts: ServiceParts): Promise<Memory> {
   const opened = parts.access.open().then(async (memory) => ({ memory, status: await memory.status() }));
-  const { memory, status } = await within(parts.deadlineMs ?? START_DEADLINE_MS, opened);
+  const { memory, status } = await withinDeadline(parts.deadlineMs ?? START_DEADLINE_MS, opened);
   if (status.error) throw new HelmdeckError(status.error.code, status.error.message);
   return memory;
 }

@@ -19,7 +19,7 @@ import { makeSlashCommand } from "./slash-command.ts";
 import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
 import { processTerminal } from "./terminal.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
-import { within } from "./within-deadline.ts";
+import { withinDeadline } from "./within-deadline.ts";
 
 /** Opens memory for a registration; called when it is first needed. */
 export type StartMemory = (
@@ -114,7 +114,7 @@ function statusMethod(
     const verdict = subjectOf(agentId, config.subjects);
     try {
       const asked = access.open().then((memory) => memory.status(verdict.ok ? verdict.subject : undefined));
-      const status = await within(ANSWER_DEADLINE_MS, asked);
+      const status = await withinDeadline(ANSWER_DEADLINE_MS, asked);
       const said = warnings();
       respond(true, said.length === 0 ? status : { ...status, warnings: said });
     } catch (error) {

@@ -1,5 +1,5 @@
 /** The indexes of the namespaces in memory: built from their source, kept current, dropped when others need the room. */
-import { type CorpusEntry, HelmdeckError, type Namespace } from "../engine/index.ts";
+import { type CorpusEntry, HelmdeckError, type Namespace, nextTurn, within } from "../engine/index.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
@@ -106,16 +106,7 @@ export class NamespaceIndex {
   /** False when the index is still incomplete after the given time; reading goes on in the background. */
   async catchUpWithin(patienceMs: number): Promise<boolean> {
     const reading = this.catchUp().then(() => true);
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, patienceMs, false);
-    });
-    try {
-      return await Promise.race([reading, patience]);
-    } finally {
-      clearTimeout(timer);
-      reading.catch(() => undefined); // after the patience ran out, the next search meets the error again
-    }
+    return within(patienceMs, reading, () => false); // after that, the next search meets an error again
   }
 
   drop(): void {
@@ -184,9 +175,4 @@ type ChangesPage = Extract<CorpusChanges, { readonly kind: "changes" }>;
 
 function closedError(): HelmdeckError {
   return new HelmdeckError("store_unavailable", "Recall is closed: open memory again.");
-}
-
-/** Lets everything else that waits in the event loop run. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

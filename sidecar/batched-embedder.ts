@@ -1,10 +1,10 @@
 /** An embedder over any service that turns a few texts into vectors: prefixes, batches, lanes, retries, circuit. */
 import PQueue from "p-queue";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import type { Clock } from "../engine/timing.ts";
 import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
-import type { Clock } from "./clock.ts";
 import type {
   CallOptions,
   DocumentEmbeddings,
@@ -148,7 +148,7 @@ class BatchedEmbedder implements SidecarEmbedder {
     const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
     const either = { ...options, signal: AbortSignal.any(signals) };
     try {
-      const result = await withDeadline(either, this.#parts.clock, this.#service.who, work);
+      const result = await withDeadline(either, this.#parts.clock.timer, this.#service.who, work);
       this.#reason = undefined;
       return result;
     } catch (error) {
@@ -174,7 +174,7 @@ class BatchedEmbedder implements SidecarEmbedder {
   async #send(lane: PQueue, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
     const { clock, random } = this.#parts;
     const limits = { signal, deadlineMs: this.#requestTimeoutMs };
-    const vectors = await withRetry({ clock, random, signal }, () =>
+    const vectors = await withRetry({ timer: clock.timer, random, signal }, () =>
       lane.add(() => this.#breaker.run(() => this.#service.send(texts, limits)), { signal }),
     );
     this.#keepDimensions(vectors);

@@ -1,6 +1,6 @@
 /** One deadline and one signal around a piece of work, whether or not the work listens. */
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
-import type { Clock } from "./clock.ts";
+import { openLimits, orAborted, type Timer } from "../engine/timing.ts";
 import type { CallOptions } from "./embedding-service.ts";
 
 /**
@@ -9,28 +9,26 @@ import type { CallOptions } from "./embedding-service.ts";
  */
 export async function withDeadline<T>(
   { signal, deadlineMs }: CallOptions,
-  clock: Clock,
+  timer: Timer,
   who: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  if (signal?.aborted) throw reasonOf(signal);
-  const controller = new AbortController();
-  const onCallerAborts = () => controller.abort(signal && reasonOf(signal));
-  signal?.addEventListener("abort", onCallerAborts, { once: true });
-  const callOff =
-    deadlineMs === undefined
-      ? undefined
-      : clock.schedule(deadlineMs, () => controller.abort(tooLate(who, deadlineMs)));
+  const limits = openLimits({
+    timer,
+    deadlineMs,
+    tooLate: (ms) => tooLate(who, ms),
+    until: [[signal, cancelled]],
+  });
   try {
-    return await Promise.race([rejectionOf(controller.signal), work(controller.signal)]);
+    limits.signal.throwIfAborted();
+    return await orAborted(work(limits.signal), limits.signal);
   } finally {
-    callOff?.();
-    signal?.removeEventListener("abort", onCallerAborts);
+    limits.release();
   }
 }
 
 /** An outer deadline of ours says by itself what happened. */
-function reasonOf({ reason }: AbortSignal): HelmdeckError {
+function cancelled(reason: unknown): HelmdeckError {
   if (isHelmdeckError(reason)) return reason;
   return new HelmdeckError("cancelled", "The caller no longer wants the answer.");
 }
@@ -38,11 +36,5 @@ function reasonOf({ reason }: AbortSignal): HelmdeckError {
 function tooLate(who: string, deadlineMs: number): HelmdeckError {
   return new HelmdeckError("deadline_exceeded", `${who} did not answer within ${deadlineMs} ms.`, {
     details: { deadlineMs },
-  });
-}
-
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 }

@@ -5,7 +5,7 @@
  * Our own, because the libraries of the field bring retries, timeouts and events along into the plugin's bundle for what
  * are these few lines (docs/decisions/0020-the-sidecar-client.md).
  */
-import type { Clock } from "./clock.ts";
+import { type Backoff, type Clock, pauseAfter } from "../engine/timing.ts";
 
 export type CircuitState = "closed" | "open" | "half_open";
 
@@ -16,20 +16,18 @@ export interface CircuitBreakerOptions {
   /** Whether an error speaks against the service; others count neither way. */
   readonly isFailure: (error: unknown) => boolean;
   readonly failuresToOpen?: number;
-  readonly firstPauseMs?: number;
-  readonly longestPauseMs?: number;
+  readonly pauses?: Backoff;
 }
 
 export class CircuitBreaker {
   readonly #options: Required<CircuitBreakerOptions>;
   #failures = 0;
-  #pauseMs: number;
+  #failedProbes = 0;
   #openUntil: number | undefined;
   #probing = false;
 
   constructor(options: CircuitBreakerOptions) {
-    this.#options = { failuresToOpen: 5, firstPauseMs: 5_000, longestPauseMs: 60_000, ...options };
-    this.#pauseMs = this.#options.firstPauseMs;
+    this.#options = { failuresToOpen: 5, pauses: { firstMs: 5_000, longestMs: 60_000 }, ...options };
   }
 
   get state(): CircuitState {
@@ -58,14 +56,16 @@ export class CircuitBreaker {
   close(): void {
     this.#failures = 0;
     this.#openUntil = undefined;
-    this.#pauseMs = this.#options.firstPauseMs;
+    this.#failedProbes = 0;
   }
 
   #failed(isProbe: boolean): void {
     this.#failures++;
-    if (isProbe) this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.longestPauseMs);
+    if (isProbe) this.#failedProbes++;
     // A call from before the circuit opened says nothing new.
     const opens = this.#openUntil === undefined && this.#failures >= this.#options.failuresToOpen;
-    if (isProbe || opens) this.#openUntil = this.#options.clock.now() + this.#pauseMs;
+    if (!isProbe && !opens) return;
+    const { clock, pauses } = this.#options;
+    this.#openUntil = clock.now() + pauseAfter(this.#failedProbes + 1, pauses);
   }
 }

@@ -1,6 +1,7 @@
 /** Embeds through an Ollama server. */
+
+import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
-import { systemClock } from "./clock.ts";
 import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./embedding-service.ts";
 import { ollamaName } from "./models.ts";
 

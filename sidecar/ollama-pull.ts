@@ -5,8 +5,8 @@
  * it cannot read, whatever they hold, to the console.
  */
 import { HelmdeckError } from "../engine/errors.ts";
+import type { Timer } from "../engine/timing.ts";
 import { withDeadline } from "./call-deadline.ts";
-import type { Clock } from "./clock.ts";
 import type { CallOptions, PullProgress } from "./embedding-service.ts";
 import { chunksOf, request } from "./http-client.ts";
 import { checkAnswer, pullLine } from "./service-answers.ts";
@@ -21,7 +21,7 @@ export interface PullRequest {
   readonly model: string;
   readonly asked: Asked;
   readonly fetch: typeof fetch;
-  readonly clock: Clock;
+  readonly timer: Timer;
 }
 
 export function pullModel(
@@ -29,8 +29,8 @@ export function pullModel(
   onProgress: (progress: PullProgress) => void,
   options: CallOptions,
 ): Promise<void> {
-  const { asked, clock } = pull;
-  return withDeadline(options, clock, asked.who, async (whole) => {
+  const { asked, timer } = pull;
+  return withDeadline(options, timer, asked.who, async (whole) => {
     const silence = new SilenceAlarm(pull);
     try {
       await followPull(pull, onProgress, AbortSignal.any([whole, silence.signal]), silence);
@@ -119,7 +119,7 @@ class SilenceAlarm {
 
   reset(): void {
     this.off();
-    this.#callOff = this.#pull.clock.schedule(SILENCE_MS, () => this.#controller.abort(this.#silent()));
+    this.#callOff = this.#pull.timer(() => this.#controller.abort(this.#silent()), SILENCE_MS);
   }
 
   off(): void {

@@ -1,9 +1,9 @@
 /** The client of an Ollama server. */
 import { Ollama } from "ollama/browser";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { processTimer, type Timer } from "../engine/timing.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import type {
   CallOptions,
   InstalledModel,
@@ -35,23 +35,23 @@ const WARM_TIMEOUT_MS = 120_000;
 
 export function createOllamaSidecar(
   options: OllamaSidecarOptions,
-  clock: Clock = systemClock,
+  timer: Timer = processTimer,
 ): OllamaSidecar {
-  return new OllamaClient(options, clock);
+  return new OllamaClient(options, timer);
 }
 
 class OllamaClient implements OllamaSidecar {
   readonly address: string;
   readonly #who: string;
-  readonly #clock: Clock;
+  readonly #timer: Timer;
   readonly #fetch: typeof fetch;
   readonly #callTimeoutMs: number;
   readonly #keepAlive: string | undefined;
 
-  constructor(options: OllamaSidecarOptions, clock: Clock) {
+  constructor(options: OllamaSidecarOptions, timer: Timer) {
     this.address = checkAddress(options.address);
     this.#who = `Ollama at ${this.address}`;
-    this.#clock = clock;
+    this.#timer = timer;
     this.#fetch = options.fetch ?? fetch;
     this.#callTimeoutMs = options.callTimeoutMs ?? CALL_TIMEOUT_MS;
     this.#keepAlive = options.keepAlive;
@@ -105,7 +105,7 @@ class OllamaClient implements OllamaSidecar {
   ): Promise<void> {
     const name = requireModel(model);
     const pull = { url: `${this.address}/api/pull`, model: name, asked: this.#asked(name) };
-    return pullModel({ ...pull, fetch: this.#fetch, clock: this.#clock }, onProgress, options);
+    return pullModel({ ...pull, fetch: this.#fetch, timer: this.#timer }, onProgress, options);
   }
 
   /** An embed request without texts loads the model and does no more. */
@@ -146,7 +146,7 @@ class OllamaClient implements OllamaSidecar {
   ): Promise<unknown> {
     const asked = this.#asked(model);
     const limits = { deadlineMs: this.#callTimeoutMs, ...options };
-    return withDeadline(limits, this.#clock, this.#who, (signal) => {
+    return withDeadline(limits, this.#timer, this.#who, (signal) => {
       const bounded = boundedFetch({ fetch: this.#fetch, signal, asked });
       return call(new Ollama({ host: this.address, fetch: bounded })).catch((error: unknown) => {
         signal.throwIfAborted();

@@ -5,10 +5,10 @@
  * request to the configured address: redirects are not followed.
  */
 import { HelmdeckError } from "../engine/errors.ts";
+import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";
-import { systemClock } from "./clock.ts";
 import type { CallOptions, OpenAiCompatibleSettings, SidecarEmbedder } from "./embedding-service.ts";
 import { jsonOf, request } from "./http-client.ts";
 import { profileOf } from "./models.ts";
@@ -44,7 +44,7 @@ export function createOpenAiCompatibleEmbedder(
     return checkVectors(asked, byIndex(asked, data), { count: texts.length, dimensions });
   };
   const send = (texts: readonly string[], limits: CallOptions) =>
-    withDeadline(limits, parts.clock, asked.who, (signal) => post(texts, signal));
+    withDeadline(limits, parts.clock.timer, asked.who, (signal) => post(texts, signal));
   return createBatchedEmbedder({ ...asked, send }, rest, DEFAULTS, parts);
 }
 

@@ -1,14 +1,13 @@
 /** Tries again what may succeed a moment later, after a random pause, so that many clients do not return together. */
-import { isHelmdeckError } from "../engine/errors.ts";
-import { type Clock, sleep } from "./clock.ts";
+import { pauseAfter, retryAfterMsOf, sleep, type Timer } from "../engine/timing.ts";
 import { isPassing } from "./service-failures.ts";
 
 const ATTEMPTS = 3;
 /** The first pause is anywhere below this, each later one anywhere below twice as much ("full jitter"). */
-const FIRST_PAUSE_MS = 250;
+const PAUSES = { firstMs: 250, longestMs: 500 };
 
 export interface RetryOptions {
-  readonly clock: Clock;
+  readonly timer: Timer;
   /** 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -21,12 +20,8 @@ export async function withRetry<T>(options: RetryOptions, work: () => Promise<T>
       return await work();
     } catch (error) {
       if (attempt === ATTEMPTS || !isPassing(error)) throw error;
-      await sleep(options.clock, pauseAfter(attempt, error, options.random), options.signal);
+      const jitterMs = options.random() * pauseAfter(attempt, PAUSES);
+      await sleep(options.timer, retryAfterMsOf(error) + jitterMs, options.signal);
     }
   }
-}
-
-function pauseAfter(attempt: number, error: unknown, random: () => number): number {
-  const askedFor = isHelmdeckError(error) ? error.details.retryAfterMs : undefined;
-  return (typeof askedFor === "number" ? askedFor : 0) + random() * FIRST_PAUSE_MS * 2 ** (attempt - 1);
 }

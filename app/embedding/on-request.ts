@@ -7,6 +7,7 @@ import {
   processTimer,
   projectEntry,
   type Timer,
+  within,
 } from "../../engine/index.ts";
 import type { Coverage, SemanticIndex } from "../../recall/index.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
@@ -82,15 +83,7 @@ export class EmbeddingOnRequest {
     { withinMs, onProgress }: EmbedRequest,
   ): Promise<HelmdeckError | undefined> {
     const mostFailures = withinMs === undefined ? MOST_FAILURES : 1;
-    return this.#within(withinMs, index.embed(namespace, { mostFailures, ...defined({ onProgress }) }));
-  }
-
-  async #within<T>(withinMs: number | undefined, work: Promise<T>): Promise<T | undefined> {
-    if (withinMs === undefined) return work;
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const callOff = this.#timer(() => resolve(undefined), withinMs);
-    const result = await Promise.race([work, promise]);
-    callOff();
-    return result;
+    const run = index.embed(namespace, { mostFailures, ...defined({ onProgress }) });
+    return withinMs === undefined ? run : within(withinMs, run, () => undefined, this.#timer);
   }
 }

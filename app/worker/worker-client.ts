@@ -5,7 +5,14 @@
  */
 import { Worker } from "node:worker_threads";
 import { type BirpcReturn, createBirpc } from "birpc";
-import { asHelmdeckError, defined, HelmdeckError } from "../../engine/index.ts";
+import {
+  asHelmdeckError,
+  defined,
+  HelmdeckError,
+  pauseAfter,
+  systemClock,
+  within,
+} from "../../engine/index.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
 import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";
 import { fromWire, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
@@ -30,8 +37,7 @@ export interface WorkerMemoryOptions {
 }
 
 const KEY_SETTINGS = ["HELMDECK_MEMORY_KEY", "HELMDECK_MEMORY_KEY_FILE"] as const;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const PAUSES = { firstMs: 250, longestMs: 30_000 };
 /**
  * A store that does not close within this time is left to the operating system: what was acknowledged is on disk. OpenClaw
  * gives a service 5 s to stop.
@@ -72,7 +78,7 @@ class WorkerLink {
 
   constructor(options: WorkerMemoryOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? (() => performance.now());
+    this.#clock = options.clock ?? systemClock.now;
   }
 
   /** A use case of the same name and type as `Memory`'s. */
@@ -176,17 +182,15 @@ class WorkerLink {
   #onExit(running: Running, exitCode: number, cause: unknown): void {
     if (this.#running === running) this.#running = undefined;
     this.#deaths = running.hasAnswered ? 1 : this.#deaths + 1;
-    this.#restartAt = this.#clock() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#deaths - 1));
+    this.#restartAt = this.#clock() + pauseAfter(this.#deaths, PAUSES);
     running.rpc.$close(unavailable(`The memory worker stopped${nameOf(cause)} (exit code ${exitCode}).`));
   }
 
   async #closeRunning(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
-    await within(
-      CLOSING_MS,
-      this.#send(running, "close", []).catch(() => undefined),
-    );
+    const closed = this.#send(running, "close", []).catch(() => undefined);
+    await within(CLOSING_MS, closed, () => undefined);
     await running.worker.terminate();
   }
 }
@@ -206,10 +210,4 @@ function unavailable(message: string): HelmdeckError {
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return "";
   return ` with ${"code" in cause ? String(cause.code) : cause.name}`;
-}
-
-function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 /** The worker's half: opens memory at the first call and answers calls from the main thread. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createBirpc } from "birpc";
-import { asHelmdeckError, HelmdeckError, type SqliteDriver } from "../../engine/index.ts";
+import { asHelmdeckError, HelmdeckError, type SqliteDriver, systemClock } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
 import { type Memory, USE_CASES, type UseCase } from "../memory.ts";
 import { examineMemory, type OpenMemoryOptions, openMemory } from "../open-memory.ts";
@@ -43,7 +43,7 @@ export class ServedMemory {
   #closed = false;
 
   /** @param clock monotonic milliseconds */
-  constructor(options: OpenMemoryOptions, clock: () => number = () => performance.now()) {
+  constructor(options: OpenMemoryOptions, clock: () => number = systemClock.now) {
     this.#options = options;
     this.#clock = clock;
   }

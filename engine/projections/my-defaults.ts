@@ -5,14 +5,14 @@
  * thus outweighs the same use in all the weeks before it. The weight is a whole number, so that sums do not depend on
  * their order; equal sums are settled by the smallest value. How often something was used is counted plainly.
  */
-
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
 import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
+import { compareText } from "../compare-text.ts";
 import { defined } from "../defined.ts";
 import { harmlessLine } from "../facts/hostile-text.ts";
 import type { EntryPage, MemoryReader, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
+import { nextTurn } from "../timing.ts";
 import { originOfCategory } from "./paths.ts";
 
 export const DEFAULTS_LIMITS = {
@@ -139,7 +139,7 @@ class RunTally {
       (a, b) =>
         b.occurrence_count - a.occurrence_count ||
         b.last_seen_unix - a.last_seen_unix ||
-        compare(a.code, b.code),
+        compareText(a.code, b.code),
     );
     const note = this.#note(isPartial);
     return {
@@ -173,7 +173,7 @@ class RunTally {
   }
 
   #newest(): RecentRun[] {
-    const newestFirst = (a: RecentRun, b: RecentRun) => b.at_unix - a.at_unix || compare(b.key, a.key);
+    const newestFirst = (a: RecentRun, b: RecentRun) => b.at_unix - a.at_unix || compareText(b.key, a.key);
     return this.#recent.sort(newestFirst).slice(0, DEFAULTS_LIMITS.recent);
   }
 
@@ -240,7 +240,7 @@ function weightAt(atUnix: number, now: number): number {
 }
 
 function heaviest(weights: ReadonlyMap<string, number>): string {
-  const [first] = [...weights].sort(([a, ofA], [b, ofB]) => ofB - ofA || compare(a, b));
+  const [first] = [...weights].sort(([a, ofA], [b, ofB]) => ofB - ofA || compareText(a, b));
   return first?.[0] ?? "";
 }
 
@@ -249,7 +249,7 @@ function mostUsed(
   most: number,
 ): readonly (readonly [string, UseTally])[] {
   const order = ([a, ofA]: readonly [string, UseTally], [b, ofB]: readonly [string, UseTally]) =>
-    ofB.count - ofA.count || ofB.lastUsed - ofA.lastUsed || compare(a, b);
+    ofB.count - ofA.count || ofB.lastUsed - ofA.lastUsed || compareText(a, b);
   return [...uses].sort(order).slice(0, most);
 }
 
@@ -257,15 +257,10 @@ type Seen = Omit<CommonFinding, "occurrence_count">;
 
 /** Of one second, the smaller pack and then severity stands for it, so that the order of rows does not matter. */
 function isLater(one: Seen, other: Seen): boolean {
-  const order = one.last_seen_unix - other.last_seen_unix || compare(other.pack, one.pack);
-  return (order || compare(other.severity, one.severity)) > 0;
+  const order = one.last_seen_unix - other.last_seen_unix || compareText(other.pack, one.pack);
+  return (order || compareText(other.severity, one.severity)) > 0;
 }
 
 function nameOf(run: AuditRow): string {
   return run.kind === "pack" ? run.row.pack : run.row.pipeline;
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -73,3 +73,11 @@ async function linkOnce(draft: string, path: string): Promise<boolean> {
 export function isFileError(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
+
+/** What the work gives, or the other thing where the file or folder is not there. */
+export async function unlessMissing<T, Other>(work: Promise<T>, otherwise: Other): Promise<T | Other> {
+  return work.catch((error: unknown) => {
+    if (isFileError(error, "ENOENT")) return otherwise;
+    throw error;
+  });
+}

@@ -1,4 +1,5 @@
 /** One text for each JSON value, however it was spelt: what a cache key is made from. */
+import { compareText } from "../../engine/index.ts";
 
 /** Deeper than any input a person writes, and far from the end of the stack. */
 const MOST_LEVELS = 200;
@@ -29,7 +30,7 @@ function write(value: unknown, levels: number): string | undefined {
 function writeObject(value: Readonly<Record<string, unknown>>, levels: number): string | undefined {
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .sort(([a], [b]) => compareText(a, b))
     .map(([name, field]) => {
       const text = write(field, levels - 1);
       return text === undefined ? undefined : `${JSON.stringify(name)}:${text}`;

@@ -11,12 +11,15 @@ import {
   asHelmdeckError,
   defined,
   HelmdeckError,
+  type Limits,
   type MemoryStore,
+  orAborted,
   type PackAudit,
   processTimer,
   SharedPlaces,
   type ShareLimits,
   type Subject,
+  systemClock,
   type Timer,
   type UnixMs,
 } from "../../engine/index.ts";
@@ -36,7 +39,7 @@ import type {
 import { type RegisteredPack, registerPacks } from "./pack-registry.ts";
 import { RunArtifacts } from "./run-artifacts.ts";
 import { type CacheOptions, type CacheSlot, openSlot, type PackAnswer } from "./run-cache.ts";
-import { closed, openLimits, orAbandoned, orAborted, type RunLimits } from "./run-limits.ts";
+import { closed, openRunLimits } from "./run-limits.ts";
 import { SingleFlight, type Waiter } from "./single-flight.ts";
 import { requireInput, requireOutput } from "./validate-run.ts";
 
@@ -128,7 +131,7 @@ class Engine implements PackEngine {
 
   /** Waits for the answer or for the run's limits, whichever is first, then writes the row, whatever came. */
   async #recorded(pack: Pack, request: PackRequest, hasEnded: () => void): Promise<PackRun> {
-    const { now, monotonicMs = () => performance.now() } = this.#options;
+    const { now, monotonicMs = systemClock.now } = this.#options;
     const startedMs = monotonicMs();
     const limits = this.#openLimits(pack, request.signal);
     const listener = progressTo(request.onProgress);
@@ -217,7 +220,7 @@ class Engine implements PackEngine {
   /** The pack's own code; once its run is aborted it has a little time to end by itself, then it is left behind. */
   #withinGrace<T>(packCode: Promise<T>, signal: AbortSignal): Promise<T> {
     const { handlerGraceMs = DEFAULT_HANDLER_GRACE_MS } = this.#options;
-    return orAbandoned(packCode, signal, this.#timer, handlerGraceMs);
+    return orAborted(packCode, signal, { timer: this.#timer, graceMs: handlerGraceMs });
   }
 
   async #handle(
@@ -245,8 +248,8 @@ class Engine implements PackEngine {
     }
   }
 
-  #openLimits(pack: Pack, caller?: AbortSignal): RunLimits {
-    return openLimits({
+  #openLimits(pack: Pack, caller?: AbortSignal): Limits {
+    return openRunLimits({
       pack: pack.name,
       deadlineMs: pack.deadlineMs ?? PACK_LIMITS.defaultDeadlineMs,
       timer: this.#timer,

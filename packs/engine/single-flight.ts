@@ -1,5 +1,5 @@
 /** Request coalescing: runs that ask for the same answer at the same time share one handler and all wait for it. */
-import { onAbort, orAborted, type RunLimits } from "./run-limits.ts";
+import { type Limits, onAbort, orAborted } from "../../engine/index.ts";
 
 export type Progress = (done: number, message?: string) => void;
 
@@ -11,7 +11,7 @@ export interface Waiter {
 
 interface Flight<Answer> {
   readonly waiters: Set<Waiter>;
-  readonly limits: RunLimits;
+  readonly limits: Limits;
   readonly answer: Promise<Answer>;
 }
 
@@ -26,7 +26,7 @@ export class SingleFlight<Answer> {
   async join(
     id: string,
     waiter: Waiter,
-    openLimits: () => RunLimits,
+    openLimits: () => Limits,
     work: (flight: Waiter) => Promise<Answer>,
   ): Promise<Answer> {
     const flight = this.#open.get(id) ?? this.#begin(id, openLimits(), work);
@@ -44,7 +44,7 @@ export class SingleFlight<Answer> {
     while (this.#flying.size > 0) await Promise.allSettled(this.#flying);
   }
 
-  #begin(id: string, limits: RunLimits, work: (flight: Waiter) => Promise<Answer>): Flight<Answer> {
+  #begin(id: string, limits: Limits, work: (flight: Waiter) => Promise<Answer>): Flight<Answer> {
     const waiters = new Set<Waiter>();
     const progress: Progress = (done, message) => {
       for (const waiter of waiters) waiter.progress(done, message);

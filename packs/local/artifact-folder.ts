@@ -2,7 +2,7 @@
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { isFileError, makePrivateFolder, placeOnce, type UnixMs } from "../../engine/index.ts";
+import { makePrivateFolder, placeOnce, type UnixMs, unlessMissing } from "../../engine/index.ts";
 import type { ArtifactRef } from "../engine/pack-contract.ts";
 
 export interface KeptArtifact {
@@ -48,18 +48,18 @@ export class ArtifactFolder {
 
   /** Undefined when there is none, or its record cannot be read. */
   async readRecord(owner: string, id: string): Promise<KeptArtifact | undefined> {
-    const bytes = await readIfThere(this.#path(owner, id) + RECORD);
+    const bytes = await unlessMissing(readFile(this.#path(owner, id) + RECORD), undefined);
     if (bytes === undefined) return undefined;
     const record = recordSchema.safeParse(jsonOf(bytes));
     return record.success && record.data.ref.id === id ? record.data : undefined;
   }
 
   async readContent(owner: string, id: string): Promise<Uint8Array | undefined> {
-    return readIfThere(this.#path(owner, id) + CONTENT);
+    return unlessMissing(readFile(this.#path(owner, id) + CONTENT), undefined);
   }
 
   async list(owner: string): Promise<readonly KeptArtifact[]> {
-    const names = await namesIn(join(this.#root, owner));
+    const names = await unlessMissing(readdir(join(this.#root, owner)), []);
     const ids = names.filter((name) => name.endsWith(RECORD)).map((name) => name.slice(0, -RECORD.length));
     const records = await Promise.all(ids.map((id) => this.readRecord(owner, id)));
     return records.filter((record) => record !== undefined);
@@ -74,14 +74,14 @@ export class ArtifactFolder {
   /** Makes the root when it is not there. */
   async owners(): Promise<readonly string[]> {
     await makePrivateFolder(this.#root);
-    return (await namesIn(this.#root)).filter((name) => OWNER.test(name));
+    return (await unlessMissing(readdir(this.#root), [])).filter((name) => OWNER.test(name));
   }
 
   /** Deletes what a power cut or a kill left half written: bytes without a record, drafts. Newer files may be under way. */
   async removeStrays(owner: string, before: UnixMs): Promise<void> {
     const folder = join(this.#root, owner);
     const shown = new Set((await this.list(owner)).flatMap(({ ref: { id } }) => [id + RECORD, id + CONTENT]));
-    for (const name of (await namesIn(folder)).filter((each) => !shown.has(each))) {
+    for (const name of (await unlessMissing(readdir(folder), [])).filter((each) => !shown.has(each))) {
       const file = await stat(join(folder, name)).catch(() => undefined);
       if (file?.isFile() && file.mtimeMs < before) await rm(join(folder, name), { force: true });
     }
@@ -89,24 +89,6 @@ export class ArtifactFolder {
 
   #path(owner: string, id: string): string {
     return join(this.#root, owner, id);
-  }
-}
-
-async function readIfThere(path: string): Promise<Uint8Array | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (isFileError(error, "ENOENT")) return undefined;
-    throw error;
-  }
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isFileError(error, "ENOENT")) return [];
-    throw error;
   }
 }
 

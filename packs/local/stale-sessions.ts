@@ -10,7 +10,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { isFileError, makePrivateFolder } from "../../engine/index.ts";
+import { makePrivateFolder, unlessMissing } from "../../engine/index.ts";
 import { endProcessesAtHome } from "./orphan-processes.ts";
 import { homeOf, removeFolder } from "./session-folder.ts";
 
@@ -29,10 +29,7 @@ export async function makeOwnFolder(root: string): Promise<string> {
 
 /** Ends the processes and removes the folders of owners that are gone. A folder that cannot be removed is left. */
 export async function removeStaleSessions(root: string): Promise<void> {
-  const names = await readdir(root).catch((error: unknown) => {
-    if (isFileError(error, "ENOENT")) return [];
-    throw error;
-  });
+  const names = await unlessMissing(readdir(root), []);
   for (const name of names.filter((each) => OWNED.test(each))) {
     const folder = join(root, name);
     if (await isOwnerGone(folder)) await removeOwned(folder).catch(() => undefined);

@@ -19,6 +19,7 @@ import {
   processTimer,
   type Subject,
   shareOf,
+  systemClock,
   type Timer,
   type UnixMs,
 } from "../../engine/index.ts";
@@ -83,7 +84,7 @@ class Runner implements PipelineRunner {
     const starters = options.packs.list().filter(({ startsProcess }) => startsProcess);
     this.#processPacks = new Set(starters.map(({ name }) => name));
     this.#now = options.now ?? Date.now;
-    this.#clock = options.clock ?? (() => performance.now());
+    this.#clock = options.clock ?? systemClock.now;
   }
 
   list(): readonly Pipeline[] {

@@ -1,5 +1,5 @@
 /** Keyword search over one namespace's index: candidates, their features, one honest score, the best of them. */
-import type { UnixMs } from "../../engine/index.ts";
+import { compareText, type UnixMs } from "../../engine/index.ts";
 import type { Ranking } from "../ranking.ts";
 import { analyseQuery } from "./analyse-query.ts";
 import { ConceptMarks, FeatureExtractor } from "./candidate-features.ts";
@@ -118,10 +118,6 @@ function compare(left: Match, right: Match): number {
     compareText(left.document.path, right.document.path) ||
     left.passage.start - right.passage.start
   );
-}
-
-function compareText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function bestPerDocument<T extends Match>(ranked: readonly T[]): readonly T[] {

@@ -1,4 +1,5 @@
 /** Which documents stand beside one another: the same key prefix (up to the last slash), written shortly after each other. */
+import { compareText } from "../../engine/index.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
 
 /** Longest and shortest time between neighbours. What is written faster comes from an import, whose order says nothing. */
@@ -102,8 +103,4 @@ function compare(left: IndexedDocument, right: IndexedDocument): number {
   return (
     left.createdAt - right.createdAt || compareText(left.key, right.key) || compareText(left.id, right.id)
   );
-}
-
-function compareText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

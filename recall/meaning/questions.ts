@@ -3,6 +3,8 @@ import {
   asHelmdeckError,
   type ErrorCode,
   HelmdeckError,
+  openLimits,
+  orAborted,
   processTimer,
   type Timer,
 } from "../../engine/index.ts";
@@ -47,17 +49,16 @@ export class Questions {
 
   /** Never rejects, and never takes longer than the budget, whatever the embedder does. */
   async read(text: string, embedder: Embedder): Promise<ReadQuestion> {
-    const budget = new AbortController();
-    const callOff = this.#timer(() => budget.abort(tooLate()), this.#budgetMs);
+    const { signal, release } = openLimits({ timer: this.#timer, deadlineMs: this.#budgetMs, tooLate });
     try {
       // The question is asked for first: a service that works on one request at a time answers it first.
-      const vector = this.#vector(text, embedder, budget.signal);
+      const vector = this.#vector(text, embedder, signal);
       const reading = this.#read(embedder, vector, this.#references.get(embedder, MEASURING));
-      return await Promise.race([reading, rejectionOf(budget.signal)]);
+      return await orAborted(reading, signal);
     } catch (error) {
       return { kind: "missed", code: asHelmdeckError(error).code };
     } finally {
-      callOff();
+      release();
     }
   }
 
@@ -83,7 +84,7 @@ export class Questions {
   #vector(text: string, embedder: Embedder, signal: AbortSignal): Promise<Float32Array> {
     const limits = { signal, deadlineMs: this.#budgetMs };
     return this.#vectors.get(JSON.stringify([embedder.space, text]), () =>
-      Promise.race([embedder.embedQuery(text, limits), rejectionOf(signal)]),
+      orAborted(embedder.embedQuery(text, limits), signal),
     );
   }
 
@@ -96,10 +97,4 @@ export class Questions {
 
 function tooLate(): HelmdeckError {
   return new HelmdeckError("deadline_exceeded", "The question was not embedded in time.");
-}
-
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }

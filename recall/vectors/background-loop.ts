@@ -1,5 +1,13 @@
 /** Work that goes on in small steps while there is any, gives way between them, and after a failure comes back by itself. */
-import { asHelmdeckError, type ErrorCode, type HelmdeckError, type Timer } from "../../engine/index.ts";
+import {
+  asHelmdeckError,
+  type ErrorCode,
+  type HelmdeckError,
+  nextTurn,
+  pauseAfter,
+  retryAfterMsOf,
+  type Timer,
+} from "../../engine/index.ts";
 
 export interface BackgroundLoopOptions {
   /** Does the next piece of work; false when there is none. Rejects for what may go better later. */
@@ -16,8 +24,7 @@ export interface StepFailure {
   readonly inARow: number;
 }
 
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 300_000;
+const PAUSES = { firstMs: 1_000, longestMs: 300_000 };
 
 export class BackgroundLoop {
   readonly #options: BackgroundLoopOptions;
@@ -89,14 +96,8 @@ export class BackgroundLoop {
   }
 
   /** Between half and all of a time that doubles, so that many processes do not come back together. */
-  #pauseMs({ details }: HelmdeckError): number {
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
-    const askedFor = typeof details.retryAfterMs === "number" ? details.retryAfterMs : 0;
-    return askedFor + (longest * (1 + this.#options.random())) / 2;
+  #pauseMs(error: HelmdeckError): number {
+    const longest = pauseAfter(this.#failures, PAUSES);
+    return retryAfterMsOf(error) + (longest * (1 + this.#options.random())) / 2;
   }
-}
-
-/** Lets everything else that waits in the event loop run, searches among it. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -7,6 +7,7 @@ import {
   type EntryVectors,
   type HelmdeckError,
   type Namespace,
+  nextTurn,
   type Timer,
 } from "../../engine/index.ts";
 import type { Embedder } from "../embedder.ts";
@@ -363,8 +364,4 @@ class BackgroundSemanticIndex implements SemanticIndex {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -8,10 +8,9 @@
  * a session may be idle.
  */
 import { randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { countByCaller, hasRoom, type ShareLimits } from "../../app/index.ts";
+import { countByCaller, hasRoom, type ShareLimits, within } from "../../app/index.ts";
 import type { Caller } from "../caller.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpService } from "./mcp-service.ts";
@@ -108,11 +107,8 @@ export class McpSessions {
 
   /** Waits for the answers that callers wait for, but no longer than the grace, then ends every session. */
   async close(graceMs: number): Promise<void> {
-    const over = new AbortController();
-    const grace = setTimeout(graceMs, undefined, { signal: over.signal }).catch(() => {}); // all were settled before
     const settled = Promise.all(this.#all().map(({ outstanding }) => outstanding.settled()));
-    await Promise.race([settled, grace]);
-    over.abort();
+    await within(graceMs, settled, () => undefined);
     await Promise.all(this.#all().map(({ server }) => server.close()));
   }
 

@@ -21,7 +21,7 @@ function watching() {
       return revisions.get(namespace) ?? 0;
     },
     onChange: (namespace) => changed.push(namespace),
-    timer: (callback, delayMs) => clock.schedule(delayMs, callback),
+    timer: clock.timer,
   });
   const look = async () => {
     clock.advance(LOOK_EVERY_MS);

@@ -325,7 +325,7 @@ describe("embedding on request", () => {
   test("of a fact reads no other, gives up in time, and never rejects for what the service does", async () => {
     const service = await standIn();
     const clock = new FakeClock();
-    const timer = (callback: () => void, delayMs: number) => clock.schedule(delayMs, callback);
+    const { timer } = clock;
     const command = await openTestMemory({ embeddings: at(service), embedsEntries: false, timer });
     await command.storeFact("main", { key: "other", value: "Lunch is vegetarian on Mondays." });
     await command.storeFact("main", FACT);
@@ -359,7 +359,7 @@ describe("a process that stays and that nobody asks anything", () => {
     const command = await openTestMemory({ ...place, embedsEntries: false });
     await command.storeFact("main", FACT);
     const clock = new FakeClock();
-    const timer = (callback: () => void, delayMs: number) => clock.schedule(delayMs, callback);
+    const { timer } = clock;
     const idle = await openTestMemory({ ...place, timer });
     await embedWhatIsThere(idle);
     await embedded(idle, 1);

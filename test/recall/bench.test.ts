@@ -167,7 +167,7 @@ test("a slow machine fails no hybrid search of the bench: it waits a minute for 
       return super.embedQuery(text);
     }
   }
-  const timer = (callback: () => void, delayMs: number) => clock.schedule(delayMs, callback);
+  const { timer } = clock;
   const hybrid = openHybridSearch(memory.memory.store, new SlowEmbedder(), {}, timer);
   try {
     await memory.fill("main", [{ key: "k", value: "abc" }]);

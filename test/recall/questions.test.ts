@@ -10,7 +10,7 @@ const never = () => new Promise<never>(() => {});
 
 function timed() {
   const clock = new FakeClock();
-  const timer = (callback: () => void, delayMs: number) => clock.schedule(delayMs, callback);
+  const { timer } = clock;
   return { clock, questions: new Questions({ timer }) };
 }
 

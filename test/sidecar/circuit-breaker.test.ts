@@ -29,8 +29,7 @@ beforeEach(() => {
     isFailure: (error) => error instanceof Down,
     refusal: () => new Refused(),
     failuresToOpen: 3,
-    firstPauseMs: 1_000,
-    longestPauseMs: 3_000,
+    pauses: { firstMs: 1_000, longestMs: 3_000 },
   });
 });
 

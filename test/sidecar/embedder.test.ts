@@ -196,7 +196,7 @@ it("asks Ollama to cut nothing by itself, and leaves to it how long a model stay
 });
 
 it("tells Ollama how long to keep a model where that was set", async () => {
-  const sidecar = createOllamaSidecar({ address: rig.standIn.address, keepAlive: "1h" }, rig.clock);
+  const sidecar = createOllamaSidecar({ address: rig.standIn.address, keepAlive: "1h" }, rig.clock.timer);
   await sidecar.warm(MODEL);
   expect(rig.standIn.requests[0]?.body).toMatchObject({ keep_alive: "1h" });
 });

@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. */
-import type { Clock } from "../../sidecar/clock.ts";
+import type { Clock, Timer } from "../../engine/timing.ts";
 
 interface Alarm {
   readonly at: number;
@@ -20,7 +20,7 @@ export class FakeClock implements Clock {
     return this.#alarms.map(({ at }) => at - this.#now).sort((one, other) => one - other);
   }
 
-  schedule(delayMs: number, action: () => void): () => void {
+  readonly timer: Timer = (action, delayMs) => {
     if (delayMs === 0) {
       queueMicrotask(action);
       return () => {};
@@ -31,7 +31,7 @@ export class FakeClock implements Clock {
     return () => {
       this.#alarms = this.#alarms.filter((other) => other !== alarm);
     };
-  }
+  };
 
   /** Moves on, and sets off what is due on the way. */
   advance(ms: number): void {

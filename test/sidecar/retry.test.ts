@@ -1,6 +1,7 @@
 /** How long is waited between tries, by a clock that stands still. */
 import { expect, it } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
+import type { Timer } from "../../engine/timing.ts";
 import { withRetry } from "../../sidecar/retry.ts";
 import { FakeClock } from "./fake-clock.ts";
 
@@ -11,14 +12,11 @@ const busy = (details = {}) =>
 async function pauses(random: number, error: HelmdeckError): Promise<readonly number[]> {
   const clock = new FakeClock();
   const pausesMs: number[] = [];
-  const recording = {
-    now: () => clock.now(),
-    schedule: (delayMs: number, action: () => void) => {
-      pausesMs.push(delayMs);
-      return clock.schedule(0, action);
-    },
+  const timer: Timer = (action, delayMs) => {
+    pausesMs.push(delayMs);
+    return clock.timer(action, 0);
   };
-  const options = { clock: recording, random: () => random, signal: new AbortController().signal };
+  const options = { timer, random: () => random, signal: new AbortController().signal };
   await expect(withRetry(options, () => Promise.reject(error))).rejects.toBe(error);
   return pausesMs;
 }
@@ -37,7 +35,7 @@ it("is at least what the service asks for, and not the same for everybody", asyn
 it("ends when the caller goes away", async () => {
   const clock = new FakeClock();
   const controller = new AbortController();
-  const options = { clock, random: () => 0.5, signal: controller.signal };
+  const options = { timer: clock.timer, random: () => 0.5, signal: controller.signal };
   const retrying = withRetry(options, () => Promise.reject(busy()));
   await clock.alarmIn(125);
   controller.abort(new Error("gone"));

@@ -34,7 +34,7 @@ export async function startRig(options: StandInOptions = { models: [MODEL] }): P
   const standIn = await startStandInOllama(options);
   const clock = new FakeClock();
   const parts = { clock, random: () => 0 };
-  const sidecar = createOllamaSidecar({ address: standIn.address }, clock);
+  const sidecar = createOllamaSidecar({ address: standIn.address }, clock.timer);
   const made: SidecarEmbedder[] = [];
   const keep = (embedder: SidecarEmbedder) => {
     made.push(embedder);
