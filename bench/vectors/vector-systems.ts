@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import type { CorpusEntry, EntryId } from "../../engine/index.ts";
 import { createRecall } from "../../recall/index.ts";
-import { textsOf } from "../../recall/vectors/embedding.ts";
+import { textsOf } from "../../recall/vectors/embed-entries.ts";
 import { NAMESPACE, openVectors, pagesOf } from "./filled.ts";
 import { DIMENSIONS, dot, madeEmbedder, madeVector } from "./made-vectors.ts";
 

@@ -8,7 +8,7 @@ import {
   type RefusedLine,
 } from "../../app/index.ts";
 import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
-import { embedImported } from "../embedding.ts";
+import { embedImported } from "../embed-afterwards.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { bytesOf, inputSource } from "../input.ts";
 import { showProgress } from "../progress-bar.ts";

@@ -10,7 +10,7 @@ import {
   unmatchedText,
 } from "../../app/index.ts";
 import { type CommandContext, withMemory } from "../command-context.ts";
-import { embedSearched } from "../embedding.ts";
+import { embedSearched } from "../embed-afterwards.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { localMinute, rfc3339 } from "../local-times.ts";
 import type { Output } from "../output.ts";

@@ -1,7 +1,7 @@
 /** `store`: one fact, from the argument, standard input or a file. */
 import { harmlessLine, type StoredFact } from "../../app/index.ts";
 import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
-import { embedStored } from "../embedding.ts";
+import { embedStored } from "../embed-afterwards.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { inputSource, readText } from "../input.ts";
 import { expiryFrom, localMinute, rfc3339 } from "../local-times.ts";

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory doctor` is called. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "./shared.ts";
+import { type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareDoctor(program: Command, runs: Runs): void {
   const doctor = program

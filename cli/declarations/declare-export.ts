@@ -1,6 +1,6 @@
 /** How `helmdeck-memory export` is called. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "./shared.ts";
+import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareExport(program: Command, runs: Runs): void {
   const exporting = program

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory get` is called. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "./shared.ts";
+import { type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareGet(program: Command, runs: Runs): void {
   const get = program

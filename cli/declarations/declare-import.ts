@@ -1,6 +1,6 @@
 /** How `helmdeck-memory import` is called. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "./shared.ts";
+import { type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareImport(program: Command, runs: Runs): void {
   const importing = program

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { defined } from "../../app/index.ts";
-import { count, type Runs, withExamples } from "./shared.ts";
+import { count, type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareList(program: Command, runs: Runs): void {
   const list = program

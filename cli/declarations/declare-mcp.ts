@@ -1,6 +1,6 @@
 /** How `helmdeck-memory mcp` is called. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "./shared.ts";
+import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareMcp(program: Command, runs: Runs): void {
   const mcp = program

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory search` is called. */
 import type { Command } from "commander";
-import { count, type Runs, withExamples } from "./shared.ts";
+import { count, type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareSearch(program: Command, runs: Runs): void {
   const search = program

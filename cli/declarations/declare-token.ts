@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { defined } from "../../app/index.ts";
-import { collect, nonEmpty, type Runs, seconds, withExamples } from "./shared.ts";
+import { collect, nonEmpty, type Runs, seconds, withExamples } from "./option-parsers.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;
 

@@ -3,7 +3,7 @@
  * speech that stand in any text), or all that its rarity in the namespace gives it. Judged on the query's side only: the
  * index holds every word, so that a phrase of common words can still be found.
  */
-import { fold } from "./fold.ts";
+import { fold } from "./fold-letters.ts";
 
 const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/).map(fold));
 

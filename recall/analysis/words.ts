@@ -1,5 +1,5 @@
 /** Splitting text into the words that index and query are made of; identifiers stay whole as well as split. */
-import { fold } from "./fold.ts";
+import { fold } from "./fold-letters.ts";
 import { hasUnspaced, splitByScript } from "./scripts.ts";
 
 /** Letters and digits, joined by the characters that paths, URLs, keys and times are joined by. */

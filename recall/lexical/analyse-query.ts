@@ -3,7 +3,7 @@ import { defined } from "../../engine/index.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
 import { dateTermsOfQuery } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";
-import { umlautSpellings } from "../analysis/fold.ts";
+import { umlautSpellings } from "../analysis/fold-letters.ts";
 import { dictionaryWords, pairsAndSingles } from "../analysis/scripts.ts";
 import { type Word, wordsOf } from "../analysis/words.ts";
 import type { LexicalIndex } from "./lexical-index.ts";

@@ -4,7 +4,7 @@
  */
 import { commonnessOf } from "../analysis/commonness.ts";
 import { termOf } from "../analysis/english.ts";
-import { fold } from "../analysis/fold.ts";
+import { fold } from "../analysis/fold-letters.ts";
 import type { LexicalIndex } from "../lexical/lexical-index.ts";
 import { synonymsOf } from "../lexical/synonyms.ts";
 

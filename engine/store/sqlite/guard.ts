@@ -9,7 +9,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
 import type { FileWatch, Place } from "./file-watch.ts";
-import { bearTime } from "./fold.ts";
+import { bearTime } from "./fold-log.ts";
 import { readWhole } from "./soundness.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";

@@ -14,7 +14,7 @@ import { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
 import { findDatabase, placeDatabase } from "./database-file.ts";
 import { FileWatch, stat } from "./file-watch.ts";
-import { announceFold, bearTime } from "./fold.ts";
+import { announceFold, bearTime } from "./fold-log.ts";
 import { exchangedAtOpen, StoreGuard } from "./guard.ts";
 import { requireOurs } from "./look.ts";
 import { damaged, migrate, SCHEMA_VERSION, schemaVersionOf } from "./schema.ts";

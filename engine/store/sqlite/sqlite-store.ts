@@ -28,7 +28,7 @@ import {
 } from "./conditions.ts";
 import { setTimesRight } from "./corrections.ts";
 import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
-import { announceFold, fold } from "./fold.ts";
+import { announceFold, fold } from "./fold-log.ts";
 import { writeReferences } from "./references.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
