@@ -1,5 +1,5 @@
 /**
- * The parts of the configuration that say who embeds, each changed and given back as one: pure functions on JSON.
+ * The sections of the configuration that say who embeds, each changed and given back as one: pure functions on JSON.
  *
  * Who could lose by a mixture: an operator whose key for one service would stand beside the address of another, and be sent
  * there. So what was before comes back whole, or not at all.
@@ -11,7 +11,7 @@ import { at, isEqual, isObject, type Json, type JsonObject, objectOf } from "./o
 
 type Maybe = Json | undefined;
 
-export interface Part {
+export interface ConfigSection {
   /** What is recorded before it is changed. */
   readonly path: readonly string[];
   /** Where in that the keys are. */
@@ -23,7 +23,7 @@ export interface Part {
   readonly address: readonly string[];
 }
 
-export const SEARCH: Part = {
+export const SEARCH: ConfigSection = {
   path: ["memory"],
   inner: ["search"],
   keys: ["provider", "model", "remote"],
@@ -31,7 +31,7 @@ export const SEARCH: Part = {
   address: ["search", "remote", "baseUrl"],
 };
 
-export const FACTS: Part = {
+export const FACTS: ConfigSection = {
   path: ["plugins", "entries", PLUGIN_ID, "config"],
   inner: [],
   keys: ["embeddings"],
@@ -39,42 +39,55 @@ export const FACTS: Part = {
   address: ["embeddings", "url"],
 };
 
-/** The part with a setting of ours in it. Each key is set as a whole: nothing of the former one is merged into it. */
-export function withSetting({ inner }: Part, now: Maybe, setting: JsonObject): Json {
+/** The section with a setting of ours in it. Each key is set as a whole: nothing of the former one is merged into it. */
+export function withSetting({ inner }: ConfigSection, now: Maybe, setting: JsonObject): Json {
   const inside = { ...objectIn(at(now, ...inner)), ...objectIn(at(setting, ...inner)) };
   return nested(inner, now, inside) ?? {};
 }
 
-/** What to record before a setting is made. How it was stays what was recorded first, while the part is still ours. */
-export function changeOf(part: Part, earlier: Change | undefined, now: Maybe, setting: JsonObject): Change {
+/** What to record before a setting is made. How it was stays what was recorded first, while the section is still ours. */
+export function changeOf(
+  section: ConfigSection,
+  earlier: Change | undefined,
+  now: Maybe,
+  setting: JsonObject,
+): Change {
   const { before, sets } =
-    earlier !== undefined && ourSetting(part, earlier, now) !== undefined
+    earlier !== undefined && ourSetting(section, earlier, now) !== undefined
       ? earlier
       : { before: now, sets: [] };
   return { ...(before === undefined ? {} : { before }), sets: [...sets, setting] };
 }
 
-/** The part once our setting is taken back. Undefined: there is to be nothing. */
-export function takenBack(part: Part, change: Change, now: Maybe): Maybe {
+/** The section once our setting is taken back. Undefined: there is to be nothing. */
+export function restored(section: ConfigSection, change: Change, now: Maybe): Maybe {
   const { before, sets } = change;
   if (isEqual(now, before)) return before;
-  if (ourSetting(part, change, now) === undefined) return withoutRests(part, sets.at(-1), now);
-  const [was, is] = [at(before, ...part.inner), at(now, ...part.inner)];
+  if (ourSetting(section, change, now) === undefined) return withoutLeftovers(section, sets.at(-1), now);
+  const [was, is] = [at(before, ...section.inner), at(now, ...section.inner)];
   if (before !== undefined && !isObject(before)) return before;
-  if (was !== undefined && !isObject(was)) return nested(part.inner, now, was);
+  if (was !== undefined && !isObject(was)) return nested(section.inner, now, was);
   const group = {
-    ...filtered(objectIn(is), (key) => !part.keys.includes(key)),
-    ...filtered(objectIn(was), (key) => part.keys.includes(key)),
+    ...filtered(objectIn(is), (key) => !section.keys.includes(key)),
+    ...filtered(objectIn(was), (key) => section.keys.includes(key)),
   };
-  return nested(part.inner, now, was === undefined && isEmpty(group) ? undefined : group, before);
+  return nested(section.inner, now, was === undefined && isEmpty(group) ? undefined : group, before);
 }
 
-function ourSetting({ provider, address }: Part, { sets }: Change, now: Maybe): JsonObject | undefined {
+function ourSetting(
+  { provider, address }: ConfigSection,
+  { sets }: Change,
+  now: Maybe,
+): JsonObject | undefined {
   return sets.find((set) => [provider, address].every((path) => isEqual(at(now, ...path), at(set, ...path))));
 }
 
 /** Somebody chose another provider since: what of ours is left beside it goes, and nothing else. */
-function withoutRests({ inner, keys, provider }: Part, set: JsonObject | undefined, now: Maybe): Maybe {
+function withoutLeftovers(
+  { inner, keys, provider }: ConfigSection,
+  set: JsonObject | undefined,
+  now: Maybe,
+): Maybe {
   const [theirs, ours] = [at(now, ...inner), at(set, ...inner)];
   if (!isObject(theirs) || isEqual(at(now, ...provider), at(set, ...provider))) return now;
   const isRest = (key: string) => keys.includes(key) && isEqual(at(theirs, key), at(ours, key));

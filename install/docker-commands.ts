@@ -4,7 +4,7 @@ import { z } from "zod";
 import { HelmdeckError } from "../app/index.ts";
 import { COMPOSE_FILE, NETWORK, PROJECT, SERVICE } from "./install-names.ts";
 import type { ComposeFlavour } from "./installation-facts.ts";
-import type { Ran, Run, RunOptions } from "./run-command.ts";
+import type { CommandResult, Run, RunOptions } from "./run-command.ts";
 
 /** What `docker inspect` says of a container, as far as it is needed here. */
 const CONTAINER = z.object({
@@ -93,7 +93,7 @@ export class Docker {
     return exitCode === 0 ? stdout.split("\n").filter((name) => name !== "") : [];
   }
 
-  exec(container: string, command: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  exec(container: string, command: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     const { env = {}, ...others } = options;
     // Names only: docker takes the values from its own environment, so none of them is an argument.
     const passed = Object.keys(env).flatMap((name) => ["--env", name]);
@@ -112,13 +112,13 @@ export class Docker {
   async wantedHash(
     flavour: ComposeFlavour,
     files: readonly string[],
-    env: Environment,
+    env: ComposeVariables,
   ): Promise<string | undefined> {
     const { exitCode, stdout } = await this.#compose(flavour, files, ["config", "--hash", SERVICE], env);
     return exitCode === 0 ? stdout.trim().split(/\s+/).at(-1) : undefined;
   }
 
-  async up(flavour: ComposeFlavour, files: readonly string[], env: Environment): Promise<void> {
+  async up(flavour: ComposeFlavour, files: readonly string[], env: ComposeVariables): Promise<void> {
     const ran = await this.#compose(flavour, files, ["up", "-d", SERVICE], env, UP_TIMEOUT_MS);
     if (ran.exitCode !== 0) throw failed(`${flavour} up`, ran);
   }
@@ -150,9 +150,9 @@ export class Docker {
     flavour: ComposeFlavour,
     files: readonly string[],
     command: readonly string[],
-    env: Environment,
+    env: ComposeVariables,
     timeoutMs?: number,
-  ): Promise<Ran> {
+  ): Promise<CommandResult> {
     const [program = "", ...first] = flavour.split(" ");
     const named = files.flatMap((file) => ["-f", join(this.#root, file)]);
     const args = [...first, "-p", PROJECT, ...named, ...command];
@@ -163,7 +163,7 @@ export class Docker {
     });
   }
 
-  #ask(...args: readonly string[]): Promise<Ran> {
+  #ask(...args: readonly string[]): Promise<CommandResult> {
     return this.#run("docker", args, { timeoutMs: ASK_TIMEOUT_MS });
   }
 
@@ -173,10 +173,10 @@ export class Docker {
   }
 }
 
-type Environment = Readonly<Record<string, string>>;
+type ComposeVariables = Readonly<Record<string, string>>;
 
 /** Docker's own words are fit to show: they speak of images, networks and ports. */
-function failed(what: string, { exitCode, stderr }: Ran): HelmdeckError {
+function failed(what: string, { exitCode, stderr }: CommandResult): HelmdeckError {
   const said = stderr.trim().split("\n").slice(-3).join(" ");
   return new HelmdeckError(
     "upstream_failed",

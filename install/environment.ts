@@ -6,7 +6,7 @@ import { Docker } from "./docker-commands.ts";
 import { Journal, journalFolder } from "./journal.ts";
 import { makeRun, type Run } from "./run-command.ts";
 
-export interface World {
+export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   /** Of this package: compose files, and the built plugin in dist/plugin. */
@@ -19,8 +19,8 @@ export interface World {
   readonly now: () => number;
 }
 
-/** The world of this process. `root` is where the package lies. */
-export async function thisWorld(root: string): Promise<World> {
+/** `root` is where the package lies. */
+export async function thisEnvironment(root: string): Promise<Environment> {
   const { env } = process;
   const homeDir = homeOf(env);
   const run = makeRun(env);
@@ -39,6 +39,6 @@ export async function thisWorld(root: string): Promise<World> {
   };
 }
 
-export function homeOf(env: World["env"]): string {
+export function homeOf(env: Environment["env"]): string {
   return env.HOME || homedir();
 }

@@ -1,89 +1,39 @@
 /** Runs a plan: one step after the other, the first failure ends it, and the exit code says in whose part it was. */
 
-import type { World } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
 import type { OpenClaw } from "./openclaw-commands.ts";
-import type { Reporter } from "./report.ts";
-import { prove } from "./smoke-test/smoke-test.ts";
-import type { Work } from "./step-context.ts";
-import * as noteSteps from "./steps/notes.ts";
-import * as openclawSteps from "./steps/openclaw-steps.ts";
-import * as purgeSteps from "./steps/purge-data.ts";
-import * as settingSteps from "./steps/settings-steps.ts";
-import * as sidecarSteps from "./steps/sidecar-steps.ts";
-import {
-  EXIT,
-  type ExitCode,
-  exitCodeOf,
-  type Step,
-  type StepKind,
-  type StepOutcome,
-} from "./steps/step-kinds.ts";
-
-type Runners = {
-  readonly [Kind in StepKind]: (
-    step: Extract<Step, { kind: Kind }>,
-    work: Work,
-  ) => Promise<string | undefined> | Promise<void>;
-};
+import type { Reporter, StepOutcome } from "./report.ts";
+import type { StepContext } from "./step-context.ts";
+import { definitionOf, type Step } from "./steps/registry.ts";
 
 export interface Outcome {
   readonly exitCode: ExitCode;
   readonly steps: readonly StepOutcome[];
 }
 
-const RUNNERS: Runners = {
-  "create-network": sidecarSteps.createNetwork,
-  "start-sidecar": sidecarSteps.startSidecar,
-  "pull-model": sidecarSteps.pullModel,
-  "check-embedding": sidecarSteps.checkEmbedding,
-  "check-from-container": sidecarSteps.checkFromContainer,
-  "stop-sidecar": sidecarSteps.stopSidecar,
-  "remove-network": sidecarSteps.removeNetwork,
-  "make-key": openclawSteps.makeKey,
-  "back-up-config": openclawSteps.backUpConfig,
-  "install-plugin": openclawSteps.installPlugin,
-  "attach-container": openclawSteps.attachContainer,
-  "point-facts": settingSteps.pointFacts,
-  "restore-facts": settingSteps.restoreFacts,
-  "point-search": settingSteps.pointSearch,
-  "restore-search": settingSteps.restoreSearch,
-  "index-notes": noteSteps.indexNotes,
-  "uninstall-plugin": openclawSteps.uninstallPlugin,
-  "restore-config-copy": openclawSteps.restoreConfigCopy,
-  "detach-container": openclawSteps.detachContainer,
-  "delete-memory": purgeSteps.deleteMemory,
-  "delete-memory-in-container": purgeSteps.deleteMemoryInContainer,
-  "forget-journal": purgeSteps.forgetJournal,
-  prove,
-};
-
 export async function execute(
   steps: readonly Step[],
-  world: World,
+  environment: Environment,
   openclaw: OpenClaw | undefined,
   reporter: Reporter,
 ): Promise<Outcome> {
+  const { progress, warn } = reporter;
   const outcomes: StepOutcome[] = [];
   for (const step of steps) {
-    const outcome = await runStep(step, world, openclaw, reporter);
+    const outcome = await runStep(step, { environment, openclaw, progress, warn }, reporter);
     outcomes.push(outcome);
-    if (outcome.outcome === "failed") return { exitCode: exitCodeOf(step), steps: outcomes };
+    if (outcome.outcome === "failed") return { exitCode: definitionOf(step).exitCode, steps: outcomes };
   }
   return { exitCode: EXIT.done, steps: outcomes };
 }
 
-async function runStep(
-  step: Step,
-  world: World,
-  openclaw: OpenClaw | undefined,
-  reporter: Reporter,
-): Promise<StepOutcome> {
+async function runStep(step: Step, context: StepContext, reporter: Reporter): Promise<StepOutcome> {
   const began = performance.now();
   const since = () => Math.round(performance.now() - began);
   reporter.begin(step);
-  const { progress, warn } = reporter;
   try {
-    const remark = await runnerOf(step)(step, { world, openclaw, progress, warn });
+    const remark = await recordAndRun(step, context);
     const outcome = {
       step,
       outcome: "done",
@@ -100,7 +50,13 @@ async function runStep(
   }
 }
 
-/** The table has for each kind the runner of that kind; TypeScript cannot follow the pair through a lookup. */
-function runnerOf({ kind }: Step): (step: Step, work: Work) => Promise<unknown> {
-  return RUNNERS[kind] as (step: Step, work: Work) => Promise<unknown>;
+/** The journal is written before the change and after it, never in the middle: see journal.ts. */
+async function recordAndRun(step: Step, context: StepContext): Promise<unknown> {
+  const definition = definitionOf(step);
+  const { journal } = context.environment;
+  const changes = await definition.record?.(step, context);
+  if (changes !== undefined) await journal.record(changes);
+  const remark = await definition.run(step, context);
+  await journal.remove(definition.forgets ?? []);
+  return remark;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts helmdeck memory into OpenClaw, with an embedding sidecar, and proves that it works: install.sh --help
+# Puts helmdeck memory into OpenClaw, with an embedding sidecar, and checks that it works: install.sh --help
 #
 # All of it is one block, so that a copy that was cut off does nothing. The steps are in install/*.ts. In a clone they are
 # built first (that installs the clone's own dependencies, once); the npm package brings them built.

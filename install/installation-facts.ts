@@ -1,4 +1,4 @@
-/** What the installer found on the machine: plain data, gathered by look/, and all that the planner knows. */
+/** What the installer found on the machine: plain data, gathered by inspect/, and all that the planner knows. */
 
 import type { UnfitIndex } from "./notes-index.ts";
 import type { JsonObject } from "./openclaw-json.ts";
@@ -40,6 +40,13 @@ export type DockerFacts =
       readonly hasImage: boolean;
       readonly sidecar: SidecarFacts;
     };
+
+export type DockerReady = Extract<DockerFacts, { state: "ready" }>;
+
+/** Undefined: it cannot be asked. */
+export function readyDocker({ docker }: Pick<Facts, "docker">): DockerReady | undefined {
+  return docker.state === "ready" ? docker : undefined;
+}
 
 /** `docker compose`, or the older program of its own. */
 export type ComposeFlavour = "docker compose" | "docker-compose";
@@ -83,9 +90,12 @@ export interface OpenClawReady {
   /** Where it runs in a container. */
   readonly attachment: AttachmentFacts | undefined;
   /** On the machine itself: where memory lies. */
-  readonly memory:
-    | { readonly databasePath: string; readonly keyPath: string; readonly hasKey: boolean }
-    | undefined;
+  readonly memory: (MemoryLocation & { readonly hasKey: boolean }) | undefined;
+}
+
+export interface MemoryLocation {
+  readonly databasePath: string;
+  readonly keyPath: string;
 }
 
 /** `silent`: it does not answer in time, and cannot be taken for stopped either. */
@@ -113,6 +123,12 @@ export interface FactsService {
   readonly provider: "ollama" | "openai-compatible";
   readonly model: string;
   readonly url: string;
+}
+
+/** For helmdeck `nomic-embed-text` is `nomic-embed-text:latest`; for OpenClaw they are two. */
+export function isSameModel(left: string, right: string): boolean {
+  const [one, other] = [left, right].map((name) => (name.includes(":") ? name : `${name}:latest`));
+  return one === other;
 }
 
 export interface AttachmentFacts {

@@ -9,10 +9,10 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HelmdeckError } from "../app/index.ts";
 
-export type Turn =
-  | { readonly isOurs: true; readonly end: () => void }
+export type InstallerLock =
+  | { readonly isAcquired: true; readonly release: () => void }
   /** Undefined: it has only just begun. */
-  | { readonly isOurs: false; readonly holder: number | undefined };
+  | { readonly isAcquired: false; readonly holder: number | undefined };
 
 /** Readers of the file hold it for a moment. */
 const PATIENCE_MS = 1_000;
@@ -21,22 +21,22 @@ const SQLITE_BUSY = 5;
 const held = new Set<DatabaseSync>();
 
 /** Beside the journal, and not in its folder, which goes with it. */
-export function turnFile(journalFolder: string): string {
+export function installerLockFile(journalFolder: string): string {
   return join(dirname(journalFolder), "install.lock");
 }
 
 /** Throws `store_unavailable` where the file cannot be made. */
-export function takeTurn(file: string): Turn {
+export function acquireInstallerLock(file: string): InstallerLock {
   const database = opened(file);
   try {
     // The id is written for others to read; then the lock that lets them read is kept.
     database.exec(`BEGIN EXCLUSIVE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE`);
     held.add(database);
-    return { isOurs: true, end: () => letGo(database) };
+    return { isAcquired: true, release: () => letGo(database) };
   } catch (error) {
     const holder = isBusy(error) ? holderIn(database) : undefined;
     database.close();
-    if (isBusy(error)) return { isOurs: false, holder };
+    if (isBusy(error)) return { isAcquired: false, holder };
     throw unusable(file, error);
   }
 }

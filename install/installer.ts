@@ -3,15 +3,16 @@
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { isHelmdeckError } from "../app/index.ts";
-import { homeOf, thisWorld, type World } from "./environment.ts";
+import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
-import { type Looked, look } from "./inspect/inspect.ts";
-import { takeTurn, turnFile } from "./installer-lock.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { type Inspection, inspect } from "./inspect/inspect.ts";
+import { acquireInstallerLock, installerLockFile } from "./installer-lock.ts";
 import { journalFolder } from "./journal.ts";
 import { type Options, parseOptions } from "./options.ts";
 import { makePlan, withoutEmbeddings } from "./plan/make-plan.ts";
+import type { Plan, Question } from "./plan/plan.ts";
 import { JsonReporter, LineReporter, type Reporter } from "./report.ts";
-import { EXIT, type ExitCode, type Plan, type Question } from "./steps/step-kinds.ts";
 
 /** What asks a person; undefined where nobody is there to answer. */
 type Ask = ((question: string) => Promise<boolean>) | undefined;
@@ -30,8 +31,8 @@ export async function install(args: readonly string[], root: string): Promise<Ex
   const reporter = options.json ? new JsonReporter(stdout) : new LineReporter(stdout, env);
   const isPerson = stdin.isTTY === true && stdout.isTTY === true && !options.json && !options.yes;
   try {
-    return await inTurn(options, reporter, async () =>
-      runInstaller(await thisWorld(root), options, reporter, isPerson ? askOnTerminal : undefined),
+    return await withInstallerLock(options, reporter, async () =>
+      runInstaller(await thisEnvironment(root), options, reporter, isPerson ? askOnTerminal : undefined),
     );
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -40,13 +41,17 @@ export async function install(args: readonly string[], root: string): Promise<Ex
   }
 }
 
-/** A run that changes nothing needs no turn. */
-async function inTurn(options: Options, reporter: Reporter, run: () => Promise<ExitCode>): Promise<ExitCode> {
+/** A run that changes nothing needs no lock. */
+async function withInstallerLock(
+  options: Options,
+  reporter: Reporter,
+  run: () => Promise<ExitCode>,
+): Promise<ExitCode> {
   if (options.dryRun) return run();
-  const turn = takeTurn(turnFile(journalFolder(process.env, homeOf(process.env))));
-  if (turn.isOurs) return run().finally(turn.end);
-  const holder = turn.holder === undefined ? "" : ` (process ${turn.holder})`;
-  reporter.missing([
+  const lock = acquireInstallerLock(installerLockFile(journalFolder(process.env, homeOf(process.env))));
+  if (lock.isAcquired) return run().finally(lock.release);
+  const holder = lock.holder === undefined ? "" : ` (process ${lock.holder})`;
+  reporter.unmet([
     {
       what: "turn",
       message: `Another install.sh is at work for this account${holder}.`,
@@ -63,46 +68,51 @@ function endEmpty(exitCode: ExitCode, { dryRun }: Options, reporter: Reporter, e
 }
 
 export async function runInstaller(
-  world: World,
+  environment: Environment,
   options: Options,
   reporter: Reporter,
   ask: Ask,
 ): Promise<ExitCode> {
-  const { plan, openclaw } = await settle(world, options, reporter, ask);
+  const { plan, openclaw } = await resolvePlan(environment, options, reporter, ask);
   const end = (exitCode: ExitCode, steps: Outcome["steps"] = []): ExitCode => {
     reporter.end({ plan, steps, exitCode, isDryRun: options.dryRun });
     return exitCode;
   };
-  if (plan.missing.length > 0) {
-    reporter.missing(plan.missing);
+  if (plan.unmet.length > 0) {
+    reporter.unmet(plan.unmet);
     return end(EXIT.prerequisite);
   }
   reporter.plan(plan);
   if (options.dryRun) return end(EXIT.done);
   if (!(await mayGoOn(plan, options, reporter, ask))) return end(EXIT.user);
-  const outcome = await execute(plan.steps, world, openclaw, reporter);
+  const outcome = await execute(plan.steps, environment, openclaw, reporter);
   return end(outcome.exitCode, outcome.steps);
 }
 
-interface Settled {
+interface ResolvedPlan {
   readonly plan: Plan;
-  readonly openclaw: Looked["openclaw"];
+  readonly openclaw: Inspection["openclaw"];
 }
 
 /** A plan with nothing left to ask: what the machine cannot have and what is the operator's own are decided. */
-async function settle(world: World, options: Options, reporter: Reporter, ask: Ask): Promise<Settled> {
+async function resolvePlan(
+  environment: Environment,
+  options: Options,
+  reporter: Reporter,
+  ask: Ask,
+): Promise<ResolvedPlan> {
   const done = reporter.working("Looking at this machine");
-  const { facts, openclaw } = await look(world, options).finally(done);
+  const { facts, openclaw } = await inspect(environment, options).finally(done);
   const plan = makePlan(facts, options);
   if (lacksOnlyDocker(plan) && options.mode === "install") {
     const goesOn =
       options.yes || (await ask?.("Docker cannot be used here. Go on without embeddings, by keywords?"));
     if (goesOn !== true) return { plan, openclaw };
-    reporter.missing(plan.missing);
+    reporter.unmet(plan.unmet);
     reporter.warn(
       "Installed WITHOUT embeddings: OpenClaw recalls by keywords only. Run this again once Docker is there.",
     );
-    return settle(world, withoutEmbeddings(options), reporter, ask);
+    return resolvePlan(environment, withoutEmbeddings(options), reporter, ask);
   }
   if (options.dryRun || ask === undefined) return { plan, openclaw };
   const replaces: Question["about"][] = [];
@@ -110,8 +120,8 @@ async function settle(world: World, options: Options, reporter: Reporter, ask: A
   return { plan: makePlan(facts, { ...options, replaces }), openclaw };
 }
 
-function lacksOnlyDocker({ missing }: Plan): boolean {
-  return missing.length > 0 && missing.every(({ what }) => what === "docker");
+function lacksOnlyDocker({ unmet }: Plan): boolean {
+  return unmet.length > 0 && unmet.every(({ what }) => what === "docker");
 }
 
 async function mayGoOn(

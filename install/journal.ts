@@ -49,6 +49,8 @@ export type Change = z.infer<typeof CHANGE>;
 
 export type JournalEntries = Omit<z.infer<typeof ENTRIES>, "version">;
 
+export type JournalChanges = { readonly [K in keyof JournalEntries]?: JournalEntries[K] | undefined };
+
 const JOURNAL = "journal.json";
 const COPY = "openclaw.json.before";
 
@@ -76,14 +78,18 @@ export class Journal {
   }
 
   /** On the disk when this resolves. An `undefined` takes the entry out. */
-  async record(
-    changes: { readonly [K in keyof JournalEntries]?: JournalEntries[K] | undefined },
-  ): Promise<void> {
+  async record(changes: JournalChanges): Promise<void> {
     const entries = Object.fromEntries(
       Object.entries({ ...this.#entries, ...changes }).filter(([, value]) => value !== undefined),
     );
     await this.#write(JOURNAL, `${JSON.stringify({ version: 1, ...entries }, null, 2)}\n`);
     this.#entries = entries;
+  }
+
+  /** Writes nothing where none of them is there. */
+  async remove(names: readonly (keyof JournalEntries)[]): Promise<void> {
+    if (names.some((name) => this.#entries[name] !== undefined))
+      await this.record(Object.fromEntries(names.map((name) => [name, undefined])));
   }
 
   async keepCopy(bytes: Uint8Array): Promise<void> {

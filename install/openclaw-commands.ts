@@ -10,7 +10,7 @@ import type { Target } from "./installation-facts.ts";
 import { parseJson5 } from "./json5.ts";
 import { at, type Json, type JsonObject, jsonIn } from "./openclaw-json.ts";
 import { reasonOf } from "./reason.ts";
-import type { Ran, Run, RunOptions } from "./run-command.ts";
+import type { CommandResult, Run, RunOptions } from "./run-command.ts";
 
 export interface Surroundings {
   readonly run: Run;
@@ -64,12 +64,12 @@ export class OpenClaw {
   }
 
   /** Runs `openclaw <args>`. */
-  run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  run(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     return this.exec([...this.#command, ...args], { ...options, env: { ...this.#env, ...options.env } });
   }
 
   /** Runs any program where OpenClaw runs. */
-  exec(command: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  exec(command: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     if (this.target.kind === "container") return this.#around.docker.exec(this.target.name, command, options);
     const [file = "", ...args] = command;
     return this.#around.run(file, args, options);
@@ -193,7 +193,7 @@ export class OpenClaw {
   }
 }
 
-function openclawFailed(what: string, ran: Ran): HelmdeckError {
+function openclawFailed(what: string, ran: CommandResult): HelmdeckError {
   return new HelmdeckError("upstream_failed", `OpenClaw could not ${what}: ${reasonOf(ran)}`);
 }
 

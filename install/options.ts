@@ -40,7 +40,7 @@ interface Parsed {
 
 const AFTER_HELP = `
 Exit codes: 0 done · 1 the command line, or the answer was no · 2 something is missing on this machine
-            3 the embedding service · 4 OpenClaw · 5 the proof failed
+            3 the embedding service · 4 OpenClaw · 5 the smoke test failed
 
 Examples:
   $ install.sh --dry-run                  say what would be done
@@ -84,7 +84,7 @@ function modeOf({ uninstall, verify, repair }: Parsed): Options["mode"] {
 function declare({ write }: { readonly write: (text: string) => void }): Command {
   return new Command("install.sh")
     .description(
-      "Puts helmdeck memory into OpenClaw and, with the embedding sidecar, lets OpenClaw recall by meaning. Shows its plan first, and proves at the end that it works.",
+      "Puts helmdeck memory into OpenClaw and, with the embedding sidecar, lets OpenClaw recall by meaning. Shows its plan first, and checks at the end that it works.",
     )
     .option("--no-embeddings", "Search by keywords only; stops a sidecar that an earlier run started.")
     .option("--embeddings-url <url>", "Use an Ollama that is already there.", httpUrl)
@@ -93,7 +93,7 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     .option("--gpu", "Lend the sidecar this machine's NVIDIA cards.")
     .option("--yes", "Do not ask; what is the operator's own is then left as it is.")
     .option("--dry-run", "Print the plan and change nothing.")
-    .option("--verify", "Only prove that it works.")
+    .option("--verify", "Only check that it works.")
     .option(
       "--repair",
       "Only let OpenClaw index its own notes anew, where that index is of a service that is gone.",

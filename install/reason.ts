@@ -1,6 +1,6 @@
 /** Why a command of OpenClaw failed: of all that it printed, the line that says so. */
 import { at, jsonIn } from "./openclaw-json.ts";
-import type { Ran } from "./run-command.ts";
+import type { CommandResult } from "./run-command.ts";
 
 /** A box or a rule, a subsystem's log, a banner, and what only points to help or to a file. */
 const BESIDE_THE_POINT =
@@ -13,7 +13,7 @@ const DETAIL = /^(?:×|-|\*) +/;
 const MAX_LENGTH = 500;
 
 /** OpenClaw redacts secrets in what it prints. */
-export function reasonOf({ stdout, stderr, exitCode, hasTimedOut }: Ran): string {
+export function reasonOf({ stdout, stderr, exitCode, hasTimedOut }: CommandResult): string {
   if (hasTimedOut === true) return "it took too long and was ended";
   const said = messageIn(stdout) ?? lineIn(stderr) ?? lineIn(stdout);
   return said ?? `it ended with ${exitCode ?? "no code"} and said nothing`;

@@ -1,19 +1,13 @@
 /** What a person or a program sees: a line for each step, or one JSON object at the end. */
 import { styleText } from "node:util";
 import { SingleBar } from "cli-progress";
-import {
-  detailOf,
-  type ExitCode,
-  type Missing,
-  type Plan,
-  type Step,
-  type StepOutcome,
-  titleOf,
-} from "./steps/step-kinds.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import type { Plan, UnmetPrerequisite } from "./plan/plan.ts";
+import { definitionOf, type Step } from "./steps/registry.ts";
 
 export interface Reporter {
   plan(plan: Plan): void;
-  missing(missing: readonly Missing[]): void;
+  unmet(missing: readonly UnmetPrerequisite[]): void;
   /** For what takes a while and is no step; gives what ends it. */
   working(text: string): () => void;
   begin(step: Step): void;
@@ -24,6 +18,14 @@ export interface Reporter {
   failed(outcome: StepOutcome): void;
   line(text: string): void;
   end(end: End): void;
+}
+
+export interface StepOutcome {
+  readonly step: Step;
+  readonly outcome: "done" | "failed";
+  readonly ms: number;
+  readonly remark?: string;
+  readonly error?: string;
 }
 
 export interface End {
@@ -79,13 +81,13 @@ export class LineReporter implements Reporter {
   plan({ steps, warnings }: Plan): void {
     if (steps.length > 0) this.line(`${this.#style("bold", "==>")} Plan`);
     for (const [index, step] of steps.entries()) {
-      const detail = detailOf(step);
+      const detail = definitionOf(step).detail?.(step);
       this.line(`  ${index + 1}. ${titleOf(step)}${detail === undefined ? "" : ` (${detail})`}`);
     }
     for (const warning of warnings) this.warn(warning);
   }
 
-  missing(missing: readonly Missing[]): void {
+  unmet(missing: readonly UnmetPrerequisite[]): void {
     for (const { message, remedy } of missing) {
       this.line(`${this.#style("red", "!")} ${message}`);
       this.line(`  ${remedy}`);
@@ -204,7 +206,7 @@ export class LineReporter implements Reporter {
 export class JsonReporter implements Reporter {
   readonly #out: Stream;
   readonly #warnings: string[] = [];
-  #missing: readonly Missing[] = [];
+  #missing: readonly UnmetPrerequisite[] = [];
 
   constructor(out: Stream) {
     this.#out = out;
@@ -213,7 +215,7 @@ export class JsonReporter implements Reporter {
   plan({ warnings }: Plan): void {
     this.#warnings.push(...warnings);
   }
-  missing(missing: readonly Missing[]): void {
+  unmet(missing: readonly UnmetPrerequisite[]): void {
     this.#missing = missing;
   }
   readonly warn = (text: string): void => {
@@ -243,4 +245,8 @@ export class JsonReporter implements Reporter {
 
 function megabytes(bytes: number): number {
   return Math.round(bytes / 1e6);
+}
+
+function titleOf(step: Step): string {
+  return definitionOf(step).title(step);
 }

@@ -6,7 +6,7 @@
  */
 import { execa } from "execa";
 
-export interface Ran {
+export interface CommandResult {
   /** Undefined when the program could not be started, or was ended by a signal. */
   readonly exitCode: number | undefined;
   readonly stdout: string;
@@ -25,7 +25,7 @@ export interface RunOptions {
 }
 
 /** Runs a program to its end. Never throws: a program that is not there has no exit code. */
-export type Run = (file: string, args: readonly string[], options?: RunOptions) => Promise<Ran>;
+export type Run = (file: string, args: readonly string[], options?: RunOptions) => Promise<CommandResult>;
 
 const TIMEOUT_MS = 300_000;
 const OUTPUT_MAX_BYTES = 32_000_000;

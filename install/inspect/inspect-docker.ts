@@ -2,22 +2,22 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { composeFiles, composeVariables } from "../compose-files.ts";
 import type { Container, Docker } from "../docker-commands.ts";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
 import type { ComposeFlavour, DockerFacts, OpenClawFacts, SidecarFacts } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
-import { composeEnvironment, composeFiles } from "../plan/plan-embeddings.ts";
 
 /** How many ports of loopback are tried from Ollama's own on. */
 const PORTS_TRIED = 50;
 
-export async function lookAtDocker(
-  world: World,
+export async function inspectDocker(
+  environment: Environment,
   options: Options,
   openclaw: OpenClawFacts,
 ): Promise<DockerFacts> {
-  const { docker } = world;
+  const { docker } = environment;
   const engine = await docker.engine();
   if (engine === undefined) return { state: "missing" };
   if (engine === null) return { state: "unreachable" };
@@ -25,8 +25,8 @@ export async function lookAtDocker(
   if (compose === undefined) return { state: "no_compose", engine };
   const [hasNetwork, hasImage, sidecar] = await Promise.all([
     docker.hasNetwork(),
-    imageName(world).then((image) => docker.hasImage(image)),
-    lookAtSidecar(world, options, openclaw, compose),
+    imageName(environment).then((image) => docker.hasImage(image)),
+    inspectSidecar(environment, options, openclaw, compose),
   ]);
   return { state: "ready", engine, compose, hasNetwork, hasImage, sidecar };
 }
@@ -49,8 +49,8 @@ export function containerAddress(container: Container | undefined): string | und
   return address ? `http://${address}:${IMAGE_PORT}` : undefined;
 }
 
-async function lookAtSidecar(
-  { docker }: World,
+async function inspectSidecar(
+  { docker }: Environment,
   { model, gpu }: Options,
   openclaw: OpenClawFacts,
   flavour: ComposeFlavour,
@@ -59,7 +59,7 @@ async function lookAtSidecar(
   const port = publishedPort(container) ?? (await freePort(IMAGE_PORT));
   if (container === undefined) return { state: "absent", isHealthy: false, isAsWanted: false, port };
   const where = openclaw.state === "ready" ? openclaw : { target: { kind: "host" } as const };
-  const wanted = await docker.wantedHash(flavour, composeFiles(where, gpu), composeEnvironment(model, port));
+  const wanted = await docker.wantedHash(flavour, composeFiles(where, gpu), composeVariables(model, port));
   const made = container.Config.Labels?.["com.docker.compose.config-hash"];
   return {
     state: container.State.Running ? "running" : "stopped",
@@ -69,7 +69,7 @@ async function lookAtSidecar(
   };
 }
 
-async function imageName({ root, env }: World): Promise<string> {
+async function imageName({ root, env }: Environment): Promise<string> {
   if (env.HELMDECK_EMBEDDINGS_IMAGE) return env.HELMDECK_EMBEDDINGS_IMAGE;
   const text = await readFile(join(root, COMPOSE_FILE), "utf8");
   return /\$\{HELMDECK_EMBEDDINGS_IMAGE:-([^}]+)\}/.exec(text)?.[1] ?? "";

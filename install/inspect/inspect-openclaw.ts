@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embeddingSettingsOf, findStorage } from "../../app/index.ts";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
 import {
   type FactsEmbedder,
@@ -18,27 +18,27 @@ import {
 import { unfitIndexes } from "../notes-index.ts";
 import { OpenClaw } from "../openclaw-commands.ts";
 import { at, isObject, type Json } from "../openclaw-json.ts";
-import { lookAtAttachment } from "./attachment.ts";
-import { lookAtGateway } from "./gateway.ts";
+import { inspectAttachment } from "./inspect-attachment.ts";
+import { inspectGateway } from "./inspect-gateway.ts";
 
-export interface Found {
+export interface FoundOpenClaw {
   readonly facts: OpenClawFacts;
   readonly openclaw: OpenClaw | undefined;
 }
 
 /** What takes seconds and is not always needed. */
-interface LooksAt {
+interface InspectionScope {
   readonly notes: boolean;
 }
 
 /** `wanted`: what the operator named, or where an earlier run installed. */
-export async function lookAtOpenClaw(
-  world: World,
+export async function inspectOpenClaw(
+  environment: Environment,
   wanted: Target | undefined,
-  looksAt: LooksAt,
-): Promise<Found> {
-  const targets = wanted === undefined ? await candidates(world) : [wanted];
-  const found = await Promise.all(targets.map((target) => OpenClaw.find(target, world)));
+  scope: InspectionScope,
+): Promise<FoundOpenClaw> {
+  const targets = wanted === undefined ? await candidates(environment) : [wanted];
+  const found = await Promise.all(targets.map((target) => OpenClaw.find(target, environment)));
   const there = found.filter((openclaw) => openclaw !== undefined);
   const [openclaw] = there;
   if (there.length > 1) {
@@ -47,14 +47,14 @@ export async function lookAtOpenClaw(
       openclaw: undefined,
     };
   }
-  if (openclaw !== undefined) return { openclaw, facts: await lookInto(world, openclaw, looksAt) };
+  if (openclaw !== undefined) return { openclaw, facts: await inspectFound(environment, openclaw, scope) };
   const facts: OpenClawFacts =
     wanted?.kind === "container" ? { state: "no_such_container", name: wanted.name } : { state: "missing" };
   return { facts, openclaw: undefined };
 }
 
 /** This machine, and every running container that by its image or name may be an OpenClaw of its own. */
-async function candidates({ docker }: World): Promise<readonly Target[]> {
+async function candidates({ docker }: Environment): Promise<readonly Target[]> {
   const containers = await Promise.all((await docker.runningNames()).map((name) => docker.container(name)));
   const names = containers.flatMap((container) => {
     const { NetworkMode = "" } = container?.HostConfig ?? {};
@@ -67,7 +67,11 @@ async function candidates({ docker }: World): Promise<readonly Target[]> {
   return [{ kind: "host" }, ...names.map((name) => ({ kind: "container" as const, name }))];
 }
 
-async function lookInto(world: World, openclaw: OpenClaw, { notes }: LooksAt): Promise<OpenClawFacts> {
+async function inspectFound(
+  environment: Environment,
+  openclaw: OpenClaw,
+  { notes }: InspectionScope,
+): Promise<OpenClawFacts> {
   const { target } = openclaw;
   try {
     const configPath = await openclaw.configPath();
@@ -75,8 +79,8 @@ async function lookInto(world: World, openclaw: OpenClaw, { notes }: LooksAt): P
     const [complaint, search, gateway, installed, indexes] = await Promise.all([
       openclaw.configComplaint(),
       openclaw.config("memory.search"),
-      lookAtGateway(openclaw, config),
-      installedFacts(world, openclaw, config),
+      inspectGateway(openclaw, config),
+      installedFacts(environment, openclaw, config),
       notes ? openclaw.ask(["memory", "status", "--json"]) : undefined,
     ]);
     if (complaint !== undefined && config !== undefined)
@@ -94,8 +98,8 @@ async function lookInto(world: World, openclaw: OpenClaw, { notes }: LooksAt): P
       unfitIndexes: unfitIndexes(indexes, config),
       agentsWithProvider: agentsWithProvider(config),
       installed,
-      attachment: await lookAtAttachment(world, target),
-      memory: target.kind === "host" ? memoryFacts(world, config) : undefined,
+      attachment: await inspectAttachment(environment, target),
+      memory: target.kind === "host" ? memoryFacts(environment, config) : undefined,
     };
   } catch (error) {
     return { state: "broken", target, reason: error instanceof Error ? error.message : String(error) };
@@ -153,7 +157,7 @@ function agentsWithProvider(config: Json | undefined): readonly string[] {
 
 /** By the contents of its two files: a version alone would not tell one build from another. */
 async function installedFacts(
-  { root }: World,
+  { root }: Environment,
   openclaw: OpenClaw,
   config: Json | undefined,
 ): Promise<OpenClawReady["installed"]> {
@@ -174,7 +178,7 @@ async function filesHash(read: (name: string) => Promise<string>): Promise<strin
 }
 
 function memoryFacts(
-  { env, homeDir }: World,
+  { env, homeDir }: Environment,
   config: Json | undefined,
 ): NonNullable<OpenClawReady["memory"]> {
   const settings = at(config, "plugins", "entries", PLUGIN_ID, "config");

@@ -2,7 +2,7 @@
 import { readFile, statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import type {
   DockerFacts,
   Facts,
@@ -15,26 +15,26 @@ import type {
 import { fingerprint, type Journal } from "../journal.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
-import { lookAtDocker, sidecarAddress } from "./inspect-docker.ts";
-import { type Found, lookAtOpenClaw } from "./inspect-openclaw.ts";
+import { inspectDocker, sidecarAddress } from "./inspect-docker.ts";
+import { type FoundOpenClaw, inspectOpenClaw } from "./inspect-openclaw.ts";
 
-export interface Looked {
+export interface Inspection {
   readonly facts: Facts;
   /** The handle on the OpenClaw that the facts are about, when it is ready. */
-  readonly openclaw: Found["openclaw"];
+  readonly openclaw: FoundOpenClaw["openclaw"];
 }
 
-export async function look(world: World, options: Options): Promise<Looked> {
+export async function inspect(environment: Environment, options: Options): Promise<Inspection> {
   const [machine, plugin, found] = await Promise.all([
-    lookAtMachine(world),
-    lookAtPlugin(world),
-    lookAtOpenClaw(world, options.openclaw ?? world.journal.entries.target, {
-      notes: mayHaveUnfitIndex(world, options),
+    inspectMachine(environment),
+    inspectPlugin(environment),
+    inspectOpenClaw(environment, options.openclaw ?? environment.journal.entries.target, {
+      notes: mayHaveUnfitIndex(environment, options),
     }),
   ]);
-  const docker = await lookAtDocker(world, options, found.facts);
-  const service = await lookAtService(world, options, docker, found.facts);
-  const journal = await lookAtJournal(world.journal, found);
+  const docker = await inspectDocker(environment, options, found.facts);
+  const service = await inspectService(environment, options, docker, found.facts);
+  const journal = await inspectJournal(environment.journal, found);
   return {
     facts: { machine, plugin, docker, service, journal, openclaw: found.facts },
     openclaw: found.openclaw,
@@ -42,18 +42,18 @@ export async function look(world: World, options: Options): Promise<Looked> {
 }
 
 /** Where our service goes or has gone, an earlier version may have left an index behind that OpenClaw cannot use. */
-function mayHaveUnfitIndex({ journal }: World, { mode, embeddings }: Options): boolean {
+function mayHaveUnfitIndex({ journal }: Environment, { mode, embeddings }: Options): boolean {
   if (mode === "repair") return true;
   const goes = mode === "uninstall" || (mode === "install" && embeddings.kind === "none");
   return goes && journal.entries.search === undefined;
 }
 
-async function lookAtMachine({ homeDir }: World): Promise<MachineFacts> {
+async function inspectMachine({ homeDir }: Environment): Promise<MachineFacts> {
   const { bavail, bsize } = await statfs(homeDir);
   return { freeDiskBytes: bavail * bsize, memoryBytes: totalmem() };
 }
 
-async function lookAtPlugin({ root }: World): Promise<PluginPackage> {
+async function inspectPlugin({ root }: Environment): Promise<PluginPackage> {
   const manifest = JSON.parse(
     await readFile(join(root, "dist", "plugin", "openclaw.plugin.json"), "utf8"),
   ) as Json; // our own build wrote it
@@ -67,8 +67,8 @@ async function lookAtPlugin({ root }: World): Promise<PluginPackage> {
   };
 }
 
-async function lookAtService(
-  { sidecarAt, docker: client }: World,
+async function inspectService(
+  { sidecarAt, docker: client }: Environment,
   { embeddings, model }: Options,
   docker: DockerFacts,
   openclaw: OpenClawFacts,
@@ -83,7 +83,7 @@ async function lookAtService(
   return { url, health: "ok", hasModel };
 }
 
-async function lookAtJournal(journal: Journal, { facts, openclaw }: Found): Promise<JournalFacts> {
+async function inspectJournal(journal: Journal, { facts, openclaw }: FoundOpenClaw): Promise<JournalFacts> {
   const { entries } = journal;
   const { config, leftAs } = entries;
   const now =

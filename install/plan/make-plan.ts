@@ -3,20 +3,21 @@
 import { NETWORK, PLUGIN_ID } from "../install-names.ts";
 import type { Facts, FactsService, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
-import type { Plan, Step } from "../steps/step-kinds.ts";
-import { indexSteps, repairSteps } from "./notes.ts";
-import { embeddingsFor } from "./plan-embeddings.ts";
-import { factsFor } from "./plan-facts.ts";
-import { searchFor } from "./plan-search.ts";
+import type { Step } from "../steps/registry.ts";
+import type { Plan } from "./plan.ts";
+import { planEmbeddings } from "./plan-embeddings.ts";
+import { planFacts } from "./plan-facts.ts";
+import { indexSteps, repairSteps } from "./plan-notes-index.ts";
+import { planSearch } from "./plan-search.ts";
 import { uninstallPlan } from "./plan-uninstall.ts";
-import { missingFor } from "./prerequisites.ts";
+import { unmetPrerequisites } from "./prerequisites.ts";
 
 export function makePlan(facts: Facts, options: Options): Plan {
   if (options.mode === "uninstall") return uninstallPlan(facts, options);
   const { openclaw } = facts;
-  const missing = missingFor(facts, options);
-  if (missing.length > 0 || openclaw.state !== "ready") {
-    return { target: undefined, steps: [], warnings: [], missing, questions: [] };
+  const unmet = unmetPrerequisites(facts, options);
+  if (unmet.length > 0 || openclaw.state !== "ready") {
+    return { target: undefined, steps: [], warnings: [], unmet, questions: [] };
   }
   switch (options.mode) {
     case "verify":
@@ -39,13 +40,13 @@ function verifyPlan(openclaw: OpenClawReady): Plan {
     search: search.provider === "ollama",
     facts: "url" in facts ? facts : undefined,
   };
-  return planOf(openclaw, [proof(openclaw, embedded)]);
+  return planOf(openclaw, [smokeTest(openclaw, embedded)]);
 }
 
 function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): Plan {
-  const embeddings = embeddingsFor(openclaw, facts, options);
-  const own = factsFor(openclaw, facts, options, embeddings.baseUrl);
-  const search = searchFor(openclaw, facts, options, embeddings.baseUrl);
+  const embeddings = planEmbeddings(openclaw, facts, options);
+  const own = planFacts(openclaw, facts, options, embeddings.baseUrl);
+  const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
   // The search last: a gateway that runs restarts its insides when it changes.
   const changes = [...pluginSteps(openclaw, facts), ...own.steps, ...search.steps];
   const steps = [
@@ -57,7 +58,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
     ...changes,
     ...indexSteps(openclaw, facts, search),
     ...embeddings.after,
-    proof(openclaw, { search: search.embeds, facts: own.embeds }),
+    smokeTest(openclaw, { search: search.embeds, facts: own.embeds }),
   ];
   return {
     ...planOf(openclaw, steps),
@@ -67,7 +68,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
 }
 
 function planOf(openclaw: OpenClawReady, steps: readonly Step[]): Plan {
-  return { target: openclaw.target, steps, warnings: [], missing: [], questions: [] };
+  return { target: openclaw.target, steps, warnings: [], unmet: [], questions: [] };
 }
 
 interface Embedded {
@@ -75,7 +76,7 @@ interface Embedded {
   readonly facts: FactsService | undefined;
 }
 
-function proof({ gateway, memory }: OpenClawReady, { search, facts }: Embedded): Step {
+function smokeTest({ gateway, memory }: OpenClawReady, { search, facts }: Embedded): Step {
   return {
     kind: "prove",
     embeddings: search ? { provider: "ollama" } : undefined,

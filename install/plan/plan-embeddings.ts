@@ -1,11 +1,13 @@
 /** The part of a plan that brings the embedding service up, or takes it away. */
 
-import { COMPOSE_FILE, GPU_FILE, HOST_PORT_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
-import type { DockerFacts, Facts, OpenClawReady } from "../installation-facts.ts";
+import { composeFiles, composeVariables } from "../compose-files.ts";
+import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
+import type { DockerReady, Facts, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
-import type { ServicePlace, Step } from "../steps/step-kinds.ts";
+import type { ServicePlace } from "../steps/embedding-service.ts";
+import type { Step } from "../steps/registry.ts";
 
-export interface EmbeddingsPart {
+export interface EmbeddingsPlan {
   readonly before: readonly Step[];
   readonly checks: readonly Step[];
   /** What goes only when nothing points at it any more. */
@@ -14,14 +16,12 @@ export interface EmbeddingsPart {
   readonly baseUrl: string | undefined;
 }
 
-type DockerReady = Extract<DockerFacts, { state: "ready" }>;
-
-export function embeddingsFor(openclaw: OpenClawReady, facts: Facts, options: Options): EmbeddingsPart {
+export function planEmbeddings(openclaw: OpenClawReady, facts: Facts, options: Options): EmbeddingsPlan {
   const { embeddings, model } = options;
   const { docker, service } = facts;
   if (embeddings.kind === "url") {
     const place = { url: embeddings.url };
-    return part(
+    return planOf(
       embeddings.url,
       modelSteps(facts, model, place),
       checks(openclaw, embeddings.url, model, place),
@@ -35,22 +35,12 @@ export function embeddingsFor(openclaw: OpenClawReady, facts: Facts, options: Op
     ...startSteps(openclaw, docker, options),
     ...(service?.hasModel === true ? [] : modelSteps(facts, model, place)),
   ];
-  return part(baseUrl, before, checks(openclaw, baseUrl, model, place));
+  return planOf(baseUrl, before, checks(openclaw, baseUrl, model, place));
 }
 
-/** The compose files for an OpenClaw in that place. */
-export function composeFiles({ target }: Pick<OpenClawReady, "target">, gpu: boolean): readonly string[] {
-  return [COMPOSE_FILE, ...(target.kind === "host" ? [HOST_PORT_FILE] : []), ...(gpu ? [GPU_FILE] : [])];
-}
+const NOTHING: EmbeddingsPlan = { before: [], checks: [], after: [], baseUrl: undefined };
 
-/** What the compose files are told. */
-export function composeEnvironment(model: string, port: number): Readonly<Record<string, string>> {
-  return { EMBEDDING_MODEL: model, HELMDECK_EMBEDDINGS_PORT: String(port) };
-}
-
-const NOTHING: EmbeddingsPart = { before: [], checks: [], after: [], baseUrl: undefined };
-
-function part(baseUrl: string, before: readonly Step[], checked: readonly Step[]): EmbeddingsPart {
+function planOf(baseUrl: string, before: readonly Step[], checked: readonly Step[]): EmbeddingsPlan {
   return { ...NOTHING, before, checks: checked, baseUrl };
 }
 
@@ -66,7 +56,7 @@ function startSteps(openclaw: OpenClawReady, docker: DockerReady, { gpu, model }
       kind: "start-sidecar",
       compose: docker.compose,
       files: composeFiles(openclaw, gpu),
-      environment: composeEnvironment(model, port),
+      environment: composeVariables(model, port),
       downloadsImage: !docker.hasImage,
     },
   ];

@@ -1,21 +1,27 @@
 /** The part of a plan that decides who embeds helmdeck's own facts; what an operator set there is asked about first. */
-import type { Facts, FactsEmbedder, FactsService, OpenClawReady } from "../installation-facts.ts";
+import {
+  type Facts,
+  type FactsEmbedder,
+  type FactsService,
+  isSameModel,
+  type OpenClawReady,
+} from "../installation-facts.ts";
 import { at, type JsonObject } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
-import type { Question } from "../steps/step-kinds.ts";
-import type { SearchPart } from "./plan-search.ts";
+import type { Question } from "./plan.ts";
+import type { SearchPlan } from "./plan-search.ts";
 
-export interface FactsPart extends Pick<SearchPart, "steps" | "warnings" | "questions"> {
+export interface FactsPlan extends Pick<SearchPlan, "steps" | "warnings" | "questions"> {
   /** The service that embeds them when the plan is done; undefined when that is not ours to say. */
   readonly embeds: FactsService | undefined;
 }
 
-export function factsFor(
+export function planFacts(
   { configPath, facts }: OpenClawReady,
   { journal }: Facts,
   { model, replaces }: Options,
   url: string | undefined,
-): FactsPart {
+): FactsPlan {
   if (url === undefined) {
     const steps = journal.facts === undefined ? [] : [{ kind: "restore-facts", configPath } as const];
     return { ...NOTHING, steps };
@@ -37,18 +43,7 @@ export function factsFor(
   };
 }
 
-/** What the plugin's configuration is set to, as a whole: a key for the former service must not reach another one. */
-export function factsSetting({ provider, model, url }: FactsService): JsonObject {
-  return { embeddings: { provider, url, model } };
-}
-
-/** For helmdeck `nomic-embed-text` is `nomic-embed-text:latest`; for OpenClaw they are two. */
-export function isSameModel(left: string, right: string): boolean {
-  const [one, other] = [left, right].map((name) => (name.includes(":") ? name : `${name}:latest`));
-  return one === other;
-}
-
-const NOTHING: FactsPart = { steps: [], warnings: [], questions: [], embeds: undefined };
+const NOTHING: FactsPlan = { steps: [], warnings: [], questions: [], embeds: undefined };
 
 function isRight(facts: FactsEmbedder, { provider, model, url }: FactsService): boolean {
   return facts.provider === provider && facts.url === url && isSameModel(facts.model, model);

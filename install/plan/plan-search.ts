@@ -4,9 +4,10 @@ import { OLLAMA_PLUGIN_ID } from "../install-names.ts";
 import type { Facts, OpenClawReady, SearchFacts } from "../installation-facts.ts";
 import { at, type JsonObject } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
-import type { Question, Step } from "../steps/step-kinds.ts";
+import type { Step } from "../steps/registry.ts";
+import type { Question } from "./plan.ts";
 
-export interface SearchPart {
+export interface SearchPlan {
   readonly steps: readonly Step[];
   readonly warnings: readonly string[];
   readonly questions: readonly Question[];
@@ -14,12 +15,12 @@ export interface SearchPart {
   readonly embeds: boolean;
 }
 
-export function searchFor(
+export function planSearch(
   openclaw: OpenClawReady,
   { journal }: Facts,
   options: Options,
   baseUrl: string | undefined,
-): SearchPart {
+): SearchPlan {
   if (baseUrl === undefined) return withoutService(openclaw, journal.search !== undefined);
   const { search, disabledPlugins } = openclaw;
   const warnings = agentWarnings(openclaw);
@@ -33,7 +34,7 @@ export function searchFor(
       ...warnings,
       `OpenClaw's plugin ${OLLAMA_PLUGIN_ID} is switched off, so its search is left as it is: openclaw plugins enable ${OLLAMA_PLUGIN_ID}, then run this again.`,
     ]);
-  if (isRight(search, options.model, baseUrl) && allowsMissing(openclaw).length === 0)
+  if (isRight(search, options.model, baseUrl) && pluginsToAllow(openclaw).length === 0)
     return { ...kept([...warnings, DOWN_WARNING]), embeds: true };
   const own = ownProvider(search, journal.search);
   if (own !== undefined && !options.replaces.includes("search"))
@@ -57,11 +58,6 @@ const DOWN_WARNING =
   "(helmdeck's facts are still found, by words). To go back: install.sh --no-embeddings; or openclaw config set memory.search.provider none, " +
   "then openclaw memory index --force.";
 
-/** What `memory` is set to. `remote` is set as a whole: a key for the former provider must not reach another service. */
-export function searchSetting(model: string, baseUrl: string): JsonObject {
-  return { search: { provider: "ollama", model, remote: { baseUrl } } };
-}
-
 function pointStep(
   openclaw: OpenClawReady,
   model: string,
@@ -76,15 +72,15 @@ function pointStep(
     model,
     baseUrl,
     replaces,
-    allow: allowsMissing(openclaw),
+    allow: pluginsToAllow(openclaw),
   };
 }
 
-function withoutService({ configPath }: OpenClawReady, wasSet: boolean): SearchPart {
+function withoutService({ configPath }: OpenClawReady, wasSet: boolean): SearchPlan {
   return { ...kept([]), steps: wasSet ? [{ kind: "restore-search", configPath }] : [] };
 }
 
-function kept(warnings: readonly string[]): SearchPart {
+function kept(warnings: readonly string[]): SearchPlan {
   return { steps: [], warnings, questions: [], embeds: false };
 }
 
@@ -110,7 +106,7 @@ function ownProvider({ provider, baseUrl }: SearchFacts, set: JsonObject | undef
   return isOurs ? undefined : provider;
 }
 
-function allowsMissing({ allowedPlugins }: OpenClawReady): readonly string[] {
+function pluginsToAllow({ allowedPlugins }: OpenClawReady): readonly string[] {
   return allowedPlugins === undefined || allowedPlugins.includes(OLLAMA_PLUGIN_ID) ? [] : [OLLAMA_PLUGIN_ID];
 }
 

@@ -3,32 +3,36 @@
 import { OLDEST_OPENCLAW } from "../install-names.ts";
 import { type Facts, type OpenClawFacts, type OpenClawReady, targetName } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
-import type { Missing } from "../steps/step-kinds.ts";
-import { gatewayMissing } from "./gateway.ts";
+import { gatewayPrerequisite } from "./gateway-prerequisites.ts";
+import type { UnmetPrerequisite } from "./plan.ts";
 
 /** Ollama's image takes about 9 GB, as its users report; the model 0.3 GB. */
 const DISK_FOR_IMAGE_BYTES = 12e9;
 const DISK_FOR_MODEL_BYTES = 1e9;
 const MEMORY_BYTES = 2e9;
 
-export function missingFor(facts: Facts, options: Options): readonly Missing[] {
+export function unmetPrerequisites(facts: Facts, options: Options): readonly UnmetPrerequisite[] {
   const all = [
-    openclawMissing(facts.openclaw, options),
-    otherTarget(facts),
-    ...(options.mode === "install" ? embeddingsMissing(facts, options) : []),
+    openclawPrerequisite(facts.openclaw, options),
+    sameTargetPrerequisite(facts),
+    ...(options.mode === "install" ? embeddingsPrerequisites(facts, options) : []),
   ];
-  return all.filter((missing) => missing !== undefined);
+  return all.filter((unmet) => unmet !== undefined);
 }
 
-function embeddingsMissing(facts: Facts, { embeddings }: Options): readonly (Missing | undefined)[] {
-  if (embeddings.kind === "sidecar") return [dockerMissing(facts), diskMissing(facts), memoryMissing(facts)];
-  return embeddings.kind === "url" ? [serviceMissing(facts, embeddings.url)] : [];
+function embeddingsPrerequisites(
+  facts: Facts,
+  { embeddings }: Options,
+): readonly (UnmetPrerequisite | undefined)[] {
+  if (embeddings.kind === "sidecar")
+    return [dockerPrerequisite(facts), diskPrerequisite(facts), memoryPrerequisite(facts)];
+  return embeddings.kind === "url" ? [servicePrerequisite(facts, embeddings.url)] : [];
 }
 
-function openclawMissing(openclaw: OpenClawFacts, options: Options): Missing | undefined {
+function openclawPrerequisite(openclaw: OpenClawFacts, options: Options): UnmetPrerequisite | undefined {
   switch (openclaw.state) {
     case "ready":
-      return readyMissing(openclaw, options);
+      return readyPrerequisite(openclaw, options);
     case "missing":
       return {
         what: "openclaw",
@@ -54,24 +58,28 @@ function openclawMissing(openclaw: OpenClawFacts, options: Options): Missing | u
   }
 }
 
-function readyMissing(openclaw: OpenClawReady, { mode }: Options): Missing | undefined {
+function readyPrerequisite(openclaw: OpenClawReady, { mode }: Options): UnmetPrerequisite | undefined {
   const { version, gateway, disabledPlugins } = openclaw;
-  const missing = (message: string, remedy: string): Missing => ({ what: "openclaw", message, remedy });
+  const unmet = (message: string, remedy: string): UnmetPrerequisite => ({
+    what: "openclaw",
+    message,
+    remedy,
+  });
   if (isOlder(version, OLDEST_OPENCLAW))
-    return missing(`OpenClaw ${version} is older than ${OLDEST_OPENCLAW}.`, "openclaw update");
+    return unmet(`OpenClaw ${version} is older than ${OLDEST_OPENCLAW}.`, "openclaw update");
   if (gateway === "remote")
-    return missing(
+    return unmet(
       "This OpenClaw uses a gateway on another machine (gateway.mode is remote), and memory lives where the gateway is.",
       "Run this on that machine.",
     );
   if (disabledPlugins.includes("*"))
-    return missing("OpenClaw's plugins are switched off.", "openclaw config set plugins.enabled true");
+    return unmet("OpenClaw's plugins are switched off.", "openclaw config set plugins.enabled true");
   // OpenClaw's command line indexes its notes by itself.
-  return mode === "repair" ? undefined : gatewayMissing(openclaw);
+  return mode === "repair" ? undefined : gatewayPrerequisite(openclaw);
 }
 
 /** One installation is recorded; a second one elsewhere would lose how the first is taken back. */
-function otherTarget({ openclaw, journal }: Facts): Missing | undefined {
+function sameTargetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite | undefined {
   if (openclaw.state !== "ready" || journal.target === undefined) return undefined;
   if (targetName(openclaw.target) === targetName(journal.target)) return undefined;
   const where = targetName(journal.target);
@@ -82,10 +90,10 @@ function otherTarget({ openclaw, journal }: Facts): Missing | undefined {
   };
 }
 
-function dockerMissing({ docker }: Facts): Missing | undefined {
+function dockerPrerequisite({ docker }: Facts): UnmetPrerequisite | undefined {
   const remedy = (first: string) =>
     `${first}; or use an Ollama that is already there (--embeddings-url URL); or search by keywords (--no-embeddings)`;
-  const missing = (message: string, first: string): Missing => ({
+  const unmet = (message: string, first: string): UnmetPrerequisite => ({
     what: "docker",
     message,
     remedy: remedy(first),
@@ -94,18 +102,18 @@ function dockerMissing({ docker }: Facts): Missing | undefined {
     case "ready":
       return undefined;
     case "missing":
-      return missing("Docker is not on this machine.", "Install it (https://docs.docker.com/engine/install)");
+      return unmet("Docker is not on this machine.", "Install it (https://docs.docker.com/engine/install)");
     case "unreachable":
-      return missing(
+      return unmet(
         "Docker's engine does not answer.",
         "Start it (sudo systemctl start docker), and see that this account may use it (group docker)",
       );
     case "no_compose":
-      return missing("Docker has no compose.", "Install docker compose v2, or docker-compose v1.29");
+      return unmet("Docker has no compose.", "Install docker compose v2, or docker-compose v1.29");
   }
 }
 
-function diskMissing({ docker, machine, service }: Facts): Missing | undefined {
+function diskPrerequisite({ docker, machine, service }: Facts): UnmetPrerequisite | undefined {
   if (docker.state !== "ready") return undefined;
   const image = docker.hasImage ? 0 : DISK_FOR_IMAGE_BYTES;
   const needed = image + (service?.hasModel === true ? 0 : DISK_FOR_MODEL_BYTES);
@@ -117,7 +125,7 @@ function diskMissing({ docker, machine, service }: Facts): Missing | undefined {
   };
 }
 
-function memoryMissing({ docker, machine }: Facts): Missing | undefined {
+function memoryPrerequisite({ docker, machine }: Facts): UnmetPrerequisite | undefined {
   const isThere = docker.state !== "ready" || docker.sidecar.state === "running";
   if (isThere || machine.memoryBytes >= MEMORY_BYTES) return undefined;
   return {
@@ -127,7 +135,7 @@ function memoryMissing({ docker, machine }: Facts): Missing | undefined {
   };
 }
 
-function serviceMissing({ service }: Facts, url: string): Missing | undefined {
+function servicePrerequisite({ service }: Facts, url: string): UnmetPrerequisite | undefined {
   if (service === undefined || service.health === "ok") return undefined;
   return {
     what: "embeddings",

@@ -1,17 +1,15 @@
 /**
- * The marker of the proof: a fact about nobody, stored through the gateway, asked for in its words and in others, forgotten.
+ * The marker of the smoke test: a fact about nobody, stored through the gateway, asked for in its words and in others, forgotten.
  *
  * It is forgotten through the gateway; where that is gone meanwhile, in the memory itself; and it expires after an hour.
  */
 import { existsSync } from "node:fs";
 import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
+import type { MemoryLocation } from "../installation-facts.ts";
 import type { OpenClaw } from "../openclaw-commands.ts";
 import { at } from "../openclaw-json.ts";
-import type { Work } from "../step-context.ts";
-import type { Step } from "../steps/step-kinds.ts";
-import { notProved } from "./not-proved.ts";
-
-type Place = Extract<Step, { kind: "prove" }>["memory"];
+import type { StepContext } from "../step-context.ts";
+import { smokeTestFailed } from "./smoke-test-failed.ts";
 
 export const MARKER = {
   key: "install.sh/proof",
@@ -37,7 +35,7 @@ export async function storeMarker(openclaw: OpenClaw): Promise<Marker> {
   const fact = { ...MARKER, ttl_seconds: TTL_SECONDS };
   const path = at(await openclaw.callTool("helmdeck__memory_store", fact), "path");
   if (typeof path !== "string")
-    throw notProved("The tool helmdeck__memory_store did not say where it stored.");
+    throw smokeTestFailed("The tool helmdeck__memory_store did not say where it stored.");
   return { path };
 }
 
@@ -46,23 +44,27 @@ export async function isFound(openclaw: OpenClaw, { path }: Marker, query: strin
   return Array.isArray(results) && results.some((hit) => at(hit, "path") === path);
 }
 
-/** Never throws: a marker that stays is told, and is no reason to call the proof failed. */
+/** Never throws: a marker that stays is told, and is no reason to call the smoke test failed. */
 export async function forgetMarker(
   openclaw: OpenClaw,
-  { memory }: { readonly memory: Place },
-  { world, warn }: Work,
+  memory: MemoryLocation | undefined,
+  { environment, warn }: StepContext,
 ): Promise<void> {
   const scope = `key:${MARKER.key}`;
   try {
     await openclaw.callTool("helmdeck__memory_forget", { scope });
   } catch {
-    const isForgotten = await forgetDirectly(memory, world.env, scope);
+    const isForgotten = await forgetDirectly(memory, environment.env, scope);
     if (!isForgotten) warn(`The marker ${MARKER.key} could not be forgotten; it expires within an hour.`);
   }
 }
 
 /** Past the gateway, in the memory that it uses; where there is none, none is made. */
-async function forgetDirectly(place: Place, env: Work["world"]["env"], scope: string): Promise<boolean> {
+async function forgetDirectly(
+  place: MemoryLocation | undefined,
+  env: StepContext["environment"]["env"],
+  scope: string,
+): Promise<boolean> {
   if (place === undefined || !existsSync(place.databasePath)) return false;
   try {
     const memory = await openMemory({ ...place, env, driver: nodeSqliteDriver, sweepEveryMs: 0 });

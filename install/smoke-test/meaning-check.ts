@@ -1,14 +1,13 @@
 /** helmdeck's facts: the gateway embeds them with the service that was set, and a question in other words finds one. */
 import { HelmdeckError } from "../../app/index.ts";
-import type { World } from "../environment.ts";
-import type { FactsService } from "../installation-facts.ts";
+import type { Environment } from "../environment.ts";
+import { type FactsService, isSameModel } from "../installation-facts.ts";
 import type { OpenClaw } from "../openclaw-commands.ts";
 import { at, type Json } from "../openclaw-json.ts";
-import { isSameModel } from "../plan/plan-facts.ts";
 import { isFound, type Marker, QUESTIONS } from "./marker.ts";
-import { notProved } from "./not-proved.ts";
+import { smokeTestFailed } from "./smoke-test-failed.ts";
 
-type Clock = Pick<World, "now" | "pause">;
+type Clock = Pick<Environment, "now" | "pause">;
 
 /** The plugin is loaded anew when its configuration changes; this is for a slow machine. */
 const SETTLED_WITHIN_MS = 120_000;
@@ -20,7 +19,7 @@ const LOOK_AGAIN_MS = 500;
 const ON = "search goes on by words. Then: install.sh --verify";
 
 /** The gateway's own word; it may still run with the settings from before. */
-export async function untilFactsUse(
+export async function waitUntilFactsUse(
   openclaw: OpenClaw,
   service: FactsService,
   { now, pause }: Clock,
@@ -40,7 +39,7 @@ export async function untilFactsUse(
 }
 
 /** Embedding goes on in the background, and nobody is told when it is done: status says how far it is. */
-export async function untilFoundByMeaning(
+export async function waitUntilFoundByMeaning(
   openclaw: OpenClaw,
   marker: Marker,
   service: FactsService,
@@ -51,7 +50,7 @@ export async function untilFoundByMeaning(
   while (!(await isFound(openclaw, marker, QUESTIONS.inOtherWords))) {
     const seen = progressIn(await openclaw.callGateway("helmdeck.status"));
     if (seen.embedded !== embedded) [embedded, since] = [seen.embedded, now()];
-    if (now() > deadline || now() - since > STANDSTILL_MS) throw notProved(whyNot(seen, service));
+    if (now() > deadline || now() - since > STANDSTILL_MS) throw smokeTestFailed(whyNot(seen, service));
     await pause(LOOK_AGAIN_MS);
   }
 }

@@ -1,24 +1,24 @@
 /** OpenClaw's own notes: the gateway embeds with the provider that was set, and its index is whole. */
 import { HelmdeckError } from "../../app/index.ts";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import type { OpenClaw } from "../openclaw-commands.ts";
 import { at, type Json, jsonIn } from "../openclaw-json.ts";
-import { notProved } from "./not-proved.ts";
+import { smokeTestFailed } from "./smoke-test-failed.ts";
 
 /** A gateway restarts by itself when its search is pointed elsewhere; this is for a slow machine. */
 const SETTLED_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 1_000;
 
 /** The gateway's own word: its command line may already use a provider that the running gateway has not loaded. */
-export async function untilSearchUses(
+export async function waitUntilSearchUses(
   openclaw: OpenClaw,
   provider: string,
-  { now, pause }: Pick<World, "now" | "pause">,
+  { now, pause }: Pick<Environment, "now" | "pause">,
 ): Promise<void> {
   const deadline = now() + SETTLED_WITHIN_MS;
   for (;;) {
     const answer = await openclaw
-      .callTool("memory_search", { query: "proof", corpus: "memory" })
+      .callTool("memory_search", { query: "smoke test", corpus: "memory" })
       .catch((error: Error) => error);
     const seen = answer instanceof Error ? answer.message : searchState(answer);
     if (seen === provider) return;
@@ -45,16 +45,16 @@ export async function embeddedNotes(openclaw: OpenClaw): Promise<string> {
   const report = await openclaw.must("check its index", ["memory", "status", "--deep", "--json"]);
   const agents = jsonIn(report);
   if (!Array.isArray(agents))
-    throw notProved("OpenClaw does not say how its index is: openclaw memory status --deep");
+    throw smokeTestFailed("OpenClaw does not say how its index is: openclaw memory status --deep");
   for (const agent of agents) {
     const error = at(agent, "embeddingProbe", "error");
     if (at(agent, "embeddingProbe", "ok") !== true)
-      throw notProved(
+      throw smokeTestFailed(
         `OpenClaw got no embedding${typeof error === "string" ? `: ${error}` : ""}. See: openclaw memory status --deep; then: install.sh --verify`,
       );
     const identity = at(agent, "status", "custom", "indexIdentity", "status");
     if (chunksOf(agent) > 0 && identity !== "valid")
-      throw notProved(
+      throw smokeTestFailed(
         `OpenClaw's index is ${String(identity)}; openclaw memory index --force makes it anew.`,
       );
   }

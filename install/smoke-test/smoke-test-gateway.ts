@@ -1,5 +1,5 @@
 /**
- * A gateway of our own on loopback, for as long as the proof takes, where none runs.
+ * A gateway of our own on loopback, for as long as the smoke test takes, where none runs.
  *
  * It is the operator's OpenClaw with the operator's configuration, so it must not act: no channels, no schedule. Its token is
  * made for it and is in its environment alone. It ends with this process, also when that is killed: the shell that watches it
@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { HelmdeckError } from "../../app/index.ts";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import type { OpenClaw } from "../openclaw-commands.ts";
 import { lineIn } from "../reason.ts";
 
@@ -55,12 +55,12 @@ const QUIET = {
 };
 
 type Watcher = ChildProcessByStdio<Writable, Readable, null>;
-type Pause = World["pause"];
+type Pause = Environment["pause"];
 
 /** `use` gets the OpenClaw that asks this gateway, and a pause that ends with an error when the gateway ends. */
 export async function withGateway<Answer>(
   openclaw: OpenClaw,
-  { env, pause }: Pick<World, "env" | "pause">,
+  { env, pause }: Pick<Environment, "env" | "pause">,
   use: (openclaw: OpenClaw, pause: Pause) => Promise<Answer>,
 ): Promise<Answer> {
   const port = await freePort();
@@ -68,7 +68,7 @@ export async function withGateway<Answer>(
     OPENCLAW_GATEWAY_PORT: String(port),
     OPENCLAW_GATEWAY_TOKEN: randomBytes(24).toString("hex"),
   };
-  const folder = await mkdtemp(join(env.TMPDIR || tmpdir(), "helmdeck-proof-"));
+  const folder = await mkdtemp(join(env.TMPDIR || tmpdir(), "helmdeck-smoke-test-"));
   const watcher = watch(folder, { ...env, ...QUIET, ...own });
   const gone = goneOf(watcher, folder);
   const exited = Promise.race([once(watcher, "exit"), once(watcher, "error")]).catch(() => {});
@@ -100,7 +100,7 @@ function goneOf(watcher: Watcher, folder: string): Promise<never> {
     const code = said instanceof Error ? said.message : String(said).trim();
     throw new HelmdeckError(
       "upstream_failed",
-      `The gateway that was started for the proof ended by itself (${code}): ${await saidIn(folder)}`,
+      `The gateway that was started for the smoke test ended by itself (${code}): ${await saidIn(folder)}`,
     );
   });
   gone.catch(() => {}); // told to whoever waits at that moment

@@ -1,6 +1,6 @@
 /**
  * compose.embeddings.yml by hand, as its own first lines say: the sidecar comes up, and -init downloads the model into its volume
- * and proves that it embeds, or says why not.
+ * and checks that it embeds, or says why not.
  *
  * Budget: one minute on two idle cores.
  */

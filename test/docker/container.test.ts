@@ -1,5 +1,5 @@
 /**
- * install.sh with OpenClaw in a container that compose manages: installed, proved, the container made anew and still on the
+ * install.sh with OpenClaw in a container that compose manages: installed, tested, the container made anew and still on the
  * network, uninstalled.
  *
  * Budget: nine minutes beside the other tests on two cores.
@@ -46,7 +46,7 @@ afterAll(async () => {
 describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw in a container", () => {
   const override = () => join(folder, "project", "docker-compose.override.yml");
 
-  it("finds it by itself, attaches it, and proves it from inside", async () => {
+  it("finds it by itself, attaches it, and tests it from inside", async () => {
     const { code, report } = await installer(env, "--yes");
     expect(report.missing).toEqual([]);
     expect(report.steps.at(-1)?.error).toBeUndefined();

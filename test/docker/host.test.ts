@@ -1,6 +1,6 @@
 /**
  * install.sh against a real Docker engine and a real OpenClaw on this machine, from nothing to nothing: the plan, the
- * installation, again, the proof, a dead and a hanging sidecar, without embeddings and back, uninstalled.
+ * installation, again, the smoke test, a dead and a hanging sidecar, without embeddings and back, uninstalled.
  *
  * Budget: thirteen minutes beside the other tests on two cores, most of it OpenClaw's own commands (3 to 15 s each).
  */
@@ -70,7 +70,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect([tree(), await dockerState()]).toEqual(before);
   });
 
-  it("does what the plan said, step by step, and proves it", async () => {
+  it("does what the plan said, step by step, and tests it", async () => {
     secrets = watchArguments([SECRET, host.home.token]);
     const { code, report, text } = await installer(host.home.env, "--yes");
     secrets.add(readFileSync(keyPath(), "utf8").trim());
@@ -123,7 +123,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect([config(), journal(), await dockerState()]).toEqual(before);
   });
 
-  it("with a dead sidecar: the proof says so, helmdeck's facts are still found, and it recovers by itself", async () => {
+  it("with a dead sidecar: memory_search says so, helmdeck's facts are still found, and it recovers by itself", async () => {
     await host.invokeTool("helmdeck__memory_store", FACT);
     await docker("kill", "helmdeck-embeddings");
     const search = await host.invokeTool("memory_search", { query: "deploy Konflux" });
@@ -160,13 +160,13 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(await factsEmbedder()).toMatchObject({ provider: "ollama" });
   });
 
-  it("--verify proves it alone", async () => {
+  it("--verify tests it alone", async () => {
     const { code, report } = await installer(host.home.env, "--verify");
     expect(report.steps.map(({ step }) => step.kind)).toEqual(["prove"]);
     expect(code).toBe(0);
   });
 
-  it("--verify without a gateway starts one for the proof, and it is gone afterwards", async () => {
+  it("--verify without a gateway starts one for the smoke test, and it is gone afterwards", async () => {
     await host.stopGateway();
     const { code, report } = await installer(host.home.env, "--verify");
     expect(report.steps.at(-1)).toMatchObject({ step: { gateway: "for-the-proof" }, outcome: "done" });

@@ -27,7 +27,7 @@ const STEPS: Readonly<Record<string, string>> = {
   "point-facts": "let nomic-embed-text on",
   "point-search": "point OpenClaw's memory.search",
   "index-notes": "let OpenClaw index its notes",
-  prove: "prove that",
+  prove: "check that memory_search",
 };
 /** After the step's line appeared. */
 const MOMENTS_MS = [0, 1_500];

@@ -6,7 +6,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { inject } from "vitest";
-import type { StepOutcome } from "../../install/steps/step-kinds.ts";
+import type { StepOutcome } from "../../install/report.ts";
 import { Engine } from "./engine.ts";
 
 export interface Installed {

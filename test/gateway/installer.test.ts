@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, inject, it } from "vitest";
 import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
-import { installerIn, worldOf } from "./installer.ts";
+import { environmentOf, installerIn } from "./installer.ts";
 
 /** Whoever waits for a gateway that has died waits three minutes. */
 const AT_ONCE_MS = 175_000;
@@ -16,7 +16,11 @@ describe("beside a gateway whose token this shell lacks", () => {
   it("the installer says which variable to set, and changes nothing", async () => {
     const before = config();
     const began = performance.now();
-    const { code, report } = await installerIn(await worldOf(home, withoutToken), "--no-embeddings", "--yes");
+    const { code, report } = await installerIn(
+      await environmentOf(home, withoutToken),
+      "--no-embeddings",
+      "--yes",
+    );
     expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
     expect(code).toBe(2);
     expect(report.missing).toMatchObject([
@@ -27,7 +31,7 @@ describe("beside a gateway whose token this shell lacks", () => {
   });
 
   it("with it, the gateway is seen to run", async () => {
-    const { code, report } = await installerIn(await worldOf(home), "--verify", "--dry-run");
+    const { code, report } = await installerIn(await environmentOf(home), "--verify", "--dry-run");
     expect([code, report.missing]).toEqual([0, []]);
     expect(report.plan).toMatchObject([{ kind: "prove", gateway: "running" }]);
   });
@@ -37,12 +41,12 @@ describe("a second gateway beside one that this shell does not see", () => {
   const home = inject("sharedHome");
 
   it("dies at once, and its own reason ends the wait", async () => {
-    const world = await worldOf(home);
-    const openclaw = await OpenClaw.find({ kind: "host" }, world);
+    const environment = await environmentOf(home);
+    const openclaw = await OpenClaw.find({ kind: "host" }, environment);
     if (openclaw === undefined) throw new Error("OpenClaw was not found");
     const began = performance.now();
-    const proving = withGateway(openclaw, world, () => Promise.reject(new Error("it was never ready")));
-    await expect(proving).rejects.toThrow(
+    const testing = withGateway(openclaw, environment, () => Promise.reject(new Error("it was never ready")));
+    await expect(testing).rejects.toThrow(
       /ended by itself \(\d+\): .*another OpenClaw process.*OPENCLAW_GATEWAY_PORT/s,
     );
     expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Docker } from "../../install/docker-commands.ts";
-import type { World } from "../../install/environment.ts";
+import type { Environment } from "../../install/environment.ts";
 import { runInstaller } from "../../install/installer.ts";
 import { Journal } from "../../install/journal.ts";
 import { parseOptions } from "../../install/options.ts";
@@ -15,7 +15,10 @@ import { pathWithOpenClaw } from "../docker/package.ts";
 import type { Report } from "../docker/rig.ts";
 
 /** `env` is that of the shell in which the installer is called. */
-export async function worldOf(home: OpenClawHome, env: World["env"] = home.env): Promise<World> {
+export async function environmentOf(
+  home: OpenClawHome,
+  env: Environment["env"] = home.env,
+): Promise<Environment> {
   const whole = { ...env, PATH: pathWithOpenClaw(join(home.root, "bin")) };
   const run = makeRun(whole);
   return {
@@ -30,10 +33,10 @@ export async function worldOf(home: OpenClawHome, env: World["env"] = home.env):
 }
 
 /** `install.sh --json --openclaw host <args>`, where nobody is there to be asked. */
-export async function installerIn(world: World, ...args: readonly string[]) {
+export async function installerIn(environment: Environment, ...args: readonly string[]) {
   const { reporter, report } = reporting();
   const options = parseOptions(["--openclaw", "host", ...args], { write: () => {} });
-  const code = await runInstaller(world, options, reporter, undefined);
+  const code = await runInstaller(environment, options, reporter, undefined);
   return { code, report: report() };
 }
 

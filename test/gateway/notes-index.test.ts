@@ -8,11 +8,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { execute } from "../../install/execute.ts";
-import { lookAtOpenClaw } from "../../install/inspect/inspect-openclaw.ts";
-import type { Step } from "../../install/steps/step-kinds.ts";
+import { inspectOpenClaw } from "../../install/inspect/inspect-openclaw.ts";
+import type { Step } from "../../install/steps/registry.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
-import { installerIn, reporting, worldOf } from "./installer.ts";
+import { environmentOf, installerIn, reporting } from "./installer.ts";
 
 const MODEL = "nomic-embed-text";
 /** As a person has it who never chose a provider: no `memory` in the configuration, no key for OpenClaw's default one. */
@@ -63,19 +63,19 @@ describe("without a gateway", () => {
     await done(host, pointed(host));
     // It gave the provider back, indexed in vain, and forgot that it had been here.
     await host.openclaw(["config", "unset", "memory.search"]);
-    await (await worldOf(host.home)).journal.forget({ keepCopy: false });
+    await (await environmentOf(host.home)).journal.forget({ keepCopy: false });
     writeNote(host, "The zanzibar harbour opens at nine.");
     const refused = await host.openclaw(["memory", "index", "--force"]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Refusing to run sync")]);
 
-    const { code, report } = await installerIn(await worldOf(host.home), "--repair", "--yes");
+    const { code, report } = await installerIn(await environmentOf(host.home), "--repair", "--yes");
     expect([code, report.steps.at(-1)?.error]).toEqual([0, undefined]);
     expect(report.plan.map(({ kind }) => kind)).toEqual(["index-notes"]);
     expect((await host.openclaw(["memory", "index"])).code).toBe(0);
     const found = await host.openclaw(["memory", "search", "zanzibar harbour", "--json"]);
     expect(found.stdout).toContain("opens at nine");
 
-    const again = await installerIn(await worldOf(host.home), "--repair", "--yes");
+    const again = await installerIn(await environmentOf(host.home), "--repair", "--yes");
     expect([again.code, again.report.plan]).toEqual([0, []]);
   });
 });
@@ -105,10 +105,10 @@ function takenBack(host: OpenClawHost, awaitsGateway: boolean): readonly Step[] 
 
 /** Runs the steps to their end, and gives what they warned of. */
 async function done(host: OpenClawHost, steps: readonly Step[]): Promise<readonly string[]> {
-  const world = await worldOf(host.home);
-  const { openclaw } = await lookAtOpenClaw(world, { kind: "host" }, { notes: false });
+  const environment = await environmentOf(host.home);
+  const { openclaw } = await inspectOpenClaw(environment, { kind: "host" }, { notes: false });
   const { reporter, report } = reporting();
-  const outcome = await execute(steps, world, openclaw, reporter);
+  const outcome = await execute(steps, environment, openclaw, reporter);
   reporter.end({ plan: undefined, ...outcome, isDryRun: false });
   expect(outcome.steps.at(-1)?.error).toBeUndefined();
   return report().warnings;

@@ -1,11 +1,18 @@
 /** Taking a setting back: what was there returns as one, what others did since stays, and no two services are mixed. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { changeOf, FACTS, type Part, SEARCH, takenBack, withSetting } from "../../install/config-section.ts";
+import {
+  type ConfigSection,
+  changeOf,
+  FACTS,
+  restored,
+  SEARCH,
+  withSetting,
+} from "../../install/config-section.ts";
 import type { Change } from "../../install/journal.ts";
 import { at, isObject, type Json, type JsonObject, objectOf, own } from "../../install/openclaw-json.ts";
-import { factsSetting } from "../../install/plan/plan-facts.ts";
-import { searchSetting } from "../../install/plan/plan-search.ts";
+import { factsSetting } from "../../install/steps/point-facts.ts";
+import { searchSetting } from "../../install/steps/point-search.ts";
 import { memory } from "./configuration.ts";
 
 const model = fc.constantFrom("nomic-embed-text", "mxbai-embed-large");
@@ -14,7 +21,7 @@ const searchSet = fc.tuple(model, url).map(([name, address]) => searchSetting(na
 const factsSet = fc
   .tuple(model, url)
   .map(([name, address]) => factsSetting({ provider: "ollama", model: name, url: address }));
-const PARTS = [
+const SECTIONS = [
   ["memory.search", SEARCH, searchSet],
   ["helmdeck's facts", FACTS, factsSet],
 ] as const;
@@ -22,16 +29,16 @@ const OURS = searchSetting("nomic-embed-text", "http://a:1");
 const OURS_OF_FACTS = factsSetting({ provider: "ollama", model: "nomic-embed-text", url: "http://a:1" });
 const KEY = "sk-own";
 
-describe.each(PARTS)("%s", (_, part, setting) => {
+describe.each(SECTIONS)("%s", (_, section, setting) => {
   it("is exactly what it was when nobody else wrote, after any number of settings", () => {
     fc.assert(
       fc.property(memory, fc.array(setting, { minLength: 1, maxLength: 3 }), (before, sets) => {
         let [now, change]: [Json | undefined, Change | undefined] = [before, undefined];
         for (const set of sets) {
-          change = changeOf(part, change, now, set);
-          now = withSetting(part, now, set);
+          change = changeOf(section, change, now, set);
+          now = withSetting(section, now, set);
         }
-        expect(change && takenBack(part, change, now)).toEqual(before);
+        expect(change && restored(section, change, now)).toEqual(before);
       }),
     );
   });
@@ -39,7 +46,7 @@ describe.each(PARTS)("%s", (_, part, setting) => {
   it("is exactly what it was when a run was killed before it wrote", () => {
     fc.assert(
       fc.property(memory, setting, (before, set) => {
-        expect(takenBack(part, changeOf(part, undefined, before, set), before)).toEqual(before);
+        expect(restored(section, changeOf(section, undefined, before, set), before)).toEqual(before);
       }),
     );
   });
@@ -48,11 +55,12 @@ describe.each(PARTS)("%s", (_, part, setting) => {
     const foreign = fc.tuple(fc.constantFrom("citations", "extra"), fc.constantFrom<Json>("auto", 3));
     fc.assert(
       fc.property(memory, setting, foreign, (before, set, [name, value]) => {
-        const change = changeOf(part, undefined, before, set);
-        const now = objectOf([...entriesOf(withSetting(part, before, set)), [name, value]]);
-        const kept = takenBack(part, change, now);
+        const change = changeOf(section, undefined, before, set);
+        const now = objectOf([...entriesOf(withSetting(section, before, set)), [name, value]]);
+        const kept = restored(section, change, now);
         expect(isObject(kept) && own(kept, name)).toEqual(value);
-        for (const key of part.keys) expect(inner(part, kept, key)).toEqual(inner(part, before, key));
+        for (const key of section.keys)
+          expect(inner(section, kept, key)).toEqual(inner(section, before, key));
       }),
     );
   });
@@ -85,7 +93,7 @@ describe("what somebody chose since", () => {
       before.search,
     ],
   ])("in memory.search: %s", (_, search, expected) => {
-    expect(takenBack(SEARCH, change, { search })).toEqual({ search: expected });
+    expect(restored(SEARCH, change, { search })).toEqual({ search: expected });
   });
 
   it.each<[string, Json, Json]>([
@@ -103,7 +111,7 @@ describe("what somebody chose since", () => {
   ])("for helmdeck's facts: %s", (_, embeddings, expected) => {
     const own = { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY };
     const facts = { before: { embeddings: own }, sets: [OURS_OF_FACTS] };
-    expect(takenBack(FACTS, facts, { embeddings })).toEqual({ embeddings: expected });
+    expect(restored(FACTS, facts, { embeddings })).toEqual({ embeddings: expected });
   });
 });
 
@@ -121,16 +129,16 @@ describe("a key for one service", () => {
     fc.assert(
       fc.property(facts, search, (embeddings, search) => {
         const change = { before: { embeddings: own }, sets: [OURS_OF_FACTS] };
-        const kept = takenBack(FACTS, change, { embeddings });
+        const kept = restored(FACTS, change, { embeddings });
         if (JSON.stringify(kept).includes(KEY)) expect(kept).toEqual(change.before);
-        const left = takenBack(SEARCH, { before, sets: [OURS] }, { search });
+        const left = restored(SEARCH, { before, sets: [OURS] }, { search });
         if (JSON.stringify(left).includes(KEY)) expect(left).toEqual(before);
       }),
     );
   });
 });
 
-function inner({ inner }: Part, value: Json | undefined, key: string): Json | undefined {
+function inner({ inner }: ConfigSection, value: Json | undefined, key: string): Json | undefined {
   return at(value, ...inner, key);
 }
 

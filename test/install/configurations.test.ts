@@ -18,7 +18,7 @@ import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { at, isObject, type Json, type JsonObject, objectOf } from "../../install/openclaw-json.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
-import type { Step } from "../../install/steps/step-kinds.ts";
+import type { Step } from "../../install/steps/registry.ts";
 import { sized } from "../run/size.ts";
 import { type HostPatch, loadHostWriter } from "./host-writer.ts";
 

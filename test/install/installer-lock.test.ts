@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { takeTurn, turnFile } from "../../install/installer-lock.ts";
+import { acquireInstallerLock, installerLockFile } from "../../install/installer-lock.ts";
 
 const RACERS = 4;
 
@@ -14,8 +14,8 @@ let file: string;
 let started: ChildProcess[];
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-turn-")));
-  file = turnFile(join(folder, "state", "install"));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-lock-")));
+  file = installerLockFile(join(folder, "state", "install"));
   started = [];
 });
 afterEach(() => {
@@ -23,26 +23,26 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe("a turn", () => {
+describe("the lock", () => {
   it("is one at a time, and says who has it", async () => {
     const child = await holder();
-    expect(takeTurn(file)).toEqual({ isOurs: false, holder: child.pid });
+    expect(acquireInstallerLock(file)).toEqual({ isAcquired: false, holder: child.pid });
   });
 
   it("stays taken while nothing refers to it any more", async () => {
     const child = await holder(["--expose-gc"]);
     expect(await answered(child, "collect")).toBe("collected");
-    expect(takeTurn(file)).toEqual({ isOurs: false, holder: child.pid });
+    expect(acquireInstallerLock(file)).toEqual({ isAcquired: false, holder: child.pid });
   });
 
   it("is free again at once when its holder was killed, and when it ended", async () => {
     const child = await holder();
     child.kill("SIGKILL");
     await once(child, "exit");
-    const turn = takeTurn(file);
-    if (!turn.isOurs) throw new Error("a dead holder still has it");
-    turn.end();
-    expect(takeTurn(file)).toMatchObject({ isOurs: true });
+    const lock = acquireInstallerLock(file);
+    if (!lock.isAcquired) throw new Error("a dead holder still has it");
+    lock.release();
+    expect(acquireInstallerLock(file)).toMatchObject({ isAcquired: true });
   });
 
   it("goes to one of many that come at once", async () => {
@@ -54,7 +54,7 @@ describe("a turn", () => {
   it("is written where no other account may look", () => {
     const before = process.umask(0o000);
     try {
-      takeTurn(file);
+      acquireInstallerLock(file);
     } finally {
       process.umask(before);
     }
@@ -65,7 +65,7 @@ describe("a turn", () => {
   it("is refused with a reason where the file is something else", () => {
     mkdirSync(join(folder, "state"));
     writeFileSync(file, "this is no lock, and longer than a header of it would be\n".repeat(20));
-    expect(() => takeTurn(file)).toThrow(/install\.lock cannot be used.*move the file away/);
+    expect(() => acquireInstallerLock(file)).toThrow(/install\.lock cannot be used.*move the file away/);
   });
 });
 
@@ -97,10 +97,10 @@ describe("install.sh beside another one", () => {
 
 const module = (name: string) => JSON.stringify(join(import.meta.dirname, "..", "..", "install", name));
 const HOLDS = `
-  import { takeTurn } from ${module("installer-lock.ts")};
-  const turn = takeTurn(process.env.TURN);
-  console.log(turn.isOurs ? "ours" : "theirs");
-  if (!turn.isOurs) process.exit();
+  import { acquireInstallerLock } from ${module("installer-lock.ts")};
+  const lock = acquireInstallerLock(process.env.LOCK);
+  console.log(lock.isAcquired ? "ours" : "theirs");
+  if (!lock.isAcquired) process.exit();
   process.stdin.on("data", () => {
     gc();
     setTimeout(() => (gc(), console.log("collected")), 10);
@@ -130,7 +130,7 @@ function spawned(program: string, args: readonly string[] = [], flags: readonly 
   }
   const env = {
     PATH: `${bin}:/usr/bin:/bin`,
-    ...{ HOME: folder, XDG_STATE_HOME: join(folder, "xdg"), TURN: file, ROOT: folder },
+    ...{ HOME: folder, XDG_STATE_HOME: join(folder, "xdg"), LOCK: file, ROOT: folder },
   };
   const child = spawn(process.execPath, [...flags, "--input-type=module", "-e", program, "--", ...args], {
     env,

@@ -13,7 +13,7 @@ import { OpenClaw } from "../../install/openclaw-commands.ts";
 import type { Json } from "../../install/openclaw-json.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
-import type { Step } from "../../install/steps/step-kinds.ts";
+import type { Step } from "../../install/steps/registry.ts";
 
 const URL = "http://127.0.0.1:11434";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Facts, OpenClawReady } from "../../install/installation-facts.ts";
 import { type Options, parseOptions } from "../../install/options.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
-import { exitCodeOf } from "../../install/steps/step-kinds.ts";
+import { definitionOf } from "../../install/steps/registry.ts";
 
 const OPENCLAW: OpenClawReady = {
   state: "ready",
@@ -102,7 +102,7 @@ const openclaw = (changes: Partial<OpenClawReady>, facts = FACTS): Facts => ({
 });
 
 describe("an installation", () => {
-  it("points OpenClaw and helmdeck's facts at the sidecar only after an embedding came back, and proves last", () => {
+  it("points OpenClaw and helmdeck's facts at the sidecar only after an embedding came back, and the smoke test is last", () => {
     const steps = kinds(FACTS);
     expect(steps.indexOf("check-embedding")).toBeGreaterThan(steps.indexOf("pull-model"));
     expect(steps.indexOf("point-search")).toBeGreaterThan(steps.indexOf("check-embedding"));
@@ -160,7 +160,7 @@ describe("an installation", () => {
     );
   });
 
-  it("sees helmdeck's facts as right under a model's whole name, and proves them with it", () => {
+  it("sees helmdeck's facts as right under a model's whole name, and tests them with it", () => {
     const facts = openclaw({ facts: { ...SERVICE, model: "nomic-embed-text:latest" } }, INSTALLED);
     expect(makePlan(facts, options()).steps.map(({ kind }) => kind)).toEqual(["check-embedding", "prove"]);
     expect(makePlan(facts, options()).steps.at(-1)).toMatchObject({ facts: SERVICE });
@@ -177,12 +177,12 @@ describe("an installation", () => {
     }
   });
 
-  it("--verify proves helmdeck's facts by meaning with the service that is set, whoever set it", () => {
+  it("--verify tests helmdeck's facts by meaning with the service that is set, whoever set it", () => {
     const theirs = { provider: "openai-compatible", url: "https://e.example/v1", model: "m" } as const;
-    const proof = (facts: OpenClawReady["facts"]) =>
+    const smokeTest = (facts: OpenClawReady["facts"]) =>
       makePlan(openclaw({ facts }), options("--verify")).steps.at(-1);
-    expect(proof(theirs)).toMatchObject({ kind: "prove", facts: theirs });
-    expect(proof({ provider: "none" })).toMatchObject({ kind: "prove", facts: undefined });
+    expect(smokeTest(theirs)).toMatchObject({ kind: "prove", facts: theirs });
+    expect(smokeTest({ provider: "none" })).toMatchObject({ kind: "prove", facts: undefined });
   });
 
   it("allows the provider's plugin where plugins.allow is set, and leaves the list alone where it is not", () => {
@@ -213,7 +213,7 @@ describe("an installation", () => {
       service: { url: "http://10.0.0.5:11434", health: "ok", hasModel: true },
     };
     const plan = makePlan(facts, options("--embeddings-url", "http://10.0.0.5:11434/"));
-    expect(plan.missing).toEqual([]);
+    expect(plan.unmet).toEqual([]);
     expect(plan.steps).toContainEqual(
       expect.objectContaining({ kind: "point-search", baseUrl: "http://10.0.0.5:11434" }),
     );
@@ -261,10 +261,10 @@ describe("what is missing", () => {
   it("is said all at once, each with a remedy, and nothing is planned", () => {
     const facts: Facts = { ...FACTS, docker: { state: "missing" }, openclaw: { state: "missing" } };
     const plan = makePlan(facts, options());
-    expect(plan.missing.map(({ what }) => what)).toEqual(["openclaw", "docker"]);
-    expect(plan.missing.every(({ remedy }) => remedy.length > 10)).toBe(true);
-    expect(plan.missing[0]?.remedy).toContain("npm install -g openclaw");
-    expect(plan.missing[1]?.remedy).toMatch(/--embeddings-url.*--no-embeddings/);
+    expect(plan.unmet.map(({ what }) => what)).toEqual(["openclaw", "docker"]);
+    expect(plan.unmet.every(({ remedy }) => remedy.length > 10)).toBe(true);
+    expect(plan.unmet[0]?.remedy).toContain("npm install -g openclaw");
+    expect(plan.unmet[1]?.remedy).toMatch(/--embeddings-url.*--no-embeddings/);
     expect(plan.steps).toEqual([]);
   });
 
@@ -281,26 +281,26 @@ describe("what is missing", () => {
     ["no compose", { ...FACTS, docker: { state: "no_compose", engine: "20.10" } }, /no compose/],
     ["an engine that is down", { ...FACTS, docker: { state: "unreachable" } }, /does not answer/],
   ])("is found: %s", (_, facts, message) => {
-    const { missing, steps } = makePlan(facts, options());
-    expect(missing.map((one) => one.message).join()).toMatch(message);
+    const { unmet, steps } = makePlan(facts, options());
+    expect(unmet.map((one) => one.message).join()).toMatch(message);
     expect(steps).toEqual([]);
   });
 
   it("is not a newer OpenClaw, nor disk for an image that is there", () => {
-    expect(makePlan(openclaw({ version: "2026.10.1" }), options()).missing).toEqual([]);
+    expect(makePlan(openclaw({ version: "2026.10.1" }), options()).unmet).toEqual([]);
     expect(
-      makePlan({ ...INSTALLED, machine: { freeDiskBytes: 1e6, memoryBytes: 8e9 } }, options()).missing,
+      makePlan({ ...INSTALLED, machine: { freeDiskBytes: 1e6, memoryBytes: 8e9 } }, options()).unmet,
     ).toEqual([]);
   });
 
   it("is an answer to which OpenClaw, when there are two", () => {
     const facts: Facts = { ...FACTS, openclaw: { state: "ambiguous", choices: ["host", "container:claw"] } };
-    expect(makePlan(facts, options()).missing[0]?.remedy).toContain("--openclaw host");
+    expect(makePlan(facts, options()).unmet[0]?.remedy).toContain("--openclaw host");
   });
 
   it("is the first installation's end, when another OpenClaw is named", () => {
     const facts = openclaw({ target: { kind: "container", name: "claw" } }, INSTALLED);
-    expect(makePlan(facts, options()).missing[0]?.message).toContain("host");
+    expect(makePlan(facts, options()).unmet[0]?.message).toContain("host");
   });
 });
 
@@ -340,7 +340,7 @@ describe("an uninstallation", () => {
   it("waits for a configuration that OpenClaw accepts, and goes on where OpenClaw is gone", () => {
     const broken = { state: "broken", target: { kind: "host" }, reason: "not valid" } as const;
     const plan = makePlan({ ...INSTALLED, openclaw: broken }, options("--uninstall"));
-    expect([plan.steps, plan.missing.length]).toEqual([[], 1]);
+    expect([plan.steps, plan.unmet.length]).toEqual([[], 1]);
     expect(kinds({ ...INSTALLED, openclaw: { state: "missing" } }, "--uninstall")).toEqual([
       "stop-sidecar",
       "remove-network",
@@ -424,17 +424,17 @@ describe("a gateway that runs and lets this shell not in", () => {
   ])("ends the run before anything is changed, and no second one is started: %s", (_, gateway, remedy) => {
     for (const args of [[], ["--no-embeddings"], ["--verify"]]) {
       const plan = makePlan(openclaw({ gateway }), options(...args));
-      expect(plan.missing).toMatchObject([{ what: "gateway", remedy: expect.stringMatching(remedy) }]);
+      expect(plan.unmet).toMatchObject([{ what: "gateway", remedy: expect.stringMatching(remedy) }]);
       expect(plan.steps).toEqual([]);
     }
     const uninstall = makePlan(openclaw({ gateway }, INSTALLED), options("--uninstall"));
-    expect([uninstall.steps, uninstall.missing]).toMatchObject([[], [{ what: "gateway" }]]);
+    expect([uninstall.steps, uninstall.unmet]).toMatchObject([[], [{ what: "gateway" }]]);
   });
 
   it("in a container gets it from the container's environment", () => {
     const target = { kind: "container", name: "claw" } as const;
-    const { missing } = makePlan(openclaw({ gateway: lock("missing"), target }), options("--no-embeddings"));
-    expect(missing[0]?.remedy).toMatch(/OPENCLAW_GATEWAY_TOKEN .* environment of the container claw/);
+    const { unmet } = makePlan(openclaw({ gateway: lock("missing"), target }), options("--no-embeddings"));
+    expect(unmet[0]?.remedy).toMatch(/OPENCLAW_GATEWAY_TOKEN .* environment of the container claw/);
   });
 
   it("is no matter where nothing of OpenClaw's is taken back", () => {
@@ -442,7 +442,7 @@ describe("a gateway that runs and lets this shell not in", () => {
       openclaw({ gateway: lock("missing"), installed: "absent" }),
       options("--uninstall"),
     );
-    expect([plan.steps, plan.missing]).toEqual([[], []]);
+    expect([plan.steps, plan.unmet]).toEqual([[], []]);
   });
 });
 
@@ -464,8 +464,8 @@ describe("the command line", () => {
   ])("refuses %j", (args) => expect(() => options(...args)).toThrow());
 
   it("has an exit code for the part of every step", () => {
-    expect(exitCodeOf({ kind: "pull-model" })).toBe(3);
-    expect(exitCodeOf({ kind: "install-plugin" })).toBe(4);
-    expect(exitCodeOf({ kind: "prove" })).toBe(5);
+    expect(definitionOf({ kind: "pull-model" }).exitCode).toBe(3);
+    expect(definitionOf({ kind: "install-plugin" }).exitCode).toBe(4);
+    expect(definitionOf({ kind: "prove" }).exitCode).toBe(5);
   });
 });

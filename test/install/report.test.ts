@@ -1,7 +1,7 @@
 /** What a person sees while something takes long: on a terminal the open line moves, elsewhere it is written once. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { LineReporter } from "../../install/report.ts";
-import type { Step } from "../../install/steps/step-kinds.ts";
+import type { Step } from "../../install/steps/registry.ts";
 
 const STEP: Step = { kind: "index-notes", configPath: "/c", mustWork: true, awaitsGateway: false };
 const TITLE = "let OpenClaw index its notes anew";

@@ -10,7 +10,7 @@ import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { isObject, type Json, type JsonObject } from "../../install/openclaw-json.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
-import type { Step } from "../../install/steps/step-kinds.ts";
+import type { Step } from "../../install/steps/registry.ts";
 
 const ID = "helmdeck-memory";
 const URL = "http://127.0.0.1:11434";

@@ -8,7 +8,7 @@ import { execute } from "../../install/execute.ts";
 import { Journal } from "../../install/journal.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
-import type { Step } from "../../install/steps/step-kinds.ts";
+import type { Step } from "../../install/steps/registry.ts";
 import { createOllamaSidecar } from "../../sidecar/index.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 

@@ -1,4 +1,4 @@
-/** The gateway of the proof: there while it is needed, with a token of its own, and gone afterwards whatever ends the installer. */
+/** The gateway of the smoke test: there while it is needed, with a token of its own, and gone afterwards whatever ends the installer. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -54,15 +54,15 @@ let folder: string;
 let env: Record<string, string>;
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-proof-")));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-smoke-test-")));
   writeFileSync(join(folder, "openclaw"), PROGRAM, { mode: 0o755 });
   env = { PATH: `${folder}:${process.env.PATH}`, SEEN: folder, HOME: folder, TMPDIR: folder };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("the gateway of the proof", () => {
+describe("the gateway of the smoke test", () => {
   it("is asked with its own token, lets go, and is gone with all it started", async () => {
-    const token = await withGateway(await openclaw(), world(), async (gateway) => {
+    const token = await withGateway(await openclaw(), environment(), async (gateway) => {
       expect(pids().every(isAlive)).toBe(true);
       return (await gateway.must("say its token", ["token"])).trim();
     });
@@ -74,10 +74,10 @@ describe("the gateway of the proof", () => {
   });
 
   it("is gone after a failure, too", async () => {
-    const failing = withGateway(await openclaw(), world(), async () => {
-      throw new Error("not proved");
+    const failing = withGateway(await openclaw(), environment(), async () => {
+      throw new Error("not passed");
     });
-    await expect(failing).rejects.toThrow("not proved");
+    await expect(failing).rejects.toThrow("not passed");
     expect(pids().some(isAlive)).toBe(false);
   });
 
@@ -88,23 +88,23 @@ describe("the gateway of the proof", () => {
       pauses += 1;
       await pause(ms);
     };
-    const proving = withGateway(await openclaw(), { env, pause: counted }, () =>
+    const testing = withGateway(await openclaw(), { env, pause: counted }, () =>
       Promise.reject(new Error("it was never ready")),
     );
-    await expect(proving).rejects.toThrow(
+    await expect(testing).rejects.toThrow(
       /ended by itself \(78\): Doctor could not enter maintenance\. another OpenClaw process owns gateway-lifecycle .*OPENCLAW_GATEWAY_PORT/,
     );
     // Three minutes would be nine hundred looks.
     expect(pauses).toBeLessThan(450);
-    expect(foldersOfProofs()).toEqual([]);
+    expect(foldersOfSmokeTests()).toEqual([]);
   });
 
   it("that ends in the middle ends every wait with its reason", async () => {
-    const proving = withGateway(await openclaw(), world(), async (_, watchedPause) => {
+    const testing = withGateway(await openclaw(), environment(), async (_, watchedPause) => {
       writeFileSync(join(folder, "die"), "");
       await watchedPause(600_000);
     });
-    await expect(proving).rejects.toThrow("ended by itself (134): FATAL ERROR: the heap is full");
+    await expect(testing).rejects.toThrow("ended by itself (134): FATAL ERROR: the heap is full");
     expect(pids().some(isAlive)).toBe(false);
   });
 
@@ -118,12 +118,12 @@ describe("the gateway of the proof", () => {
     await once(installer, "exit");
     while (pids().some(isAlive)) await pause(20);
     expect(existsSync(join(folder, "let-go"))).toBe(true);
-    await expect.poll(foldersOfProofs).toEqual([]);
+    await expect.poll(foldersOfSmokeTests).toEqual([]);
   });
 });
 
 const module = (name: string) => JSON.stringify(join(import.meta.dirname, "..", "..", "install", name));
-/** An installer that is in the middle of its proof. */
+/** An installer that is in the middle of its smoke test. */
 const KILLED = `
   import { withGateway } from ${module("smoke-test/smoke-test-gateway.ts")};
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -143,7 +143,7 @@ async function openclaw(): Promise<OpenClaw> {
   return found;
 }
 
-const world = () => ({
+const environment = () => ({
   env,
   pause: async (ms: number) => {
     await pause(ms);
@@ -151,7 +151,8 @@ const world = () => ({
 });
 const seen = (name: string) => readFileSync(join(folder, name), "utf8");
 /** The watcher's own folders. */
-const foldersOfProofs = () => readdirSync(folder).filter((name) => name.startsWith("helmdeck-proof-"));
+const foldersOfSmokeTests = () =>
+  readdirSync(folder).filter((name) => name.startsWith("helmdeck-smoke-test-"));
 const pids = () => seen("pids").split(" ").map(Number);
 
 function isAlive(pid: number): boolean {

@@ -1,4 +1,4 @@
-/** The proof, against a gateway that is played: what it asks, what it waits for, why it says that something is not proved. */
+/** The smoke test, against a gateway that is played: what it asks, what it waits for, what it says when it fails. */
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,15 +12,13 @@ import type { Json, JsonObject } from "../../install/openclaw-json.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import { MARKER, QUESTIONS } from "../../install/smoke-test/marker.ts";
-import type { Step } from "../../install/steps/step-kinds.ts";
+import type { RunSmokeTest } from "../../install/steps/run-smoke-test.ts";
 import { termOf } from "../../recall/analysis/english.ts";
 import { synonymsOf } from "../../recall/lexical/synonyms.ts";
 import { startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 
-type ProveStep = Extract<Step, { kind: "prove" }>;
-
 const SERVICE = { provider: "ollama", url: "http://127.0.0.1:11434", model: "nomic-embed-text" } as const;
-const PROVE: ProveStep = {
+const STEP: RunSmokeTest = {
   kind: "prove",
   embeddings: undefined,
   facts: SERVICE,
@@ -40,7 +38,7 @@ let forgotten: string[];
 let clockMs: number;
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-proving-")));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-smoke-test-")));
   statuses = [{ embeddings: EMBEDS }];
   finds = () => true;
   asked = [];
@@ -50,9 +48,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("the proof", () => {
+describe("the smoke test", () => {
   it("finds a fact by its own words and by other words, says so, and forgets it", async () => {
-    const { exitCode, steps } = await proved(PROVE);
+    const { exitCode, steps } = await tested(STEP);
     expect(steps[0]?.error).toBeUndefined();
     expect(exitCode).toBe(0);
     expect(steps[0]?.remark).toMatch(/finds a stored fact by its own words, and by other words \(.+\)$/);
@@ -60,7 +58,7 @@ describe("the proof", () => {
   });
 
   it("asks first by the fact's words, then without one, nor a stem or kin of one", async () => {
-    await proved(PROVE);
+    await tested(STEP);
     const [own = "", other = ""] = asked;
     const fact = termsOf(`${stored?.key} ${stored?.value}`);
     const meant = (term: string) => [term, ...synonymsOf(term).keys()];
@@ -86,7 +84,7 @@ describe("the proof", () => {
 
   it("without embeddings asks by the fact's own words alone, and asks nobody about embeddings", async () => {
     statuses = [];
-    const { exitCode, steps } = await proved({ ...PROVE, facts: undefined });
+    const { exitCode, steps } = await tested({ ...STEP, facts: undefined });
     expect(exitCode).toBe(0);
     expect(asked).toHaveLength(1);
     expect(steps[0]?.remark).not.toContain("other words");
@@ -103,11 +101,11 @@ describe("the proof", () => {
       { embeddings: { ...EMBEDS, embedded: 9 } },
     ];
     finds = (query) => query === asked[0] || statuses.length === 1;
-    expect((await proved(PROVE)).exitCode).toBe(0);
+    expect((await tested(STEP)).exitCode).toBe(0);
   });
 });
 
-describe("what is not proved ends with 5, says why, and leaves no marker", () => {
+describe("a smoke test that fails ends with 5, says why, and leaves no marker", () => {
   it.each<[string, Json, RegExp]>([
     ["no service", { embeddings: { provider: "none" } }, /the gateway runs without embeddings.*Restart/],
     [
@@ -125,7 +123,7 @@ describe("what is not proved ends with 5, says why, and leaves no marker", () =>
     ["no answer", null, /does not say/],
   ])("the gateway has %s", async (_, status, reason) => {
     statuses = [status];
-    await expectNotProved(reason);
+    await expectFailure(reason);
     expect(stored).toBeUndefined();
   });
 
@@ -136,7 +134,7 @@ describe("what is not proved ends with 5, says why, and leaves no marker", () =>
   ])("%s", async (_, status, reason) => {
     statuses = [{ embeddings: { ...EMBEDS, ...status } }];
     finds = (query) => query === asked[0];
-    await expectNotProved(reason);
+    await expectFailure(reason);
     expect(clockMs).toBeLessThan(120_000);
     expect(forgotten).toHaveLength(1);
   });
@@ -147,13 +145,13 @@ describe("what is not proved ends with 5, says why, and leaves no marker", () =>
     }));
     statuses = [{ embeddings: EMBEDS }, ...statuses];
     finds = (query) => query === asked[0];
-    await expectNotProved(/5000 are not embedded yet/);
+    await expectFailure(/5000 are not embedded yet/);
     expect(clockMs).toBeLessThan(700_000);
   });
 
   it("words do not find it", async () => {
     finds = () => false;
-    await expectNotProved(/did not find a stored fact by its own words/);
+    await expectFailure(/did not find a stored fact by its own words/);
     expect(forgotten).toHaveLength(1);
   });
 });
@@ -162,7 +160,7 @@ describe("a marker that the gateway cannot forget", () => {
   it("is told, and no memory is made to forget it in", async () => {
     const place = { databasePath: join(folder, "memory.sqlite"), keyPath: join(folder, "memory.key") };
     forgotten = ["fails"];
-    const { exitCode, warnings } = await proved({ ...PROVE, memory: place });
+    const { exitCode, warnings } = await tested({ ...STEP, memory: place });
     expect(exitCode).toBe(0);
     expect(warnings.join()).toContain("expires within an hour");
     expect(existsSync(place.databasePath) || existsSync(place.keyPath)).toBe(false);
@@ -195,21 +193,21 @@ function termsOf(text: string): readonly string[] {
   return (text.toLowerCase().match(/[a-z]+/g) ?? []).map(termOf);
 }
 
-async function expectNotProved(reason: RegExp): Promise<void> {
-  const { exitCode, steps } = await proved(PROVE);
+async function expectFailure(reason: RegExp): Promise<void> {
+  const { exitCode, steps } = await tested(STEP);
   expect(steps[0]?.error).toMatch(reason);
   expect(steps[0]?.error).toContain("install.sh --verify");
   expect(exitCode).toBe(5);
 }
 
-async function proved(step: ProveStep) {
+async function tested(step: RunSmokeTest) {
   const docker = new Docker(gateway, folder);
   const openclaw = await OpenClaw.find({ kind: "host" }, { run: gateway, docker, homeDir: folder });
   const world = {
     ...{ env: {}, homeDir: folder, root: folder, run: gateway, docker },
     journal: await Journal.read(join(folder, "journal")),
     sidecarAt: () => {
-      throw new Error("the proof asks the gateway alone");
+      throw new Error("the smoke test asks the gateway alone");
     },
     pause: async (ms: number) => {
       clockMs += ms;

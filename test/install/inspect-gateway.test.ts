@@ -1,6 +1,6 @@
 /** How the gateway is, from what OpenClaw 2026.9.6 really answered: one that runs is never taken for one that does not. */
 import { describe, expect, it } from "vitest";
-import { lookAtGateway } from "../../install/inspect/gateway.ts";
+import { inspectGateway } from "../../install/inspect/inspect-gateway.ts";
 import type { GatewayFacts } from "../../install/installation-facts.ts";
 import type { Json } from "../../install/openclaw-json.ts";
 
@@ -71,7 +71,7 @@ describe("the gateway", () => {
     ["is there on a second look", TIMEOUT, { ok: true }, "running"],
     ["is gone on a second look", TIMEOUT, NOTHING, "stopped"],
   ])("%s", async (_, call, health, state) => {
-    expect(await lookAtGateway(answering(call, health), {})).toEqual(state);
+    expect(await inspectGateway(answering(call, health), {})).toEqual(state);
   });
 
   it.each<[Json, string]>([
@@ -82,13 +82,13 @@ describe("the gateway", () => {
     [{ mode: "password", password: "${MY_PASSWORD}" }, "MY_PASSWORD"],
     [{ token: { source: "file", provider: "default", id: "/run/token" } }, TOKEN],
   ])("with %j says which variable is missing", async (auth, variable) => {
-    const state = await lookAtGateway(answering(NO_CREDENTIALS, REACHABLE), { gateway: { auth } });
+    const state = await inspectGateway(answering(NO_CREDENTIALS, REACHABLE), { gateway: { auth } });
     expect(state).toEqual({ variable, problem: "missing" });
   });
 
   it("of another machine is not asked", async () => {
     const never = { ask: () => Promise.reject(new Error("it was asked")) };
-    expect(await lookAtGateway(never, { gateway: { mode: "remote" } })).toBe("remote");
+    expect(await inspectGateway(never, { gateway: { mode: "remote" } })).toBe("remote");
   });
 });
 

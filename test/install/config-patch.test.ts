@@ -1,8 +1,9 @@
 /** What OpenClaw is told to get from one configuration to another, and what stays when the plugin goes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { patchBetween } from "../../install/config-patch.ts";
 import { isEqual, isObject, type Json, type JsonObject, objectOf, own } from "../../install/openclaw-json.ts";
-import { patchBetween, withoutPlugin } from "../../install/undo.ts";
+import { withoutPlugin } from "../../install/plugins-section.ts";
 import { memory } from "./configuration.ts";
 
 describe("patchBetween", () => {

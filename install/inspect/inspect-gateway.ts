@@ -13,7 +13,7 @@ const CALL = ["gateway", "call", "health", "--timeout", "20000", "--json"];
 const HEALTH = ["health", "--timeout", "60000", "--json"];
 
 /** `config` is the configuration as it is written. */
-export async function lookAtGateway(
+export async function inspectGateway(
   openclaw: Pick<OpenClaw, "ask">,
   config: Json | undefined,
 ): Promise<GatewayFacts> {

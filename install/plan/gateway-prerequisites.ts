@@ -1,42 +1,42 @@
 /** What stands between the installer and OpenClaw's gateway: nothing is changed while a gateway runs that will not be asked. */
 import type { GatewayLock, OpenClawReady, Target } from "../installation-facts.ts";
-import type { Missing } from "../steps/step-kinds.ts";
+import type { UnmetPrerequisite } from "./plan.ts";
 
-export function gatewayMissing(openclaw: OpenClawReady): Missing | undefined {
+export function gatewayPrerequisite(openclaw: OpenClawReady): UnmetPrerequisite | undefined {
   const { gateway, target } = openclaw;
   if (target.kind === "container" && gateway === "stopped")
-    return missing(
+    return unmet(
       `The gateway in the container ${target.name} does not answer.`,
       `docker logs ${target.name}; docker restart ${target.name}`,
     );
-  return gatewayClosed(openclaw);
+  return gatewayAccessPrerequisite(openclaw);
 }
 
 /** It is there, and cannot be asked: OpenClaw's own command for plugins would fail. */
-export function gatewayClosed({ gateway, target }: OpenClawReady): Missing | undefined {
-  if (typeof gateway === "object") return lockMissing(gateway, target);
+export function gatewayAccessPrerequisite({ gateway, target }: OpenClawReady): UnmetPrerequisite | undefined {
+  if (typeof gateway === "object") return lockedGateway(gateway, target);
   if (gateway !== "silent") return undefined;
-  return missing(
+  return unmet(
     `OpenClaw's gateway${inPlace(target)} may run, and does not answer.`,
     "See: openclaw gateway status --deep. One that is only just starting, or has much to do: run this again in a minute.",
   );
 }
 
-function lockMissing({ variable, problem }: GatewayLock, target: Target): Missing {
+function lockedGateway({ variable, problem }: GatewayLock, target: Target): UnmetPrerequisite {
   const who = `OpenClaw's gateway${inPlace(target)} runs`;
   switch (problem) {
     case "missing":
-      return missing(
+      return unmet(
         `${who}, and ${variable} is not set${there(target)}: it lets nobody in without.`,
         remedyFor(variable, target),
       );
     case "refused":
-      return missing(
+      return unmet(
         `${who}, and refuses the credentials that OpenClaw's command line has${there(target)}.`,
         remedyFor(variable, target),
       );
     case "locked_out":
-      return missing(
+      return unmet(
         `${who}, and refuses everybody for a while after too many wrong credentials.`,
         "Wait for some minutes, then run this again.",
       );
@@ -58,6 +58,6 @@ function there(target: Target): string {
   return target.kind === "host" ? " in this shell" : " there";
 }
 
-function missing(message: string, remedy: string): Missing {
+function unmet(message: string, remedy: string): UnmetPrerequisite {
   return { what: "gateway", message, remedy };
 }

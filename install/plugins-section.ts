@@ -1,5 +1,5 @@
-/** What to tell OpenClaw to get from one configuration to another, and what is left when the plugin goes: pure functions on JSON. */
-import { at, isEqual, isObject, type Json, type JsonObject, objectOf, own } from "./openclaw-json.ts";
+/** OpenClaw's `plugins` once ours has gone: pure functions on JSON. */
+import { at, isObject, type Json, type JsonObject, objectOf, own } from "./openclaw-json.ts";
 
 type Maybe = Json | undefined;
 
@@ -53,28 +53,4 @@ function without(object: JsonObject, key: string): JsonObject {
 
 function isEmpty(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
-}
-
-/** What `openclaw config patch` has to be told to get from one value to the other; undefined when there is nothing to do. */
-export function patchBetween(from: Maybe, to: Maybe): Maybe {
-  if (isEqual(from, to)) return undefined;
-  if (to === undefined) return null;
-  if (!isObject(from) || !isObject(to)) return to;
-  return fromKeys(from, to, (key) => patchBetween(own(from, key), own(to, key)));
-}
-
-/** The patch for what stands at a path; empty when there is nothing to do there. */
-export function patchAt(path: readonly string[], patch: Maybe): JsonObject {
-  if (patch === undefined) return {};
-  return path.reduceRight<Json>((inner, key) => ({ [key]: inner }), patch) as JsonObject; // a path has a first key
-}
-
-function fromKeys(left: JsonObject, right: Json, valueAt: (key: string) => Maybe): JsonObject {
-  const keys = new Set([...Object.keys(left), ...(isObject(right) ? Object.keys(right) : [])]);
-  return objectOf(
-    [...keys].flatMap((key) => {
-      const value = valueAt(key);
-      return value === undefined ? [] : [[key, value] as const];
-    }),
-  );
 }

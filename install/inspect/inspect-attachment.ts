@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Container } from "../docker-commands.ts";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import { NETWORK } from "../install-names.ts";
 import type { AttachmentFacts, ComposeMembership, Target } from "../installation-facts.ts";
 
@@ -18,8 +18,8 @@ const PROJECT_FILES: Readonly<Record<string, string>> = {
   "docker-compose.yaml": "docker-compose.override.yaml",
 };
 
-export async function lookAtAttachment(
-  { docker }: World,
+export async function inspectAttachment(
+  { docker }: Environment,
   target: Target,
 ): Promise<AttachmentFacts | undefined> {
   if (target.kind === "host") return undefined;

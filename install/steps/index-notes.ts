@@ -1,15 +1,26 @@
-/** The step that makes OpenClaw's index of its own notes anew, where it does not fit who embeds now. */
+/** OpenClaw's index of its own notes, made anew where it does not fit who embeds now; so it is also taken back. */
 import { HelmdeckError } from "../../app/index.ts";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";
 import { type UnfitIndex, unfitIndexes } from "../notes-index.ts";
 import type { OpenClaw } from "../openclaw-commands.ts";
 import { at } from "../openclaw-json.ts";
 import { reasonOf } from "../reason.ts";
-import type { Ran } from "../run-command.ts";
-import { requireOpenClaw, type Work } from "../step-context.ts";
-import type { Step } from "./step-kinds.ts";
+import type { CommandResult } from "../run-command.ts";
+import { requireOpenClaw, type StepContext } from "../step-context.ts";
+import type { Definition, StepDefinition } from "./step-definition.ts";
 
-type Clock = Pick<World, "now" | "pause">;
+interface IndexNotes {
+  readonly kind: "index-notes";
+  readonly configPath: string;
+  /** Once the former provider is back, it may itself be down: that is then only said. */
+  readonly mustWork: boolean;
+  /** The gateway that runs must have let go of our service first. */
+  readonly awaitsGateway: boolean;
+}
+
+type Clock = Pick<Environment, "now" | "pause">;
 
 /** Many notes, and a model that runs on a slow processor. */
 const INDEX_TIMEOUT_MS = 1_800_000;
@@ -19,21 +30,61 @@ const RESET_WITHIN_MS = 60_000;
 const FOLLOWS_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 2_000;
 
-export async function indexNotes(
-  { configPath, mustWork, awaitsGateway }: Extract<Step, { kind: "index-notes" }>,
-  work: Work,
+const index: Definition<IndexNotes> = {
+  kind: "index-notes",
+  title: () => "let OpenClaw index its notes anew",
+  exitCode: EXIT.openclaw,
+  run: renewIndexes,
+};
+
+export const indexNotes: StepDefinition<IndexNotes, IndexNotes> = {
+  ...index,
+  undo: {
+    ...index,
+    plan: ({ journal, openclaw }) =>
+      openclaw !== undefined && isDueOnceTakenBack(journal, openclaw)
+        ? indexNotesStep(openclaw, false)
+        : undefined,
+  },
+};
+
+export function indexNotesStep({ configPath, gateway }: OpenClawReady, isPointed: boolean): IndexNotes {
+  return {
+    kind: "index-notes",
+    configPath,
+    mustWork: isPointed,
+    awaitsGateway: !isPointed && gateway === "running",
+  };
+}
+
+/** What we set is taken back, now or by an earlier run that was killed, or by a version that left the index as it was. */
+export function isDueOnceTakenBack(
+  { search, indexDue, target }: JournalFacts,
+  openclaw: OpenClawReady,
+): boolean {
+  return search !== undefined || indexDue || (target !== undefined && isStuck(openclaw));
+}
+
+/** Nobody chose a provider, and OpenClaw will not touch the vectors of the one that is gone. */
+export function isStuck({ unfitIndexes = [] }: OpenClawReady): boolean {
+  return unfitIndexes.some(({ isChosen }) => !isChosen);
+}
+
+async function renewIndexes(
+  { configPath, mustWork, awaitsGateway }: IndexNotes,
+  context: StepContext,
 ): Promise<void> {
-  const openclaw = requireOpenClaw(work);
-  const { journal } = work.world;
-  if (awaitsGateway) await untilGatewayFollows(openclaw, configPath, work);
+  const openclaw = requireOpenClaw(context);
+  const { journal } = context.environment;
+  if (awaitsGateway) await untilGatewayFollows(openclaw, configPath, context);
   for (const index of (await unfit(openclaw, configPath)) ?? [undefined]) {
-    const reason = await renew(openclaw, configPath, index, work.world);
+    const reason = await renew(openclaw, configPath, index, context.environment);
     if (reason === undefined) continue;
     const said = `OpenClaw did not index its notes anew${forAgent(index)}: ${reason}. Later: ${remedyFor(index)}`;
     if (mustWork) throw new HelmdeckError("upstream_failed", said);
-    return work.warn(said);
+    return context.warn(said);
   }
-  if (journal.entries.indexDue === true) await journal.record({ indexDue: undefined });
+  await journal.remove(["indexDue"]);
 }
 
 async function unfit(openclaw: OpenClaw, configPath: string): Promise<readonly UnfitIndex[] | undefined> {
@@ -67,7 +118,7 @@ async function isUnfit(openclaw: OpenClaw, configPath: string, { agentId }: Unfi
   return indexes.some((index) => index.agentId === agentId);
 }
 
-async function untilDone(run: () => Promise<Ran>, { now, pause }: Clock): Promise<Ran> {
+async function untilDone(run: () => Promise<CommandResult>, { now, pause }: Clock): Promise<CommandResult> {
   const deadline = now() + RESET_WITHIN_MS;
   for (;;) {
     const ran = await run();
@@ -76,18 +127,22 @@ async function untilDone(run: () => Promise<Ran>, { now, pause }: Clock): Promis
   }
 }
 
-function problemIn(ran: Ran): string | undefined {
+function problemIn(ran: CommandResult): string | undefined {
   return ran.exitCode === 0 ? undefined : reasonOf(ran);
 }
 
 /** A gateway that still embeds with our service would put its vectors back. */
-async function untilGatewayFollows(openclaw: OpenClaw, configPath: string, work: Work): Promise<void> {
-  const { now, pause } = work.world;
+async function untilGatewayFollows(
+  openclaw: OpenClaw,
+  configPath: string,
+  context: StepContext,
+): Promise<void> {
+  const { now, pause } = context.environment;
   if (at(await openclaw.authoredConfig(configPath), "memory", "search", "provider") === "ollama") return;
   const deadline = now() + FOLLOWS_WITHIN_MS;
   while (!(await hasLeftOllama(openclaw))) {
     if (now() > deadline)
-      return work.warn("The gateway may still search with its former settings: openclaw gateway restart");
+      return context.warn("The gateway may still search with its former settings: openclaw gateway restart");
     await pause(LOOK_AGAIN_MS);
   }
 }

@@ -1,0 +1,11 @@
+/** What install.sh ends with. */
+export const EXIT = {
+  done: 0,
+  user: 1,
+  prerequisite: 2,
+  sidecar: 3,
+  openclaw: 4,
+  smokeTest: 5,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -1,0 +1,35 @@
+/** An embedding comes back from the service. This also loads the model, which then stays in memory. */
+import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { FIRST_EMBEDDING_MS, reachService, runInit, type ServicePlace } from "./embedding-service.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface CheckEmbedding {
+  readonly kind: "check-embedding";
+  readonly model: string;
+  readonly service: ServicePlace;
+}
+
+const MORE_MEMORY =
+  "The sidecar that this starts may take 2 GB: HELMDECK_EMBEDDINGS_MEMORY=4g install.sh gives it more.";
+
+export const checkEmbedding: StepDefinition<CheckEmbedding> = {
+  kind: "check-embedding",
+  title: ({ model }) => `see that ${model} embeds`,
+  exitCode: EXIT.sidecar,
+  run: async ({ model, service: place }, { environment }) => {
+    const service = await reachService(place, environment);
+    if (service === undefined) {
+      await runInit(model, environment);
+      return "from inside its network";
+    }
+    const request = { model, texts: ["search_query: ping"] };
+    const [vector] = await service.embed(request, { deadlineMs: FIRST_EMBEDDING_MS }).catch(addRemedy);
+    return `${vector?.length ?? 0} dimensions`;
+  },
+};
+
+function addRemedy(error: unknown): never {
+  if (!isHelmdeckError(error, "embeddings_out_of_memory")) throw error;
+  throw new HelmdeckError(error.code, `${error.message} ${MORE_MEMORY}`, { cause: error });
+}

@@ -1,0 +1,45 @@
+/** An embedding comes back where OpenClaw will ask for it: a name that resolves here need not resolve in its container. */
+import { HelmdeckError } from "../../app/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { requireOpenClaw } from "../step-context.ts";
+import { FIRST_EMBEDDING_MS } from "./embedding-service.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface CheckFromContainer {
+  readonly kind: "check-from-container";
+  readonly container: string;
+  readonly url: string;
+  readonly model: string;
+}
+
+export const checkFromContainer: StepDefinition<CheckFromContainer> = {
+  kind: "check-from-container",
+  title: ({ container, url }) => `see that ${container} reaches ${url}`,
+  exitCode: EXIT.openclaw,
+  run: async ({ url, model, container }, context) => {
+    const ran = await requireOpenClaw(context).exec(["node", "-e", ASK_FROM_INSIDE, url, model], {
+      timeoutMs: FIRST_EMBEDDING_MS,
+    });
+    if (ran.exitCode === 0) return `${ran.stdout.trim()} dimensions`;
+    const said = ran.stderr.trim().split("\n").at(-1) || "it said nothing";
+    throw new HelmdeckError(
+      "embeddings_unavailable",
+      `${container} gets no embedding from ${url}: ${said}. A loopback address means the container itself there; Docker's name for this machine is host.docker.internal.`,
+    );
+  },
+};
+
+const ASK_FROM_INSIDE = `
+const [, url, model] = process.argv;
+const body = JSON.stringify({ model, input: "search_query: ping" });
+fetch(url + "/api/embed", { method: "POST", headers: { "content-type": "application/json" }, body })
+  .then((response) => response.json())
+  .then(({ embeddings, error }) => {
+    if (!embeddings) throw new Error(error || "no embedding in the answer");
+    console.log(embeddings[0].length);
+  })
+  .catch((error) => {
+    console.error(error.cause ? error.cause.code || error.cause.message : error.message);
+    process.exitCode = 1;
+  });
+`;

@@ -1,0 +1,26 @@
+/** What is remembered in OpenClaw's container, and its key: gone for good. */
+import { HelmdeckError } from "../../app/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { requireOpenClaw } from "../step-context.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface DeleteMemoryInContainer {
+  readonly kind: "delete-memory-in-container";
+  readonly container: string;
+}
+
+const DELETE = `cd "\${OPENCLAW_STATE_DIR:-$HOME/.openclaw}" && rm -rf helmdeck-memory helmdeck-memory.key`;
+
+export const deleteMemoryInContainer: StepDefinition<DeleteMemoryInContainer> = {
+  kind: "delete-memory-in-container",
+  title: ({ container }) => `delete what is remembered in ${container}, and its key`,
+  exitCode: EXIT.openclaw,
+  run: async ({ container }, context) => {
+    const ran = await requireOpenClaw(context).exec(["sh", "-c", DELETE]);
+    if (ran.exitCode !== 0)
+      throw new HelmdeckError(
+        "store_unavailable",
+        `What is remembered in ${container} could not be deleted.`,
+      );
+  },
+};

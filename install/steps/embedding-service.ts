@@ -1,0 +1,31 @@
+/** The embedding service as a step reaches it. */
+import { HelmdeckError } from "../../app/index.ts";
+import type { OllamaSidecar } from "../../sidecar/index.ts";
+import type { Environment } from "../environment.ts";
+import { containerAddress } from "../inspect/inspect-docker.ts";
+
+/** How this process reaches it: at an address, or at the sidecar's own, known only when it runs. */
+export type ServicePlace = { readonly url: string } | { readonly container: string };
+
+/** A cold model on a slow disk. */
+export const FIRST_EMBEDDING_MS = 120_000;
+
+/** Undefined where the container's network is out of reach (Docker Desktop). */
+export async function reachService(
+  place: ServicePlace,
+  { docker, sidecarAt }: Environment,
+): Promise<OllamaSidecar | undefined> {
+  if ("url" in place) return sidecarAt(place.url);
+  const address = containerAddress(await docker.container(place.container));
+  if (address === undefined) return undefined;
+  const service = sidecarAt(address);
+  return (await service.health()).ok ? service : undefined;
+}
+
+/** The compose file's own one-shot helper, which downloads the model and checks that it embeds. */
+export async function runInit(model: string, { docker }: Environment): Promise<void> {
+  const flavour = await docker.compose();
+  if (flavour === undefined)
+    throw new HelmdeckError("upstream_failed", "Docker's compose is not there any more.");
+  await docker.runInit(flavour, model);
+}

@@ -1,0 +1,118 @@
+/** The plugin in OpenClaw: packed and installed; uninstalled, with nothing of it left in the configuration. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HelmdeckError } from "../../app/index.ts";
+import { patchAt, patchBetween } from "../config-patch.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT } from "../exit-codes.ts";
+import { PLUGIN_ID } from "../install-names.ts";
+import { parseJson5 } from "../json5.ts";
+import type { OpenClaw } from "../openclaw-commands.ts";
+import { at, type Json } from "../openclaw-json.ts";
+import { withoutPlugin } from "../plugins-section.ts";
+import { requireOpenClaw, type StepContext } from "../step-context.ts";
+import { writeConfig } from "./config-changes.ts";
+import type { StepDefinition, UninstallFacts } from "./step-definition.ts";
+
+interface InstallPlugin {
+  readonly kind: "install-plugin";
+  readonly plugin: string;
+  readonly version: string;
+  readonly configPath: string;
+  readonly capabilities: readonly string[];
+}
+interface UninstallPlugin {
+  readonly kind: "uninstall-plugin";
+  readonly plugin: string;
+  readonly configPath: string;
+  /** False after a run that was killed: then only what it left in the configuration goes. */
+  readonly isThere: boolean;
+}
+
+export const installPlugin: StepDefinition<InstallPlugin, UninstallPlugin> = {
+  kind: "install-plugin",
+  title: ({ plugin, version }) => `install the plugin ${plugin} ${version} into OpenClaw`,
+  detail: ({ capabilities }) => `it brings: ${capabilities.join(", ")}`,
+  exitCode: EXIT.openclaw,
+  record: (_, context) => ({ target: requireOpenClaw(context).target, installedPlugin: true }),
+  run: async ({ configPath }, context) => {
+    const openclaw = requireOpenClaw(context);
+    const folder = await mkdtemp(join(tmpdir(), "helmdeck-plugin-"));
+    try {
+      const tarball = await packPlugin(folder, context.environment);
+      await writeConfig(configPath, context, async () => {
+        await withFileThere(openclaw, tarball, (path) => openclaw.installPlugin(path));
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+  undo: {
+    kind: "uninstall-plugin",
+    title: ({ plugin, isThere }) =>
+      `${isThere ? "uninstall" : "clear away what is left of"} the plugin ${plugin}`,
+    exitCode: EXIT.openclaw,
+    plan: planUninstallation,
+    run: (step, context) =>
+      writeConfig(step.configPath, context, async () => {
+        const openclaw = requireOpenClaw(context);
+        const plugins = async () => at(await openclaw.authoredConfig(step.configPath), "plugins");
+        const [before, last] = [at(await configBefore(context), "plugins"), await plugins()];
+        if (step.isThere) await openclaw.uninstallPlugin(step.plugin);
+        // A running gateway leaves a switched-off entry behind; what an operator had in it goes.
+        const now = await plugins();
+        const allowed = context.environment.journal.entries.search?.allowed ?? [];
+        const patch = patchBetween(now, withoutPlugin({ before, last, now }, step.plugin, allowed));
+        if (patch !== undefined) await openclaw.patchConfig(patchAt(["plugins"], patch));
+      }),
+    forgets: ["installedPlugin"],
+  },
+};
+
+/** A plugin that was there before us stays. One that is there without a record, or the rest of one, is ours all the same. */
+function planUninstallation({ journal, openclaw }: UninstallFacts): UninstallPlugin | undefined {
+  if (openclaw === undefined) return undefined;
+  const { installed, configPath } = openclaw;
+  const isThere = installed !== "absent";
+  const isOurs = journal.installedPlugin || (isThere && !journal.hasConfigCopy);
+  return isOurs ? { kind: "uninstall-plugin", plugin: PLUGIN_ID, configPath, isThere } : undefined;
+}
+
+async function packPlugin(folder: string, { run, root }: Environment): Promise<string> {
+  const plugin = join(root, "dist", "plugin");
+  const packed = await run("npm", ["pack", "--silent", "--pack-destination", folder, plugin]);
+  const name = packed.stdout.trim().split("\n").at(-1);
+  if (packed.exitCode !== 0 || !name)
+    throw new HelmdeckError(
+      "upstream_failed",
+      "npm pack failed; npm is part of Node, and OpenClaw needs it too.",
+    );
+  return join(folder, name);
+}
+
+/** The file where OpenClaw runs; in a container a copy that is gone afterwards. */
+async function withFileThere(
+  openclaw: Pick<OpenClaw, "target" | "exec">,
+  file: string,
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  if (openclaw.target.kind === "host") return use(file);
+  const copy = `/tmp/helmdeck-plugin-${process.pid}.tgz`;
+  const ran = await openclaw.exec(["sh", "-c", 'cat > "$1"', "sh", copy], { input: await readFile(file) });
+  if (ran.exitCode !== 0)
+    throw new HelmdeckError(
+      "upstream_failed",
+      "The container takes no file in /tmp; give it a writable one.",
+    );
+  try {
+    await use(copy);
+  } finally {
+    await openclaw.exec(["rm", "-f", copy]);
+  }
+}
+
+async function configBefore({ environment }: StepContext): Promise<Json | undefined> {
+  const copy = await environment.journal.readCopy();
+  return copy === undefined ? undefined : parseJson5(copy.toString("utf8"));
+}

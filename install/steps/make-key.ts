@@ -1,0 +1,26 @@
+/** The memory's key, which opening memory once makes, as the plugin would. It stays when all else is taken back. */
+import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { MemoryLocation } from "../installation-facts.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface MakeKey extends MemoryLocation {
+  readonly kind: "make-key";
+}
+
+export const makeKey: StepDefinition<MakeKey> = {
+  kind: "make-key",
+  title: () => "make the memory's key",
+  detail: ({ keyPath }) => `${keyPath}; back it up, nothing can be read without it`,
+  exitCode: EXIT.openclaw,
+  run: async ({ databasePath, keyPath }, { environment: { env } }) => {
+    const memory = await openMemory({
+      databasePath,
+      keyPath,
+      env,
+      driver: nodeSqliteDriver,
+      sweepEveryMs: 0,
+    });
+    await memory.close();
+  },
+};

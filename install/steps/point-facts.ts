@@ -1,0 +1,61 @@
+/** Who embeds helmdeck's facts: the plugin's own configuration, and what was there before. */
+import { patchAt, patchBetween } from "../config-patch.ts";
+import { changeOf, FACTS, restored } from "../config-section.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { FactsService } from "../installation-facts.ts";
+import { at, isEqual, type JsonObject } from "../openclaw-json.ts";
+import { requireOpenClaw } from "../step-context.ts";
+import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface PointFacts extends FactsService {
+  readonly kind: "point-facts";
+  readonly configPath: string;
+  /** What the operator had set, and goes. */
+  readonly replaces: string | undefined;
+}
+interface RestoreFacts {
+  readonly kind: "restore-facts";
+  readonly configPath: string;
+}
+
+export const pointFacts: StepDefinition<PointFacts, RestoreFacts> = {
+  kind: "point-facts",
+  title: ({ model, url, replaces }) =>
+    `let ${model} on ${url} embed helmdeck's facts${replaces === undefined ? "" : `, instead of ${replaces}`}`,
+  exitCode: EXIT.openclaw,
+  record: async (step, context) => {
+    const openclaw = requireOpenClaw(context);
+    const now = at(await openclaw.authoredConfig(step.configPath), ...FACTS.path);
+    const { facts: earlier } = context.environment.journal.entries;
+    return { target: openclaw.target, facts: changeOf(FACTS, earlier, now, factsSetting(step)) };
+  },
+  run: async (step, context) => {
+    const config = await requireOpenClaw(context).authoredConfig(step.configPath);
+    await patchConfig(step.configPath, context, settingPatch(FACTS, config, factsSetting(step)));
+  },
+  undo: {
+    kind: "restore-facts",
+    title: ({ configPath }) => `give helmdeck's facts their former setting back in ${configPath}`,
+    exitCode: EXIT.openclaw,
+    plan: ({ journal, openclaw }) =>
+      openclaw !== undefined && journal.facts !== undefined && !isConfigAsLeft(journal)
+        ? { kind: "restore-facts", configPath: openclaw.configPath }
+        : undefined,
+    run: async ({ configPath }, context) => {
+      const { facts } = context.environment.journal.entries;
+      if (facts === undefined) return;
+      const now = at(await requireOpenClaw(context).authoredConfig(configPath), ...FACTS.path);
+      const former = restored(FACTS, facts, now);
+      await patchConfig(configPath, context, patchAt(FACTS.path, patchBetween(now, former)));
+      if (!isEqual(at(former, "embeddings"), at(facts.before, "embeddings")))
+        context.warn("The plugin's embeddings were changed by somebody else since; those changes stay.");
+    },
+    forgets: ["facts"],
+  },
+};
+
+/** Set as a whole: a key for the former service must not reach another one. */
+export function factsSetting({ provider, model, url }: FactsService): JsonObject {
+  return { embeddings: { provider, url, model } };
+}

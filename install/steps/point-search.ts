@@ -1,0 +1,89 @@
+/** Who embeds for OpenClaw's own search: `memory.search`, with the provider's plugin allowed, and what was there before. */
+import { patchAt, patchBetween } from "../config-patch.ts";
+import { changeOf, restored, SEARCH } from "../config-section.ts";
+import { EXIT } from "../exit-codes.ts";
+import { at, isEqual, isObject, type Json, type JsonObject } from "../openclaw-json.ts";
+import { requireOpenClaw } from "../step-context.ts";
+import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface PointSearch {
+  readonly kind: "point-search";
+  readonly configPath: string;
+  readonly provider: "ollama";
+  readonly model: string;
+  readonly baseUrl: string;
+  /** The provider of the operator's own that goes. */
+  readonly replaces: string | undefined;
+  /** Added to `plugins.allow`, without which the gateway does not load the provider. */
+  readonly allow: readonly string[];
+}
+interface RestoreSearch {
+  readonly kind: "restore-search";
+  readonly configPath: string;
+}
+type Maybe = Json | undefined;
+
+export const pointSearch: StepDefinition<PointSearch, RestoreSearch> = {
+  kind: "point-search",
+  title: ({ model, baseUrl, replaces, allow }) => {
+    const insteadOf = replaces === undefined ? "" : `, instead of ${replaces}`;
+    const allowed = allow.length === 0 ? "" : `, and allow the plugin ${allow.join(", ")}`;
+    return `point OpenClaw's memory.search at ${model} on ${baseUrl}${insteadOf}${allowed}`;
+  },
+  exitCode: EXIT.openclaw,
+  record: async (step, context) => {
+    const openclaw = requireOpenClaw(context);
+    const now = at(await openclaw.authoredConfig(step.configPath), ...SEARCH.path);
+    const { search: earlier } = context.environment.journal.entries;
+    const allowed = [...new Set([...(earlier?.allowed ?? []), ...step.allow])];
+    const search = { ...changeOf(SEARCH, earlier, now, searchSetting(step.model, step.baseUrl)), allowed };
+    return { target: openclaw.target, search, indexDue: true };
+  },
+  run: async (step, context) => {
+    const config = await requireOpenClaw(context).authoredConfig(step.configPath);
+    const search = settingPatch(SEARCH, config, searchSetting(step.model, step.baseUrl));
+    await patchConfig(step.configPath, context, { ...search, ...allowPatch(config, step.allow) });
+  },
+  undo: {
+    kind: "restore-search",
+    title: ({ configPath }) => `give OpenClaw's memory.search its former provider back in ${configPath}`,
+    exitCode: EXIT.openclaw,
+    plan: ({ journal, openclaw }) =>
+      openclaw !== undefined && journal.search !== undefined && !isConfigAsLeft(journal)
+        ? { kind: "restore-search", configPath: openclaw.configPath }
+        : undefined,
+    record: (_, { environment: { journal } }) =>
+      journal.entries.search === undefined ? {} : { indexDue: true },
+    run: async ({ configPath }, context) => {
+      const { search } = context.environment.journal.entries;
+      if (search === undefined) return;
+      const config = await requireOpenClaw(context).authoredConfig(configPath);
+      const now = at(config, ...SEARCH.path);
+      const former = restored(SEARCH, search, now);
+      const back = patchAt(SEARCH.path, patchBetween(now, former));
+      await patchConfig(configPath, context, { ...back, ...disallowPatch(config, search.allowed) });
+      if (!isEqual(former, search.before))
+        context.warn("memory.search was changed by somebody else since; those changes stay.");
+    },
+    forgets: ["search"],
+  },
+};
+
+/** `remote` is set as a whole: a key for the former provider must not reach another service. */
+export function searchSetting(model: string, baseUrl: string): JsonObject {
+  return { search: { provider: "ollama", model, remote: { baseUrl } } };
+}
+
+function allowPatch(config: Maybe, ids: readonly string[]): JsonObject {
+  const allow = at(config, "plugins", "allow");
+  return ids.length > 0 && Array.isArray(allow) ? { plugins: { allow: [...allow, ...ids] } } : {};
+}
+
+function disallowPatch(config: Maybe, ids: readonly string[]): JsonObject {
+  const plugins = at(config, "plugins");
+  const allow = at(plugins, "allow");
+  if (!isObject(plugins) || !Array.isArray(allow)) return {};
+  const left = allow.filter((id) => typeof id !== "string" || !ids.includes(id));
+  return patchAt(["plugins"], patchBetween(plugins, { ...plugins, allow: left }));
+}

@@ -1,0 +1,69 @@
+/**
+ * Every step, one line each. Uninstalling goes through the list from its end to its beginning, so what has to wait for others to
+ * be taken back stands before them: OpenClaw indexes its notes only once its configuration is what it was. In which order an
+ * installation takes its steps is the planner's to say.
+ */
+import { HelmdeckError } from "../../app/index.ts";
+import { attachContainer } from "./attach-container.ts";
+import { backUpConfig } from "./back-up-config.ts";
+import { checkEmbedding } from "./check-embedding.ts";
+import { checkFromContainer } from "./check-from-container.ts";
+import { createNetwork } from "./create-network.ts";
+import { deleteMemory } from "./delete-memory.ts";
+import { deleteMemoryInContainer } from "./delete-memory-in-container.ts";
+import { forgetJournal } from "./forget-journal.ts";
+import { indexNotes } from "./index-notes.ts";
+import { installPlugin } from "./install-plugin.ts";
+import { makeKey } from "./make-key.ts";
+import { pointFacts } from "./point-facts.ts";
+import { pointSearch } from "./point-search.ts";
+import { pullModel } from "./pull-model.ts";
+import { runSmokeTest } from "./run-smoke-test.ts";
+import { startSidecar } from "./start-sidecar.ts";
+import type { Definition, UninstallFacts } from "./step-definition.ts";
+
+const STEPS = [
+  createNetwork,
+  startSidecar,
+  pullModel,
+  makeKey,
+  attachContainer,
+  checkEmbedding,
+  checkFromContainer,
+  indexNotes,
+  backUpConfig,
+  installPlugin,
+  pointSearch,
+  pointFacts,
+  runSmokeTest,
+  deleteMemory,
+  deleteMemoryInContainer,
+  forgetJournal,
+] as const;
+
+type Registered = (typeof STEPS)[number];
+
+/** A step of a plan, as plain data: what --dry-run prints is what a run executes. */
+export type Step =
+  | Parameters<Registered["title"]>[0]
+  | Parameters<NonNullable<Registered["undo"]>["title"]>[0];
+
+const DEFINITIONS: ReadonlyMap<string, Definition<Step>> = new Map(
+  STEPS.flatMap((step) => [step, ...(step.undo === undefined ? [] : [step.undo])]).map((definition) => [
+    definition.kind,
+    definition,
+  ]),
+);
+
+export function definitionOf({ kind }: Pick<Step, "kind">): Definition<Step> {
+  const definition = DEFINITIONS.get(kind);
+  if (definition === undefined) throw new HelmdeckError("internal", `No step is registered as ${kind}.`);
+  return definition;
+}
+
+/** The journal run backwards. */
+export function undoSteps(facts: UninstallFacts): readonly Step[] {
+  return STEPS.toReversed()
+    .map(({ undo }): Step | undefined => undo?.plan(facts))
+    .filter((step) => step !== undefined);
+}

@@ -1,0 +1,73 @@
+/**
+ * The smoke test: OpenClaw embeds its notes; a fact that is stored through its gateway is found by its own memory_search, by its
+ * words and, where helmdeck embeds, by other words; then it is forgotten.
+ *
+ * OpenClaw's command line carries the calls and finds the gateway's token by itself.
+ */
+import { EXIT } from "../exit-codes.ts";
+import type { FactsService, MemoryLocation } from "../installation-facts.ts";
+import type { OpenClaw } from "../openclaw-commands.ts";
+import { forgetMarker, isFound, QUESTIONS, storeMarker } from "../smoke-test/marker.ts";
+import { waitUntilFactsUse, waitUntilFoundByMeaning } from "../smoke-test/meaning-check.ts";
+import { embeddedNotes, waitUntilSearchUses } from "../smoke-test/notes-check.ts";
+import { smokeTestFailed } from "../smoke-test/smoke-test-failed.ts";
+import { withGateway } from "../smoke-test/smoke-test-gateway.ts";
+import { requireOpenClaw, type StepContext } from "../step-context.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+export interface RunSmokeTest {
+  readonly kind: "prove";
+  /** Who embeds OpenClaw's own notes. */
+  readonly embeddings: { readonly provider: string } | undefined;
+  /** Who embeds helmdeck's facts. */
+  readonly facts: FactsService | undefined;
+  readonly gateway: "running" | "for-the-proof";
+  /** On the machine itself: where the marker can be forgotten when the gateway is gone. */
+  readonly memory: MemoryLocation | undefined;
+}
+
+export const runSmokeTest: StepDefinition<RunSmokeTest> = {
+  kind: "prove",
+  title: ({ embeddings, facts, gateway }) => {
+    const meaning = facts === undefined ? "" : ", by other words too";
+    const notes = embeddings === undefined ? "" : ", and that OpenClaw embeds";
+    const where = gateway === "running" ? "" : ", through a gateway started on loopback for this";
+    return `check that memory_search finds a stored fact${meaning}${notes}${where}`;
+  },
+  exitCode: EXIT.smokeTest,
+  run: async (step, context) => {
+    const openclaw = requireOpenClaw(context);
+    if (step.gateway === "running") return testThrough(openclaw, step, context);
+    return withGateway(openclaw, context.environment, (gateway, pause) =>
+      testThrough(gateway, step, { ...context, environment: { ...context.environment, pause } }),
+    );
+  },
+};
+
+/** What works, in a few words. */
+async function testThrough(openclaw: OpenClaw, step: RunSmokeTest, context: StepContext): Promise<string> {
+  const works: string[] = [];
+  if (step.embeddings !== undefined) {
+    await waitUntilSearchUses(openclaw, step.embeddings.provider, context.environment);
+    works.push(`OpenClaw embeds its own notes (${await embeddedNotes(openclaw)})`);
+  }
+  if (step.facts !== undefined) await waitUntilFactsUse(openclaw, step.facts, context.environment);
+  return [...works, await findFact(openclaw, step, context)].join("; ");
+}
+
+/** The marker is forgotten whatever happens. */
+async function findFact(openclaw: OpenClaw, step: RunSmokeTest, context: StepContext): Promise<string> {
+  try {
+    const marker = await storeMarker(openclaw);
+    if (!(await isFound(openclaw, marker, QUESTIONS.inItsWords)))
+      throw smokeTestFailed(
+        "OpenClaw's memory_search did not find a stored fact by its own words. See: openclaw helmdeck doctor; then: install.sh --verify",
+      );
+    const found = "memory_search finds a stored fact by its own words";
+    if (step.facts === undefined) return found;
+    await waitUntilFoundByMeaning(openclaw, marker, step.facts, context.environment);
+    return `${found}, and by other words (${QUESTIONS.inOtherWords})`;
+  } finally {
+    await forgetMarker(openclaw, step.memory, context);
+  }
+}

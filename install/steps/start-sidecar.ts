@@ -1,0 +1,82 @@
+/** The embedding sidecar: started and waited for; stopped, with its models when they are to go. */
+import { HelmdeckError } from "../../app/index.ts";
+import type { Container, Docker } from "../docker-commands.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT } from "../exit-codes.ts";
+import { COMPOSE_FILE, SERVICE } from "../install-names.ts";
+import type { ComposeFlavour } from "../installation-facts.ts";
+import { lineIn } from "../reason.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface StartSidecar {
+  readonly kind: "start-sidecar";
+  readonly compose: ComposeFlavour;
+  readonly files: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly downloadsImage: boolean;
+}
+interface StopSidecar {
+  readonly kind: "stop-sidecar";
+  readonly compose: ComposeFlavour;
+  readonly files: readonly string[];
+  readonly deletesModels: boolean;
+}
+
+const HEALTHY_WITHIN_MS = 180_000;
+const LOOK_AGAIN_MS = 500;
+/** It ends again and again as soon as it has started. */
+const MAX_RESTARTS = 3;
+
+export const startSidecar: StepDefinition<StartSidecar, StopSidecar> = {
+  kind: "start-sidecar",
+  title: () => "start the embedding sidecar",
+  detail: ({ downloadsImage }) => (downloadsImage ? "downloads its image, several GB" : undefined),
+  exitCode: EXIT.sidecar,
+  record: () => ({ startedSidecar: true }),
+  run: async ({ compose, files, environment: variables }, { environment }) => {
+    await environment.docker.up(compose, files, variables);
+    await waitUntilHealthy(environment);
+  },
+  undo: {
+    kind: "stop-sidecar",
+    title: ({ deletesModels }) =>
+      `stop the embedding sidecar; its downloaded models ${deletesModels ? "are deleted" : "stay"}`,
+    exitCode: EXIT.sidecar,
+    plan: ({ journal, docker, purge }) =>
+      docker !== undefined && journal.startedSidecar
+        ? { kind: "stop-sidecar", compose: docker.compose, files: [COMPOSE_FILE], deletesModels: purge }
+        : undefined,
+    run: ({ compose, files, deletesModels }, { environment }) =>
+      environment.docker.down(compose, files, { volumes: deletesModels }),
+    forgets: ["startedSidecar"],
+  },
+};
+
+async function waitUntilHealthy({ docker, pause, now }: Environment): Promise<void> {
+  const deadline = now() + HEALTHY_WITHIN_MS;
+  for (;;) {
+    const container = await docker.container(SERVICE);
+    if (container?.State.Health?.Status === "healthy") return;
+    if (hasEnded(container)) throw await endedByItself(docker);
+    if (now() > deadline) {
+      throw new HelmdeckError(
+        "embeddings_unavailable",
+        `The sidecar was not healthy within ${HEALTHY_WITHIN_MS / 1_000} s. See: docker logs ${SERVICE}`,
+      );
+    }
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+function hasEnded(container: Container | undefined): boolean {
+  const { State: { Status = "" } = {}, RestartCount = 0 } = container ?? {};
+  return ["exited", "dead"].includes(Status) || RestartCount >= MAX_RESTARTS;
+}
+
+async function endedByItself(docker: Docker): Promise<HelmdeckError> {
+  const said = lineIn(await docker.logTail(SERVICE)) ?? "it said nothing";
+  return new HelmdeckError(
+    "embeddings_unavailable",
+    `The sidecar ended by itself: ${said} See: docker logs ${SERVICE}`,
+  );
+}
