@@ -63,7 +63,7 @@ export function changeOf(
 export function restored(section: ConfigSection, change: Change, now: Maybe): Maybe {
   const { before, sets } = change;
   if (isEqual(now, before)) return before;
-  if (ourSetting(section, change, now) === undefined) return withoutLeftovers(section, sets.at(-1), now);
+  if (ourSetting(section, change, now) === undefined) return withoutOurSettings(section, sets.at(-1), now);
   const [was, is] = [at(before, ...section.inner), at(now, ...section.inner)];
   if (before !== undefined && !isObject(before)) return before;
   if (was !== undefined && !isObject(was)) return nested(section.inner, now, was);
@@ -83,7 +83,7 @@ function ourSetting(
 }
 
 /** Somebody chose another provider since: what of ours is left beside it goes, and nothing else. */
-function withoutLeftovers(
+function withoutOurSettings(
   { inner, keys, provider }: ConfigSection,
   set: JsonObject | undefined,
   now: Maybe,

@@ -27,7 +27,7 @@ export interface StepDefinition<
   readonly undo?: Undo<UndoStep>;
 }
 
-export interface Undo<UndoStep extends { readonly kind: string }> extends Definition<UndoStep> {
+interface Undo<UndoStep extends { readonly kind: string }> extends Definition<UndoStep> {
   /** The step that takes back what the journal says; undefined when there is nothing to take back. */
   plan(facts: UninstallFacts): UndoStep | undefined;
 }
