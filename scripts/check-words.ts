@@ -20,7 +20,7 @@ const IN_NAMES = wordList({
   "similarity normalizer": "yardstick yardsticks",
   "synonym, query expansion": "kindred kin reworded rewording",
   "IndexCache, NamespaceIndex": "shelf shelves desk desks",
-  "scoring, features, scores": "judgement inspection scoreboard",
+  "scoring, features, scores": "judgement scoreboard",
   "single flight, waiters, grace": "flights aboard landed leash leashed",
   "orphan process, stale session": "straggler stragglers leftover leftovers",
   ServerContext: "deck decks",
