@@ -1,5 +1,5 @@
 /** The corpus as chunks: everything there is, newest first and page by page, or what a query finds, best first. */
-import { HelmdeckError, isHelmdeckError, type Namespace, parseDocid, projectEntry } from "../engine/index.ts";
+import { invalidField, isHelmdeckError, type Namespace, parseDocid, projectEntry } from "../engine/index.ts";
 import type { RecallHit } from "../recall/index.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
 import { search, unmatchedText } from "./searching.ts";
@@ -28,7 +28,7 @@ export async function corpusPage(
   const cursor = requireText("cursor", query.cursor);
   if (words === undefined || words.trim() === "") return newestChunks(context, namespace, limit, cursor);
   if (cursor !== undefined)
-    throw refuse("cursor", "goes on from a page without a query; ranked hits have one page");
+    throw invalidField("cursor", "goes on from a page without a query; ranked hits have one page");
   return rankedChunks(context, namespace, words, Math.min(limit, MOST_HITS));
 }
 
@@ -123,14 +123,10 @@ function noteOf(notes: readonly (string | undefined)[]): { readonly note?: strin
 function requireLimit(limit: unknown): number {
   if (limit === undefined) return LIMIT.byDefault;
   if (typeof limit === "number" && Number.isInteger(limit) && limit >= 1 && limit <= LIMIT.most) return limit;
-  throw refuse("limit", `must be a whole number from 1 to ${LIMIT.most}`);
+  throw invalidField("limit", `must be a whole number from 1 to ${LIMIT.most}`);
 }
 
 function requireText(field: string, text: unknown): string | undefined {
   if (text === undefined || typeof text === "string") return text;
-  throw refuse(field, "must be text");
-}
-
-function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+  throw invalidField(field, "must be text");
 }

@@ -4,7 +4,7 @@ import {
   type Entry,
   entriesNamedBy,
   factEntry,
-  HelmdeckError,
+  invalidField,
   keyToLookUp,
   type Namespace,
   pathOf,
@@ -104,13 +104,13 @@ function filterFrom({ prefix, category }: FactsQuery): Pick<FactsQuery, "prefix"
 
 function requireText(field: string, text: unknown): string {
   if (typeof text === "string" && text.isWellFormed()) return text;
-  throw refuse(field, "must be Unicode text");
+  throw invalidField(field, "must be Unicode text");
 }
 
 function requireLimit(limit: number | undefined): number {
   if (limit === undefined) return LIST_LIMIT.byDefault;
   if (Number.isInteger(limit) && limit >= 1 && limit <= LIST_LIMIT.most) return limit;
-  throw refuse("limit", `must be a whole number from 1 to ${LIST_LIMIT.most}`);
+  throw invalidField("limit", `must be a whole number from 1 to ${LIST_LIMIT.most}`);
 }
 
 function factView(entry: Entry): FactView {
@@ -126,8 +126,4 @@ function factView(entry: Entry): FactView {
     fingerprint,
     path: pathOf(category, key),
   };
-}
-
-function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -3,7 +3,7 @@ import {
   type ForgetReadings,
   type ForgetScope,
   filterOf,
-  HelmdeckError,
+  invalidField,
   type Namespace,
   nearestKeys,
   nextTurn,
@@ -41,8 +41,7 @@ export async function forget(
 function requireDryRun(wanted: unknown): boolean {
   const dryRun = wanted ?? false;
   if (typeof dryRun === "boolean") return dryRun;
-  const message = "dry_run must be true or false; nothing was deleted.";
-  throw new HelmdeckError("invalid_input", message, { details: { field: "dry_run" } });
+  throw invalidField("dry_run", "must be true or false; nothing was deleted");
 }
 
 async function settle(

@@ -12,6 +12,7 @@ export {
   harmlessBlock,
   harmlessLine,
   hasRoom,
+  invalidField,
   isHelmdeckError,
   learnableInputs,
   nodeSqliteDriver,

@@ -1,5 +1,5 @@
 /** Checking what is searched for: surfaces hand over a model's arguments unchecked. */
-import { HelmdeckError, type Namespace, withoutCitation } from "../engine/index.ts";
+import { invalidField, type Namespace, withoutCitation } from "../engine/index.ts";
 import type { RecallQuery } from "../recall/index.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
@@ -37,14 +37,10 @@ export function unmatchedText({ facts, auditRows }: StoredCounts): string {
  */
 export function requireQuery(given: RecallQuery): RecallQuery {
   const query: unknown = given?.query;
-  if (typeof query !== "string") throw refuse("query", "must be text: the words to look for");
+  if (typeof query !== "string") throw invalidField("query", "must be text: the words to look for");
   const { limit } = given;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= LIMIT.least && limit <= LIMIT.most)) {
-    throw refuse("limit", `must be a whole number from ${LIMIT.least} to ${LIMIT.most}`);
+    throw invalidField("limit", `must be a whole number from ${LIMIT.least} to ${LIMIT.most}`);
   }
   return { ...given, query: withoutCitation(query.slice(0, QUERY_CHARACTERS).toWellFormed()) };
-}
-
-function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -68,6 +68,20 @@ export class HelmdeckError extends Error {
   }
 }
 
+interface RefusedField extends HelmdeckErrorOptions {
+  /** What a person calls the field, where its name alone would not say. */
+  readonly named?: string;
+}
+
+/**
+ * The refusal of a field of somebody's input. `rule` is what follows the field's name: the limit, and the remedy where it is not
+ * plain ("is missing; give the fact a short name").
+ */
+export function invalidField(field: string, rule: string, options: RefusedField = {}): HelmdeckError {
+  const { named = field, details, cause } = options;
+  return new HelmdeckError("invalid_input", `${named} ${rule}.`, { details: { ...details, field }, cause });
+}
+
 /**
  * True for our own error with this code (or with any code when none is given).
  *

@@ -20,6 +20,7 @@ export {
   type ErrorCode,
   type ErrorDetails,
   HelmdeckError,
+  invalidField,
   isHelmdeckError,
 } from "./errors.ts";
 export {
@@ -29,7 +30,6 @@ export {
   FACT_LIMITS,
   factEntry,
   keyToLookUp,
-  refuse,
   refuseHostile,
   refuseLong,
   textOf,

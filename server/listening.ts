@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BlockList, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { defined, errorReply, HelmdeckError } from "../app/index.ts";
+import { defined, errorReply, HelmdeckError, invalidField } from "../app/index.ts";
 import { failureHeaders } from "./answer-failures.ts";
 import type { ServerApp } from "./app.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
@@ -102,10 +102,7 @@ async function addressOf(host: string): Promise<string> {
     const name = host.replace(/^\[(.*)\]$/, "$1");
     return (await lookup(name, { verbatim: false, order: "ipv4first" })).address;
   } catch (cause) {
-    throw new HelmdeckError("invalid_input", "The address to listen on is not known on this machine.", {
-      details: { field: "host" },
-      cause,
-    });
+    throw invalidField("host", "is not known on this machine", { named: "The address to listen on", cause });
   }
 }
 

@@ -8,7 +8,7 @@
  */
 import type { KeyObject } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { defined, HelmdeckError, harmlessLine } from "../app/index.ts";
+import { defined, HelmdeckError, harmlessLine, invalidField } from "../app/index.ts";
 import type { Caller } from "./caller.ts";
 
 const ALGORITHM = "HS256";
@@ -48,12 +48,12 @@ export async function mintToken(
 ): Promise<MintedToken> {
   const { subject, ttlSeconds, scopes = [], name, client } = request;
   if (!isSubject(subject)) {
-    throw misuse("subject", `must be 1 to ${SUBJECT_BYTES} bytes of text without control characters`);
+    throw invalidField("subject", `must be 1 to ${SUBJECT_BYTES} bytes of text without control characters`);
   }
   if (!(ttlSeconds >= TTL_SECONDS.least && ttlSeconds <= TTL_SECONDS.most)) {
-    throw misuse("ttl", "must be from one minute to 366 days");
+    throw invalidField("ttl", "must be from one minute to 366 days");
   }
-  if (!isScopes(scopes)) throw misuse("scope", `may be given ${MOST_SCOPES} times`);
+  if (!isScopes(scopes)) throw invalidField("scope", `may be given ${MOST_SCOPES} times`);
   const issued = Math.floor(now / 1_000);
   const token = await new SignJWT({
     ...(scopes.length > 0 && { scopes }),
@@ -127,8 +127,4 @@ function refuse(why: string): HelmdeckError {
     "invalid_token",
     `The token ${why}. Make a new one with helmdeck-memory token --subject NAME.`,
   );
-}
-
-function misuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -1,6 +1,6 @@
 /** An embedder over any service that turns a few texts into vectors: prefixes, batches, lanes, retries, circuit. */
 import PQueue from "p-queue";
-import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
 import type { Clock } from "../engine/timing.ts";
 import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
 import { withDeadline } from "./call-deadline.ts";
@@ -279,16 +279,15 @@ function requireVector(vectors: readonly Float32Array[], at: number): Float32Arr
 function requireTexts(texts: readonly string[]): void {
   const blank = texts.findIndex((text) => text.trim() === "");
   if (blank !== -1)
-    throw new HelmdeckError("invalid_input", `Text ${blank} is empty: it has no meaning to embed.`, {
-      details: { field: "texts", index: blank },
+    throw invalidField("texts", "is empty: it has no meaning to embed", {
+      named: `Text ${blank}`,
+      details: { index: blank },
     });
 }
 
 function requirePositive(settings: EmbedderSettings): void {
   for (const [field, value] of Object.entries(settings)) {
     if (typeof value !== "number" || (Number.isInteger(value) && value > 0)) continue;
-    throw new HelmdeckError("invalid_input", `${field} must be a whole number above 0.`, {
-      details: { field },
-    });
+    throw invalidField(field, "must be a whole number above 0");
   }
 }

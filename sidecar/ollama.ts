@@ -1,6 +1,6 @@
 /** The client of an Ollama server. */
 import { Ollama } from "ollama/browser";
-import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { invalidField, isHelmdeckError } from "../engine/errors.ts";
 import { processTimer, type Timer } from "../engine/timing.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";
@@ -163,11 +163,9 @@ class OllamaClient implements OllamaSidecar {
 /** As Ollama lists it. Throws `invalid_input`. */
 function requireModel(model: string): string {
   if (/^[\w.:/-]{1,200}$/.test(model.trim())) return ollamaName(model);
-  throw new HelmdeckError(
-    "invalid_input",
-    "A model's name has letters, digits and . _ - : / only, at most 200 of them.",
-    { details: { field: "model" } },
-  );
+  throw invalidField("model", "has letters, digits and . _ - : / only, at most 200 of them", {
+    named: "A model's name",
+  });
 }
 
 /** `nomic-bert.context_length`: the first part is the model's architecture. */

@@ -4,7 +4,7 @@
  * The key is held by a closure, not by a property that a log might show, and leaves only in the Authorization header of a
  * request to the configured address: redirects are not followed.
  */
-import { HelmdeckError } from "../engine/errors.ts";
+import { invalidField } from "../engine/errors.ts";
 import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import { withDeadline } from "./call-deadline.ts";
@@ -63,12 +63,8 @@ function byIndex(
 function headersFor(apiKey: string | undefined): Record<string, string> {
   if (apiKey === undefined) return { "content-type": "application/json" };
   if (!/^[\x21-\x7e]+$/.test(apiKey))
-    throw new HelmdeckError(
-      "invalid_input",
-      "The key of the embedding service has blanks or other odd characters.",
-      {
-        details: { field: "apiKey" },
-      },
-    );
+    throw invalidField("apiKey", "has blanks or other odd characters", {
+      named: "The key of the embedding service",
+    });
   return { "content-type": "application/json", authorization: `Bearer ${apiKey}` };
 }

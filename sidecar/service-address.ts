@@ -4,7 +4,7 @@
  * A name and password or a query would end up in error texts of the HTTP client, so an address that has them is refused
  * without being shown.
  */
-import { HelmdeckError } from "../engine/errors.ts";
+import { type HelmdeckError, invalidField } from "../engine/errors.ts";
 
 /** Without trailing slashes. Throws `invalid_input`. */
 export function checkAddress(address: string): string {
@@ -18,7 +18,5 @@ export function checkAddress(address: string): string {
 }
 
 function refused(why: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `The address of the embedding service ${why}.`, {
-    details: { field: "address" },
-  });
+  return invalidField("address", why, { named: "The address of the embedding service" });
 }

@@ -1,5 +1,5 @@
 /** Audit rows as entries of the store, and back. */
-import { HelmdeckError } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 import type { Entry, NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import { type AuditCategory, auditKey, deriveUnixNs, parseAuditKey, unixSecondsOf } from "./audit-keys.ts";
@@ -55,9 +55,9 @@ export function requireUnixNs(key: string, audit: AuditRow): bigint {
   const isItsOwn =
     parts?.category === category && parts.name === name && unixSecondsOf(parts.unixNs) === audit.row.at_unix;
   if (parts !== undefined && isItsOwn) return parts.unixNs;
-  const message =
-    "key does not belong to this audit row: it must name its pack or pipeline and its second. Leave it out.";
-  throw new HelmdeckError("invalid_input", message, { details: { field: "key" } });
+  const rule =
+    "does not belong to this audit row: it must name its pack or pipeline and its second. Leave it out";
+  throw invalidField("key", rule);
 }
 
 /** A row read back; undefined when the entry is a run's, but damaged, or of a kind that is not shown. */

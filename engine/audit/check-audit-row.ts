@@ -2,7 +2,7 @@
 
 import * as z from "zod/mini";
 import { defined } from "../defined.ts";
-import { HelmdeckError } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 import { problemOfName } from "../facts/hostile-text.ts";
 import { fieldOf, ruleOf } from "../schema-issues.ts";
 import type { AuditFinding, PackAudit, PipelineAudit } from "./audit-rows.ts";
@@ -154,7 +154,5 @@ function requireRow<Parsed, Row>(
   if (result.success) return rowOf(result.data);
   const issue = result.error.issues[0];
   const field = issue === undefined ? "" : fieldOf(issue);
-  throw new HelmdeckError("invalid_input", `The audit row's ${field || "text"} ${ruleOf(issue)}.`, {
-    details: { field },
-  });
+  throw invalidField(field, ruleOf(issue), { named: `The audit row's ${field || "text"}` });
 }

@@ -1,5 +1,5 @@
 /** The facts policy: what may be stored as a fact, the same for every surface and for import. */
-import { HelmdeckError } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 import type { NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import { problemOfName } from "./hostile-text.ts";
@@ -40,7 +40,7 @@ export interface CheckedFact {
  */
 export function validateFact(input: unknown): CheckedFact {
   if (typeof input !== "object" || input === null)
-    throw refuse("fact", "must be an object with key and value");
+    throw invalidField("fact", "must be an object with key and value");
   const given: Partial<Record<keyof CheckedFact, unknown>> = input;
   return {
     key: checkKey(given.key),
@@ -54,7 +54,8 @@ export function validateFact(input: unknown): CheckedFact {
 /** The trimmed key, or `invalid_input`. */
 export function checkKey(key: unknown): string {
   const name = textOf("key", key).trim();
-  if (name === "") throw refuse("key", "is missing; give the fact a short name, such as deploy/preference");
+  if (name === "")
+    throw invalidField("key", "is missing; give the fact a short name, such as deploy/preference");
   refuseLong("key", name, FACT_LIMITS.keyBytes, "shorten it");
   refuseHostile("key", name);
   return name;
@@ -73,13 +74,13 @@ export function checkCategory(category: unknown): string {
   const name = textOf("category", category ?? "").trim();
   if (name === "") return DEFAULT_CATEGORY;
   if (isReservedCategory(name)) {
-    throw refuse(
+    throw invalidField(
       "category",
       `${name} is reserved for what helmdeck records itself; choose another, or leave it out`,
     );
   }
   if (!isCategory(name)) {
-    throw refuse(
+    throw invalidField(
       "category",
       "must be 1 to 64 of the characters a-z 0-9 _ . - and begin with a letter or digit; write it in lower case",
     );
@@ -107,18 +108,18 @@ export function factEntry(
 
 function checkValue(value: unknown): string {
   const text = textOf("value", value).trim();
-  if (text === "") throw refuse("value", "is missing; say what is to be remembered");
+  if (text === "") throw invalidField("value", "is missing; say what is to be remembered");
   refuseLong("value", text, FACT_LIMITS.valueBytes, "store a summary, or several facts");
   if (!text.isWellFormed())
-    throw refuse("value", "holds half of a surrogate pair, which is not Unicode text");
+    throw invalidField("value", "holds half of a surrogate pair, which is not Unicode text");
   return text;
 }
 
 export function checkTags(tags: unknown): readonly string[] {
   if (tags === undefined || tags === null) return [];
-  if (!Array.isArray(tags)) throw refuse("tags", "must be a list of texts");
+  if (!Array.isArray(tags)) throw invalidField("tags", "must be a list of texts");
   if (tags.length > FACT_LIMITS.tags) {
-    throw refuse(
+    throw invalidField(
       "tags",
       `may be at most ${FACT_LIMITS.tags}, and are ${tags.length}; keep those one would search for`,
     );
@@ -128,7 +129,7 @@ export function checkTags(tags: unknown): readonly string[] {
 
 function checkTag(tag: unknown): string {
   const name = textOf("tags", tag).trim();
-  if (name === "") throw refuse("tags", "may not be empty; leave the empty one out");
+  if (name === "") throw invalidField("tags", "may not be empty; leave the empty one out");
   refuseLong("tags", name, FACT_LIMITS.tagBytes, "shorten it");
   refuseHostile("tags", name);
   return name;
@@ -139,7 +140,7 @@ function checkTtl(ttlSeconds: unknown): number {
   if (ttlSeconds === undefined || ttlSeconds === null || ttlSeconds === 0) return defaultTtlSeconds;
   if (isWholeNumber(ttlSeconds) && ttlSeconds >= leastTtlSeconds && ttlSeconds <= mostTtlSeconds)
     return ttlSeconds;
-  throw refuse(
+  throw invalidField(
     "ttl_seconds",
     `must be a whole number from ${leastTtlSeconds} (an hour) to ${mostTtlSeconds} (a year); leave it out for ${defaultTtlSeconds} (90 days)`,
   );
@@ -151,19 +152,16 @@ function isWholeNumber(value: unknown): value is number {
 
 export function textOf(field: string, text: unknown): string {
   if (typeof text === "string") return text;
-  throw refuse(field, text === undefined || text === null ? "is missing" : "must be text");
+  throw invalidField(field, text === undefined || text === null ? "is missing" : "must be text");
 }
 
 export function refuseLong(field: string, text: string, mostBytes: number, remedy: string): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes > mostBytes) throw refuse(field, `may have ${mostBytes} bytes, and has ${bytes}; ${remedy}`);
+  if (bytes > mostBytes)
+    throw invalidField(field, `may have ${mostBytes} bytes, and has ${bytes}; ${remedy}`);
 }
 
 export function refuseHostile(field: string, text: string): void {
   const problem = problemOfName(text);
-  if (problem !== undefined) throw refuse(field, `${problem}; leave it out`);
-}
-
-export function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+  if (problem !== undefined) throw invalidField(field, `${problem}; leave it out`);
 }

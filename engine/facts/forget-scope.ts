@@ -6,7 +6,7 @@
  * two entries deletes neither.
  */
 import { auditKeyPrefix } from "../audit/audit-keys.ts";
-import { HelmdeckError } from "../errors.ts";
+import { type HelmdeckError, invalidField } from "../errors.ts";
 import { type EntryName, entriesNamedBy } from "../projections/naming.ts";
 import { isMyMemoryPath, pathOf } from "../projections/paths.ts";
 import type { EntryFilter } from "../store/memory-store.ts";
@@ -150,11 +150,5 @@ function refuseUnknown(text: string): never {
 }
 
 function refuse(problem: string): HelmdeckError {
-  return new HelmdeckError(
-    "invalid_input",
-    `scope ${problem}; nothing was deleted. Give one of: ${FORGET_SCOPES}.`,
-    {
-      details: { field: "scope" },
-    },
-  );
+  return invalidField("scope", `${problem}; nothing was deleted. Give one of: ${FORGET_SCOPES}`);
 }

@@ -1,5 +1,5 @@
 /** The two cursors that stores hand out: a place in a listing, and a place in the change feed. */
-import { HelmdeckError } from "../errors.ts";
+import { type HelmdeckError, invalidField } from "../errors.ts";
 import type { UnixMs } from "./memory-store.ts";
 
 /** The last entry of a page. Pages go from newer to older, and by id within one instant, so a place stays put while others write. */
@@ -34,9 +34,7 @@ function parseList(json: string): readonly unknown[] {
 }
 
 function notACursor(): HelmdeckError {
-  return new HelmdeckError("invalid_input", "cursor is not one from an earlier page; ask without it.", {
-    details: { field: "cursor" },
-  });
+  return invalidField("cursor", "is not one from an earlier page; ask without it");
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The structural bounds that every store holds writers and readers to, the same for each back-end. */
-import { HelmdeckError } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 import type { ChangesQuery, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
 import { ORIGINS } from "./memory-store.ts";
 
@@ -49,38 +49,38 @@ export function isExpired(expiresAt: UnixMs | undefined, now: UnixMs): boolean {
 
 function checkText(field: string, text: unknown, leastBytes: number, mostBytes: number): void {
   if (typeof text !== "string" || !text.isWellFormed()) {
-    throw refuse(field, "must be Unicode text without lone surrogates");
+    throw invalidField(field, "must be Unicode text without lone surrogates");
   }
   const bytes = Buffer.byteLength(text);
   if (bytes < leastBytes || bytes > mostBytes) {
-    throw refuse(field, `must have ${leastBytes} to ${mostBytes} bytes of UTF-8, and has ${bytes}`);
+    throw invalidField(field, `must have ${leastBytes} to ${mostBytes} bytes of UTF-8, and has ${bytes}`);
   }
 }
 
 function checkOrigin(origin: unknown): void {
   if (!ORIGINS.some((known) => known === origin)) {
-    throw refuse("origin", `must be one of ${ORIGINS.join(", ")}`);
+    throw invalidField("origin", `must be one of ${ORIGINS.join(", ")}`);
   }
 }
 
 function checkTags(tags: unknown): void {
   if (!Array.isArray(tags) || tags.length > ENTRY_LIMITS.tags) {
-    throw refuse("tags", `must be a list of at most ${ENTRY_LIMITS.tags}`);
+    throw invalidField("tags", `must be a list of at most ${ENTRY_LIMITS.tags}`);
   }
   for (const tag of tags) checkText("tags", tag, 1, ENTRY_LIMITS.tagBytes);
 }
 
 function checkValue(value: unknown): void {
-  if (!(value instanceof Uint8Array)) throw refuse("value", "must be bytes");
+  if (!(value instanceof Uint8Array)) throw invalidField("value", "must be bytes");
   if (value.byteLength > ENTRY_LIMITS.valueBytes) {
-    throw refuse("value", `may have ${ENTRY_LIMITS.valueBytes} bytes, and has ${value.byteLength}`);
+    throw invalidField("value", `may have ${ENTRY_LIMITS.valueBytes} bytes, and has ${value.byteLength}`);
   }
 }
 
 function checkInstant(field: string, instant: number | undefined): void {
   if (instant === undefined) return;
   if (!Number.isInteger(instant) || instant < 0 || instant > LAST_INSTANT) {
-    throw refuse(field, `must be whole milliseconds since 1970, from 0 to ${LAST_INSTANT}`);
+    throw invalidField(field, `must be whole milliseconds since 1970, from 0 to ${LAST_INSTANT}`);
   }
 }
 
@@ -90,11 +90,7 @@ function limitWithin(
 ): number {
   if (limit === undefined) return bounds.byDefault;
   if (!Number.isInteger(limit) || limit < bounds.least || limit > bounds.most) {
-    throw refuse("limit", `must be a whole number from ${bounds.least} to ${bounds.most}`);
+    throw invalidField("limit", `must be a whole number from ${bounds.least} to ${bounds.most}`);
   }
   return limit;
-}
-
-function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -1,6 +1,6 @@
 /** The bounds that every store holds vectors to, and their form as bytes. */
 import { endianness } from "node:os";
-import { HelmdeckError } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 import type { EntryVectors, Fingerprint, ReferenceVectors, VectorsQuery } from "./memory-store.ts";
 
 /** Far beyond any model, and any entry cut into passages. */
@@ -17,12 +17,12 @@ const IS_BIG_ENDIAN = endianness() === "BE";
 export function checkSpace(space: string): void {
   const bytes = space.isWellFormed() ? Buffer.byteLength(space) : 0;
   if (bytes >= 1 && bytes <= VECTOR_LIMITS.spaceBytes) return;
-  throw refuse("space", `must be text of 1 to ${VECTOR_LIMITS.spaceBytes} bytes`);
+  throw invalidField("space", `must be text of 1 to ${VECTOR_LIMITS.spaceBytes} bytes`);
 }
 
 export function checkVectorsQuery({ space, ids }: Pick<VectorsQuery, "space" | "ids">): void {
   checkSpace(space);
-  if (ids.length > MOST_IDS) throw refuse("ids", `may be ${MOST_IDS}, and are ${ids.length}`);
+  if (ids.length > MOST_IDS) throw invalidField("ids", `may be ${MOST_IDS}, and are ${ids.length}`);
 }
 
 export function checkNewVectors(space: string, batch: readonly EntryVectors[]): void {
@@ -37,10 +37,10 @@ export function checkNewReferences(space: string, made: ReferenceVectors): void 
 
 function checkNumbers({ dimensions, vectors }: Pick<EntryVectors, "dimensions" | "vectors">): void {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > VECTOR_LIMITS.dimensions) {
-    throw refuse("dimensions", `must be a whole number from 1 to ${VECTOR_LIMITS.dimensions}`);
+    throw invalidField("dimensions", `must be a whole number from 1 to ${VECTOR_LIMITS.dimensions}`);
   }
   if (!isWholeVectors(vectors.length, dimensions) || vectors.length > VECTOR_LIMITS.numbers) {
-    throw refuse("vectors", `must be one or more, of ${dimensions} numbers each`);
+    throw invalidField("vectors", `must be one or more, of ${dimensions} numbers each`);
   }
 }
 
@@ -71,8 +71,4 @@ export function decodeVectors(
 
 function isWholeVectors(count: number, dimensions: number): boolean {
   return count > 0 && Number.isInteger(count / dimensions);
-}
-
-function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -5,7 +5,7 @@
  * one run's answer to another that must not have it. So such a pack cannot ask for a cache, and finds out at start-up.
  */
 import type { $ZodType } from "zod/v4/core";
-import { checkCategory, HelmdeckError } from "../../engine/index.ts";
+import { checkCategory, type HelmdeckError, invalidField } from "../../engine/index.ts";
 import type { Pack, PackMemoryPolicy } from "./pack-contract.ts";
 
 export const PACK_LIMITS = {
@@ -129,5 +129,5 @@ export function isWholeWithin(value: unknown, least: number, most: number): valu
 
 function refuse(pack: Pack, field: string, rule: string): HelmdeckError {
   const named = typeof pack.name === "string" && NAME.test(pack.name) ? `pack ${pack.name}` : "a pack";
-  return new HelmdeckError("invalid_input", `${field} of ${named} ${rule}.`, { details: { field } });
+  return invalidField(field, rule, { named: `${field} of ${named}` });
 }

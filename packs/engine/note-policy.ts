@@ -4,8 +4,8 @@ import {
   checkCategory,
   checkTags,
   FACT_LIMITS,
+  invalidField,
   problemOfName,
-  refuse,
   refuseHostile,
   refuseLong,
   textOf,
@@ -49,7 +49,8 @@ export function keyOfNote(key: unknown): string | undefined {
 
 function checkNoteKey(key: unknown): string {
   const name = textOf("key", key);
-  if (name === "") throw refuse("key", "is missing; begin it with the pack's name, such as swe.solve/notes");
+  if (name === "")
+    throw invalidField("key", "is missing; begin it with the pack's name, such as swe.solve/notes");
   refuseLong("key", name, FACT_LIMITS.keyBytes, "shorten it");
   refuseHostile("key", name);
   return name;
@@ -59,12 +60,15 @@ function checkNoteValue(value: unknown): Uint8Array {
   const text = textOf("value", value);
   refuseLong("value", text, FACT_LIMITS.valueBytes, "keep a summary, or an artifact");
   if (!text.isWellFormed())
-    throw refuse("value", "holds half of a surrogate pair, which is not Unicode text");
+    throw invalidField("value", "holds half of a surrogate pair, which is not Unicode text");
   return Buffer.from(text);
 }
 
 function checkNoteTtl(ttlSeconds: unknown): number {
   const { leastTtlSeconds, mostTtlSeconds } = PACK_LIMITS;
   if (isWholeWithin(ttlSeconds, leastTtlSeconds, mostTtlSeconds)) return ttlSeconds;
-  throw refuse("ttlSeconds", `must be whole seconds from ${leastTtlSeconds} to ${mostTtlSeconds} (a year)`);
+  throw invalidField(
+    "ttlSeconds",
+    `must be whole seconds from ${leastTtlSeconds} to ${mostTtlSeconds} (a year)`,
+  );
 }

@@ -11,6 +11,7 @@ import {
   asHelmdeckError,
   defined,
   HelmdeckError,
+  invalidField,
   type Limits,
   type MemoryStore,
   orAborted,
@@ -285,9 +286,7 @@ function requireAllowed({ pack, request }: Run): void {
     );
   }
   if (request.sessionId !== undefined && pack.session !== true) {
-    throw new HelmdeckError("invalid_input", `${pack.name} works without a session; leave the session out.`, {
-      details: { field: "sessionId" },
-    });
+    throw invalidField("sessionId", "works without a session; leave the session out", { named: pack.name });
   }
 }
 

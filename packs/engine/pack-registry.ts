@@ -1,6 +1,6 @@
 /** The packs of an engine, by name, with what clients are told of them. */
 import { toJSONSchema } from "zod/v4/core";
-import { defined, HelmdeckError } from "../../engine/index.ts";
+import { defined, type HelmdeckError, invalidField } from "../../engine/index.ts";
 import { checkPack } from "./define-pack.ts";
 import type { Pack, PackInfo } from "./pack-contract.ts";
 
@@ -47,5 +47,5 @@ function jsonSchemaOf(pack: Pack, field: "input" | "output"): PackInfo["inputSch
 }
 
 function refuse(pack: Pack, field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} of pack ${pack.name} ${rule}.`, { details: { field } });
+  return invalidField(field, rule, { named: `${field} of pack ${pack.name}` });
 }

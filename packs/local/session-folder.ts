@@ -7,7 +7,7 @@
  */
 import { chmod, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { HelmdeckError, isFileError } from "../../engine/index.ts";
+import { invalidField, isFileError } from "../../engine/index.ts";
 
 /** HOME of a session's programs. */
 export function homeOf(folder: string): string {
@@ -31,10 +31,9 @@ export async function folderWithin(folder: string, below = "."): Promise<string>
   const real = await realPathOf(resolve(folder, below));
   const root = await realpath(folder);
   if (real === root || real?.startsWith(root + sep)) return real;
-  throw new HelmdeckError(
-    "invalid_input",
-    "cwd must be a folder that exists within the session's; leave it out for the session's own.",
-    { details: { field: "cwd" } },
+  throw invalidField(
+    "cwd",
+    "must be a folder that exists within the session's; leave it out for the session's own",
   );
 }
 

@@ -12,6 +12,7 @@ import {
   HelmdeckError,
   harmlessLine,
   hasRoom,
+  invalidField,
   learnableInputs,
   type Namespace,
   namespaceOf,
@@ -256,7 +257,8 @@ function byId(a: Pipeline, b: Pipeline): number {
 }
 
 function refuse(pipeline: string, field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} of ${pipeline} ${rule}; nothing was run.`, {
-    details: { pipeline, field },
+  return invalidField(field, `${rule}; nothing was run`, {
+    named: `${field} of ${pipeline}`,
+    details: { pipeline },
   });
 }

@@ -7,7 +7,7 @@
  */
 import { Octokit } from "@octokit/core";
 import type * as z from "zod";
-import { defined, HelmdeckError, isHelmdeckError, type UnixMs } from "../../engine/index.ts";
+import { defined, HelmdeckError, invalidField, isHelmdeckError, type UnixMs } from "../../engine/index.ts";
 
 export interface GitHubOptions {
   /** The operator's; absent: anonymous, with GitHub's low rate limit. */
@@ -112,10 +112,12 @@ export function requireGitHubUrl({ baseUrl = GITHUB }: GitHubOptions): void {
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(url?.hostname ?? "");
   const isPlain = url?.username === "" && url.password === "" && url.search === "" && url.hash === "";
   if (isPlain && (url.protocol === "https:" || (url.protocol === "http:" && isLocal))) return;
-  throw new HelmdeckError(
-    "invalid_input",
-    "The address of GitHub's API must be https://…, without a user, such as https://github.example.org/api/v3.",
-    { details: { field: "baseUrl" } },
+  throw invalidField(
+    "baseUrl",
+    "must be https://…, without a user, such as https://github.example.org/api/v3",
+    {
+      named: "The address of GitHub's API",
+    },
   );
 }
 

@@ -1,6 +1,6 @@
 /** What an operator sets for the shipped packs by the environment. An empty variable counts as absent. */
 import * as z from "zod";
-import { HelmdeckError } from "../../engine/index.ts";
+import { invalidField } from "../../engine/index.ts";
 import type { GitHubOptions } from "./github-client.ts";
 import type { SolveOptions } from "./solve.ts";
 
@@ -41,13 +41,16 @@ function argvOf(text: string): readonly string[] {
   try {
     return argvSchema.parse(JSON.parse(text));
   } catch {
-    throw refuse("HELMDECK_SOLVE_COMMAND", 'must be a JSON list of texts, such as ["coder", "--stdin"]');
+    throw invalidField(
+      "HELMDECK_SOLVE_COMMAND",
+      'must be a JSON list of texts, such as ["coder", "--stdin"]',
+    );
   }
 }
 
 function chosen(env: Env, names: readonly string[]): Record<string, string> {
   if (!names.every((name) => NAME.test(name))) {
-    throw refuse("HELMDECK_SOLVE_ENV", "must be names of variables, separated by commas");
+    throw invalidField("HELMDECK_SOLVE_ENV", "must be names of variables, separated by commas");
   }
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -62,8 +65,4 @@ function listOf(text: string | undefined): readonly string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-}
-
-function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }

@@ -6,7 +6,7 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, invalidField, isHelmdeckError } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import { problemOfJson } from "./strict-json.ts";
 
@@ -41,7 +41,7 @@ const bounded = bodyLimit({
 /** Leaves the parsed body as `body`, undefined when the request has none. A POST must have one. */
 export const parseBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
   const text = WITHOUT_BODY.has(c.req.method) ? "" : await textOf(c);
-  if (text === "" && c.req.method === "POST") throw refuse("The request has no body; send JSON.");
+  if (text === "" && c.req.method === "POST") throw refuse("has no body; send JSON", "The request");
   c.set("body", text === "" ? undefined : parse(text));
   await next();
 };
@@ -58,7 +58,7 @@ async function textOf(c: Context<ServerEnv>): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw refuse("The body is not UTF-8 text.");
+    throw refuse("is not UTF-8 text");
   }
 }
 
@@ -80,15 +80,15 @@ function parse(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse("The body is not JSON."); // The parser's own words would quote it.
+    throw refuse("is not JSON"); // The parser's own words would quote it.
   }
   const problem = problemOfJson(text);
   if (problem !== undefined) throw refuse(problem);
   return value;
 }
 
-function refuse(message: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", message, { details: { field: "body" } });
+function refuse(rule: string, named = "The body"): HelmdeckError {
+  return invalidField("body", rule, { named });
 }
 
 function unsupported(message: string): HelmdeckError {

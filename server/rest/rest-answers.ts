@@ -1,7 +1,7 @@
 /** What the routes have in common: how their failures are described, and how a refused input is worded. */
 
 import type { $ZodIssue } from "zod/v4/core";
-import { fieldOf, HelmdeckError, ruleOf } from "../../app/index.ts";
+import { fieldOf, invalidField, ruleOf } from "../../app/index.ts";
 import { failure } from "./components.ts";
 
 const WORDS = {
@@ -50,8 +50,7 @@ export function refuseInvalid({ success, data, error }: Checked): void {
   const issue = error?.issues[0];
   if (success || issue === undefined) return;
   const field = fieldOf(issue) || "The body";
-  const rule = ruleOf(withInput(issue, data));
-  throw new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+  throw invalidField(field, ruleOf(withInput(issue, data)));
 }
 
 /** The validator leaves out what was given; whether anything was tells "missing" from "wrong". */
