@@ -6,7 +6,7 @@ import { isHelmdeckError } from "../app/index.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { type Inspection, inspect } from "./inspect/inspect.ts";
+import { type Inspected, inspect } from "./inspect/inspect.ts";
 import { acquireInstallerLock, installerLockFile } from "./installer-lock.ts";
 import { journalFolder } from "./journal.ts";
 import { type Options, parseOptions } from "./options.ts";
@@ -91,7 +91,7 @@ export async function runInstaller(
 
 interface ResolvedPlan {
   readonly plan: Plan;
-  readonly openclaw: Inspection["openclaw"];
+  readonly openclaw: Inspected["openclaw"];
 }
 
 /** A plan with nothing left to ask: what the machine cannot have and what is the operator's own are decided. */

@@ -27,7 +27,7 @@ export interface FoundOpenClaw {
 }
 
 /** What takes seconds and is not always needed. */
-interface InspectionScope {
+interface InspectOptions {
   readonly notes: boolean;
 }
 
@@ -35,7 +35,7 @@ interface InspectionScope {
 export async function inspectOpenClaw(
   environment: Environment,
   wanted: Target | undefined,
-  scope: InspectionScope,
+  options: InspectOptions,
 ): Promise<FoundOpenClaw> {
   const targets = wanted === undefined ? await candidates(environment) : [wanted];
   const found = await Promise.all(targets.map((target) => OpenClaw.find(target, environment)));
@@ -47,7 +47,7 @@ export async function inspectOpenClaw(
       openclaw: undefined,
     };
   }
-  if (openclaw !== undefined) return { openclaw, facts: await inspectFound(environment, openclaw, scope) };
+  if (openclaw !== undefined) return { openclaw, facts: await inspectFound(environment, openclaw, options) };
   const facts: OpenClawFacts =
     wanted?.kind === "container" ? { state: "no_such_container", name: wanted.name } : { state: "missing" };
   return { facts, openclaw: undefined };
@@ -70,7 +70,7 @@ async function candidates({ docker }: Environment): Promise<readonly Target[]> {
 async function inspectFound(
   environment: Environment,
   openclaw: OpenClaw,
-  { notes }: InspectionScope,
+  { notes }: InspectOptions,
 ): Promise<OpenClawFacts> {
   const { target } = openclaw;
   try {

@@ -18,13 +18,13 @@ import type { Options } from "../options.ts";
 import { inspectDocker, sidecarAddress } from "./inspect-docker.ts";
 import { type FoundOpenClaw, inspectOpenClaw } from "./inspect-openclaw.ts";
 
-export interface Inspection {
+export interface Inspected {
   readonly facts: Facts;
   /** The handle on the OpenClaw that the facts are about, when it is ready. */
   readonly openclaw: FoundOpenClaw["openclaw"];
 }
 
-export async function inspect(environment: Environment, options: Options): Promise<Inspection> {
+export async function inspect(environment: Environment, options: Options): Promise<Inspected> {
   const [machine, plugin, found] = await Promise.all([
     inspectMachine(environment),
     inspectPlugin(environment),

@@ -10,16 +10,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Docker } from "../../install/docker-commands.ts";
-import { execute } from "../../install/execute.ts";
 import { fingerprint, Journal } from "../../install/journal.ts";
 import { parseJson5 } from "../../install/json5.ts";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { at, isObject, type Json, type JsonObject, objectOf } from "../../install/openclaw-json.ts";
-import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
 import { sized } from "../run/size.ts";
+import { environmentIn, runSteps } from "./fixtures.ts";
 import { type HostPatch, loadHostWriter } from "./host-writer.ts";
 
 const RUNS = sized(40, 200);
@@ -196,23 +193,13 @@ async function makeRig(text: string): Promise<Rig> {
     const complaint = await hostPatch(file);
     if (complaint !== undefined) throw new Error(`the host refused a patch: ${complaint}`);
   };
-  const run = hostProgram(patch);
-  const docker = new Docker(run, folder);
   const journal = await Journal.read(state);
-  const openclaw = await OpenClaw.find({ kind: "host" }, { run, docker, homeDir: folder });
-  const world = {
-    ...{ env: {}, homeDir: folder, root: folder, run, docker, journal },
-    sidecarAt: () => {
-      throw new Error("no step here asks a sidecar");
-    },
-    pause: async () => {},
-    now: Date.now,
-  };
+  const environment = await environmentIn(folder, hostProgram(patch), { journal });
   return {
     journal,
     patch,
     run: async (steps) => {
-      const outcome = await execute(steps, world, openclaw, new JsonReporter({ write: () => {} }));
+      const outcome = await runSteps(steps, environment);
       expect(outcome.steps.flatMap(({ error }) => error ?? [])).toEqual([]);
     },
     config: () => parseJson5(readFileSync(configPath, "utf8")),

@@ -3,13 +3,11 @@ import { globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker-commands.ts";
 import { runInstaller } from "../../install/installer.ts";
-import { Journal } from "../../install/journal.ts";
-import { parseOptions } from "../../install/options.ts";
 import { JsonReporter, LineReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Report } from "../docker/rig.ts";
+import { environmentIn, options } from "./fixtures.ts";
 
 let folder: string;
 /** Every command that was run. */
@@ -150,6 +148,34 @@ describe("what an operator set for helmdeck's facts", () => {
   });
 });
 
+describe("a journal that version 0.1 wrote", () => {
+  it("is taken back whole", async () => {
+    const sets = [
+      { search: { provider: "ollama", model: "m", remote: { baseUrl: "http://127.0.0.1:11434" } } },
+    ];
+    const journal = {
+      ...{ version: 1, target: { kind: "host" }, search: { sets, allowed: ["ollama"] } },
+      facts: { before: {}, sets: [{ embeddings: { provider: "ollama" } }] },
+      ...{ config: { path: join(folder, "openclaw.json"), existed: true }, leftAs: "changed by others" },
+      ...{ installedPlugin: true, madeNetwork: true, startedSidecar: true },
+      attached: { container: "claw", overrideFile: "/srv/docker-compose.override.yml" },
+    };
+    mkdirSync(join(folder, "journal"));
+    writeFileSync(join(folder, "journal", "journal.json"), JSON.stringify(journal));
+    const { report } = await installJson(["--uninstall", "--dry-run"]);
+    expect(report.plan.map(({ kind }) => kind)).toEqual([
+      "restore-facts",
+      "restore-search",
+      "uninstall-plugin",
+      "index-notes",
+      "detach-container",
+      "stop-sidecar",
+      "remove-network",
+      "forget-journal",
+    ]);
+  });
+});
+
 describe("what is printed", () => {
   it("has no control characters where it is no terminal, and colours where it is one that wants them", async () => {
     const plain = await installLines(["--no-embeddings", "--dry-run"], () => true);
@@ -174,7 +200,7 @@ describe("what is printed", () => {
 async function installJson(args: readonly string[]) {
   let text = "";
   const reporter = new JsonReporter({ write: (more) => (text += more) });
-  const code = await runInstaller(await world(), optionsOf(args), reporter, undefined);
+  const code = await runInstaller(await environment(), options(...args), reporter, undefined);
   return { code, report: JSON.parse(text) as Report };
 }
 
@@ -189,31 +215,14 @@ async function installLines(
     { isTTY, write: (more: string) => (text += more) },
     noColor ? { NO_COLOR: "1" } : {},
   );
-  const code = await runInstaller(await world(), optionsOf(args), reporter, async (question) => {
+  const code = await runInstaller(await environment(), options(...args), reporter, async (question) => {
     asked.push(question);
     return answer(question);
   });
   return { code, text, asked };
 }
 
-const optionsOf = (args: readonly string[]) => parseOptions(args, { write: () => {} });
-
-async function world() {
-  const docker = new Docker(machine, folder);
-  return {
-    env: { HOME: folder },
-    homeDir: folder,
-    root: folder,
-    run: machine,
-    docker,
-    journal: await Journal.read(join(folder, "journal")),
-    sidecarAt: () => {
-      throw new Error("nothing runs here");
-    },
-    pause: async () => {},
-    now: Date.now,
-  };
-}
+const environment = () => environmentIn(folder, machine, { env: { HOME: folder } });
 
 function configure(embeddings: object): void {
   const entries = { "helmdeck-memory": { config: { embeddings } } };

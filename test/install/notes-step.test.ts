@@ -6,14 +6,11 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker-commands.ts";
-import { execute } from "../../install/execute.ts";
 import { Journal } from "../../install/journal.ts";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
 import type { Json } from "../../install/openclaw-json.ts";
-import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
+import { environmentIn, runSteps } from "./fixtures.ts";
 
 const URL = "http://127.0.0.1:11434";
 
@@ -183,26 +180,13 @@ describe("an index that cannot be made", () => {
 
 /** Steps of one run: the journal is read anew, as the next run does. */
 async function run(...steps: readonly Step[]): Promise<void> {
-  const docker = new Docker(program, folder);
-  const openclaw = await OpenClaw.find({ kind: "host" }, { run: program, docker, homeDir: folder });
-  const world = {
-    ...{ env: {}, homeDir: folder, root: folder, run: program, docker },
-    journal: await Journal.read(join(folder, "journal")),
-    sidecarAt: () => {
-      throw new Error("no step here asks a sidecar");
-    },
-    pause: async (ms: number) => {
-      clockMs += ms;
-    },
-    now: () => clockMs,
+  const pause = async (ms: number) => {
+    clockMs += ms;
   };
-  let text = "";
-  const reporter = new JsonReporter({ write: (more) => (text += more) });
-  const outcome = await execute(steps, world, openclaw, reporter);
-  reporter.end({ plan: undefined, ...outcome, isDryRun: false });
-  ({ warnings } = JSON.parse(text) as { warnings: readonly string[] });
-  const error = outcome.steps.at(-1)?.error;
-  if (error !== undefined) throw new Error(error);
+  const environment = await environmentIn(folder, program, { pause, now: () => clockMs });
+  const outcome = await runSteps(steps, environment);
+  warnings = outcome.warnings;
+  if (outcome.error !== undefined) throw new Error(outcome.error);
 }
 
 const done = (stdout = "") => ({ exitCode: 0, stdout, stderr: "" });

@@ -1,105 +1,12 @@
-/** The planner: what is right is left alone, what is the operator's own is asked about, what is missing is said all at once. */
+/** The planner: what is right is left alone, what is the operator's own is asked about, what is missing is listed all at once. */
 import { describe, expect, it } from "vitest";
 import type { Facts, OpenClawReady } from "../../install/installation-facts.ts";
-import { type Options, parseOptions } from "../../install/options.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
 import { definitionOf } from "../../install/steps/registry.ts";
+import { FACTS, INSTALLED, options, SERVICE, withOpenClaw, withSearch } from "./fixtures.ts";
 
-const OPENCLAW: OpenClawReady = {
-  state: "ready",
-  target: { kind: "host" },
-  version: "2026.9.6",
-  configPath: "/home/u/.openclaw/openclaw.json",
-  hasConfigFile: true,
-  gateway: "running",
-  search: { enabled: true, provider: undefined, model: undefined, baseUrl: undefined },
-  facts: { provider: "unset" },
-  allowedPlugins: undefined,
-  disabledPlugins: [],
-  agentsWithProvider: [],
-  unfitIndexes: undefined,
-  installed: "absent",
-  attachment: undefined,
-  memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: false },
-};
-
-const FACTS: Facts = {
-  machine: { freeDiskBytes: 50e9, memoryBytes: 8e9 },
-  docker: {
-    state: "ready",
-    engine: "20.10",
-    compose: "docker-compose",
-    hasNetwork: false,
-    hasImage: false,
-    sidecar: { state: "absent", isHealthy: false, isAsWanted: false, port: 11434 },
-  },
-  openclaw: OPENCLAW,
-  service: { url: undefined, health: { reason: "it does not run yet" }, hasModel: false },
-  plugin: { version: "0.1.0", capabilities: [] },
-  journal: {
-    target: undefined,
-    search: undefined,
-    facts: undefined,
-    indexDue: false,
-    hasConfigCopy: false,
-    configIsAsLeft: false,
-    madeNetwork: false,
-    installedPlugin: false,
-    attached: undefined,
-    startedSidecar: false,
-  },
-};
-
-const SET = {
-  search: { provider: "ollama", model: "nomic-embed-text", remote: { baseUrl: "http://127.0.0.1:11434" } },
-};
-const SERVICE = {
-  provider: "ollama",
-  url: "http://127.0.0.1:11434",
-  model: "nomic-embed-text",
-} as const;
-/** As after an installation. */
-const INSTALLED: Facts = {
-  ...FACTS,
-  docker: {
-    ...(FACTS.docker as Extract<Facts["docker"], { state: "ready" }>),
-    hasNetwork: true,
-    hasImage: true,
-    sidecar: { state: "running", isHealthy: true, isAsWanted: true, port: 11434 },
-  },
-  openclaw: {
-    ...OPENCLAW,
-    installed: "same",
-    search: {
-      enabled: true,
-      provider: "ollama",
-      model: "nomic-embed-text",
-      baseUrl: "http://127.0.0.1:11434",
-    },
-    facts: SERVICE,
-    memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: true },
-  },
-  service: { url: "http://127.0.0.1:11434", health: "ok", hasModel: true },
-  journal: {
-    ...FACTS.journal,
-    target: { kind: "host" },
-    search: SET,
-    facts: { embeddings: SERVICE },
-    hasConfigCopy: true,
-    configIsAsLeft: true,
-    installedPlugin: true,
-    startedSidecar: true,
-    madeNetwork: true,
-  },
-};
-
-const options = (...args: string[]): Options => parseOptions(args, { write: () => {} });
 const kinds = (facts: Facts, ...args: string[]) =>
   makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
-const openclaw = (changes: Partial<OpenClawReady>, facts = FACTS): Facts => ({
-  ...facts,
-  openclaw: { ...(facts.openclaw as OpenClawReady), ...changes },
-});
 
 describe("an installation", () => {
   it("points OpenClaw and helmdeck's facts at the sidecar only after an embedding came back, and the smoke test is last", () => {
@@ -117,13 +24,13 @@ describe("an installation", () => {
   });
 
   it.each([["auto"], ["none"], [undefined]])("replaces the provider %s without asking", (provider) => {
-    const plan = makePlan(openclaw({ search: { ...OPENCLAW.search, provider } }), options());
+    const plan = makePlan(withSearch({ provider }), options());
     expect(plan.questions).toEqual([]);
     expect(plan.steps).toContainEqual(expect.objectContaining({ kind: "point-search", replaces: undefined }));
   });
 
   it.each([["openai"], ["ollama"], ["gemini"]])("never replaces an operator's own %s unasked", (provider) => {
-    const facts = openclaw({ search: { ...OPENCLAW.search, provider, baseUrl: "http://elsewhere:11434" } });
+    const facts = withSearch({ provider, baseUrl: "http://elsewhere:11434" });
     const plan = makePlan(facts, options("--yes"));
     expect(plan.questions).toMatchObject([{ about: "search", text: expect.stringContaining(provider) }]);
     expect(plan.steps.map(({ kind }) => kind)).not.toContain("point-search");
@@ -148,7 +55,7 @@ describe("an installation", () => {
     ["the wish that nothing is embedded", { provider: "none" }],
     ["a setting that cannot be used", { provider: "unusable" }],
   ])("asks before it replaces what an operator set for helmdeck's facts: %s", (_, facts) => {
-    const theirs = openclaw({ facts });
+    const theirs = withOpenClaw({ facts });
     const plan = makePlan(theirs, options("--yes"));
     expect(plan.questions.map(({ about }) => about)).toEqual(["facts"]);
     expect(plan.steps.map(({ kind }) => kind)).not.toContain("point-facts");
@@ -161,16 +68,13 @@ describe("an installation", () => {
   });
 
   it("sees helmdeck's facts as right under a model's whole name, and tests them with it", () => {
-    const facts = openclaw({ facts: { ...SERVICE, model: "nomic-embed-text:latest" } }, INSTALLED);
+    const facts = withOpenClaw({ facts: { ...SERVICE, model: "nomic-embed-text:latest" } }, INSTALLED);
     expect(makePlan(facts, options()).steps.map(({ kind }) => kind)).toEqual(["check-embedding", "prove"]);
     expect(makePlan(facts, options()).steps.at(-1)).toMatchObject({ facts: SERVICE });
   });
 
   it("embeds helmdeck's facts also where OpenClaw's own search is left as it is", () => {
-    for (const left of [
-      openclaw({ search: { ...OPENCLAW.search, enabled: false } }),
-      openclaw({ search: { ...OPENCLAW.search, provider: "openai" } }),
-    ]) {
+    for (const left of [withSearch({ enabled: false }), withSearch({ provider: "openai" })]) {
       expect(kinds(left, "--yes")).toContain("point-facts");
       expect(kinds(left, "--yes")).not.toContain("point-search");
       expect(makePlan(left, options("--yes")).warnings.join()).not.toContain("finds none of its own notes");
@@ -180,7 +84,7 @@ describe("an installation", () => {
   it("--verify tests helmdeck's facts by meaning with the service that is set, whoever set it", () => {
     const theirs = { provider: "openai-compatible", url: "https://e.example/v1", model: "m" } as const;
     const smokeTest = (facts: OpenClawReady["facts"]) =>
-      makePlan(openclaw({ facts }), options("--verify")).steps.at(-1);
+      makePlan(withOpenClaw({ facts }), options("--verify")).steps.at(-1);
     expect(smokeTest(theirs)).toMatchObject({ kind: "prove", facts: theirs });
     expect(smokeTest({ provider: "none" })).toMatchObject({ kind: "prove", facts: undefined });
   });
@@ -188,14 +92,14 @@ describe("an installation", () => {
   it("allows the provider's plugin where plugins.allow is set, and leaves the list alone where it is not", () => {
     const allow = (facts: Facts) =>
       makePlan(facts, options()).steps.flatMap((step) => (step.kind === "point-search" ? step.allow : []));
-    expect(allow(openclaw({ allowedPlugins: ["memory-core"] }))).toEqual(["ollama"]);
-    expect(allow(openclaw({ allowedPlugins: ["ollama"] }))).toEqual([]);
+    expect(allow(withOpenClaw({ allowedPlugins: ["memory-core"] }))).toEqual(["ollama"]);
+    expect(allow(withOpenClaw({ allowedPlugins: ["ollama"] }))).toEqual([]);
     expect(allow(FACTS)).toEqual([]);
   });
 
   it("leaves a search that is switched off as it is, and one whose provider's plugin is", () => {
-    expect(kinds(openclaw({ search: { ...OPENCLAW.search, enabled: false } }))).not.toContain("point-search");
-    expect(kinds(openclaw({ disabledPlugins: ["ollama"] }))).not.toContain("point-search");
+    expect(kinds(withSearch({ enabled: false }))).not.toContain("point-search");
+    expect(kinds(withOpenClaw({ disabledPlugins: ["ollama"] }))).not.toContain("point-search");
   });
 
   it("without embeddings needs no Docker; where they were, it takes them back before the sidecar stops", () => {
@@ -223,7 +127,7 @@ describe("an installation", () => {
   });
 
   it("reaches a containerised OpenClaw by name, and asks from inside before it points there", () => {
-    const facts = openclaw({
+    const facts = withOpenClaw({
       target: { kind: "container", name: "claw" },
       memory: undefined,
       attachment: {
@@ -269,9 +173,9 @@ describe("what is missing", () => {
   });
 
   it.each<[string, Facts, RegExp]>([
-    ["an old OpenClaw", openclaw({ version: "2026.8.31" }), /older than 2026\.9\.6/],
-    ["a gateway elsewhere", openclaw({ gateway: "remote" }), /another machine/],
-    ["plugins switched off", openclaw({ disabledPlugins: ["*"] }), /plugins are switched off/],
+    ["an old OpenClaw", withOpenClaw({ version: "2026.8.31" }), /older than 2026\.9\.6/],
+    ["a gateway elsewhere", withOpenClaw({ gateway: "remote" }), /another machine/],
+    ["plugins switched off", withOpenClaw({ disabledPlugins: ["*"] }), /plugins are switched off/],
     ["no disk", { ...FACTS, machine: { freeDiskBytes: 5e9, memoryBytes: 8e9 } }, /of disk; 5\.0 GB are free/],
     [
       "no memory",
@@ -287,7 +191,7 @@ describe("what is missing", () => {
   });
 
   it("is not a newer OpenClaw, nor disk for an image that is there", () => {
-    expect(makePlan(openclaw({ version: "2026.10.1" }), options()).unmet).toEqual([]);
+    expect(makePlan(withOpenClaw({ version: "2026.10.1" }), options()).unmet).toEqual([]);
     expect(
       makePlan({ ...INSTALLED, machine: { freeDiskBytes: 1e6, memoryBytes: 8e9 } }, options()).unmet,
     ).toEqual([]);
@@ -299,114 +203,8 @@ describe("what is missing", () => {
   });
 
   it("is the first installation's end, when another OpenClaw is named", () => {
-    const facts = openclaw({ target: { kind: "container", name: "claw" } }, INSTALLED);
+    const facts = withOpenClaw({ target: { kind: "container", name: "claw" } }, INSTALLED);
     expect(makePlan(facts, options()).unmet[0]?.message).toContain("host");
-  });
-});
-
-describe("an uninstallation", () => {
-  it("takes back what the journal says, byte for byte when nobody wrote since", () => {
-    expect(kinds(INSTALLED, "--uninstall")).toEqual([
-      "uninstall-plugin",
-      "restore-config-copy",
-      "index-notes",
-      "stop-sidecar",
-      "remove-network",
-      "forget-journal",
-    ]);
-  });
-
-  it("takes back key by key when somebody wrote since", () => {
-    const facts = { ...INSTALLED, journal: { ...INSTALLED.journal, configIsAsLeft: false } };
-    const steps = kinds(facts, "--uninstall");
-    expect(steps.slice(0, 3)).toEqual(["restore-facts", "restore-search", "uninstall-plugin"]);
-    expect(steps).not.toContain("restore-config-copy");
-  });
-
-  it("keeps data without --purge, and leaves a plugin that was there before", () => {
-    expect(kinds(INSTALLED, "--uninstall")).not.toContain("delete-memory");
-    expect(kinds(INSTALLED, "--uninstall", "--purge")).toContain("delete-memory");
-    const facts = { ...INSTALLED, journal: { ...INSTALLED.journal, installedPlugin: false } };
-    expect(kinds(facts, "--uninstall")).not.toContain("uninstall-plugin");
-  });
-
-  it("clears away what a killed uninstallation left of the plugin", () => {
-    const steps = (facts: Facts) =>
-      makePlan(facts, options("--uninstall")).steps.filter(({ kind }) => kind === "uninstall-plugin");
-    expect(steps(INSTALLED)).toMatchObject([{ isThere: true }]);
-    expect(steps(openclaw({ installed: "absent" }, INSTALLED))).toMatchObject([{ isThere: false }]);
-  });
-
-  it("waits for a configuration that OpenClaw accepts, and goes on where OpenClaw is gone", () => {
-    const broken = { state: "broken", target: { kind: "host" }, reason: "not valid" } as const;
-    const plan = makePlan({ ...INSTALLED, openclaw: broken }, options("--uninstall"));
-    expect([plan.steps, plan.unmet.length]).toEqual([[], 1]);
-    expect(kinds({ ...INSTALLED, openclaw: { state: "missing" } }, "--uninstall")).toEqual([
-      "stop-sidecar",
-      "remove-network",
-      "forget-journal",
-    ]);
-  });
-
-  it("has nothing to do where nothing was installed", () => {
-    expect(kinds(FACTS, "--uninstall")).toEqual([]);
-  });
-});
-
-describe("OpenClaw's index of its own notes", () => {
-  const stuck = [{ agentId: "main", isChosen: false }];
-  const index = (facts: Facts, ...args: string[]) =>
-    makePlan(facts, options(...args)).steps.filter(({ kind }) => kind === "index-notes");
-  const due = (facts: Facts): Facts => ({
-    ...facts,
-    journal: { ...facts.journal, target: { kind: "host" }, indexDue: true, search: undefined },
-  });
-
-  it("is made anew once the former provider is back, when the gateway has let go of ours", () => {
-    for (const mode of ["--uninstall", "--no-embeddings"]) {
-      expect(index(INSTALLED, mode)).toMatchObject([{ mustWork: false, awaitsGateway: true }]);
-      const stopped = openclaw({ gateway: "stopped" }, INSTALLED);
-      expect(index(stopped, mode)).toMatchObject([{ awaitsGateway: false }]);
-    }
-    expect(index(FACTS)).toMatchObject([{ mustWork: true, awaitsGateway: false }]);
-  });
-
-  it("is made anew by the next run, whichever that is, after one that was killed in between", () => {
-    for (const mode of ["--uninstall", "--no-embeddings", "--repair"])
-      expect(index(due(INSTALLED), mode)).toHaveLength(1);
-    const pointed = { ...INSTALLED, journal: { ...INSTALLED.journal, indexDue: true } };
-    expect(index(pointed)).toMatchObject([{ mustWork: true }]);
-    expect(kinds(due(FACTS), "--uninstall").at(-1)).toBe("forget-journal");
-  });
-
-  it("that an earlier version left behind is mended where this program is or goes, and told of elsewhere", () => {
-    const left = openclaw(
-      { unfitIndexes: stuck },
-      { ...INSTALLED, journal: { ...INSTALLED.journal, search: undefined } },
-    );
-    expect(index(left, "--uninstall")).toHaveLength(1);
-    expect(index(left, "--no-embeddings")).toHaveLength(1);
-    const gone = openclaw({ unfitIndexes: stuck });
-    expect(makePlan(gone, options("--uninstall"))).toMatchObject({
-      steps: [],
-      warnings: [expect.stringContaining("install.sh --repair")],
-    });
-    expect(makePlan(gone, options("--repair")).steps).toMatchObject([
-      { kind: "index-notes", mustWork: true },
-    ]);
-  });
-
-  it("of a provider that somebody chose is made anew only when asked for by name", () => {
-    const theirs = openclaw({ unfitIndexes: [{ agentId: "main", isChosen: true }] });
-    expect(makePlan(theirs, options("--uninstall"))).toMatchObject({ steps: [], warnings: [] });
-    expect(index(theirs, "--no-embeddings")).toEqual([]);
-    expect(index(theirs, "--repair")).toHaveLength(1);
-  });
-
-  it("has nothing to repair where it fits, and needs no gateway's token for it", () => {
-    expect(kinds(openclaw({ unfitIndexes: [] }), "--repair")).toEqual([]);
-    const locked = openclaw({ unfitIndexes: stuck, gateway: { variable: "T", problem: "missing" } });
-    expect(index(locked, "--repair")).toHaveLength(1);
   });
 });
 
@@ -423,23 +221,26 @@ describe("a gateway that runs and lets this shell not in", () => {
     ["without an answer", "silent", /openclaw gateway status/],
   ])("ends the run before anything is changed, and no second one is started: %s", (_, gateway, remedy) => {
     for (const args of [[], ["--no-embeddings"], ["--verify"]]) {
-      const plan = makePlan(openclaw({ gateway }), options(...args));
+      const plan = makePlan(withOpenClaw({ gateway }), options(...args));
       expect(plan.unmet).toMatchObject([{ what: "gateway", remedy: expect.stringMatching(remedy) }]);
       expect(plan.steps).toEqual([]);
     }
-    const uninstall = makePlan(openclaw({ gateway }, INSTALLED), options("--uninstall"));
+    const uninstall = makePlan(withOpenClaw({ gateway }, INSTALLED), options("--uninstall"));
     expect([uninstall.steps, uninstall.unmet]).toMatchObject([[], [{ what: "gateway" }]]);
   });
 
   it("in a container gets it from the container's environment", () => {
     const target = { kind: "container", name: "claw" } as const;
-    const { unmet } = makePlan(openclaw({ gateway: lock("missing"), target }), options("--no-embeddings"));
+    const { unmet } = makePlan(
+      withOpenClaw({ gateway: lock("missing"), target }),
+      options("--no-embeddings"),
+    );
     expect(unmet[0]?.remedy).toMatch(/OPENCLAW_GATEWAY_TOKEN .* environment of the container claw/);
   });
 
   it("is no matter where nothing of OpenClaw's is taken back", () => {
     const plan = makePlan(
-      openclaw({ gateway: lock("missing"), installed: "absent" }),
+      withOpenClaw({ gateway: lock("missing"), installed: "absent" }),
       options("--uninstall"),
     );
     expect([plan.steps, plan.unmet]).toEqual([[], []]);

@@ -3,14 +3,10 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker-commands.ts";
-import { execute } from "../../install/execute.ts";
-import { Journal } from "../../install/journal.ts";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { isObject, type Json, type JsonObject } from "../../install/openclaw-json.ts";
-import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
+import { environmentIn, runSteps } from "./fixtures.ts";
 
 const ID = "helmdeck-memory";
 const URL = "http://127.0.0.1:11434";
@@ -102,22 +98,7 @@ describe("helmdeck's facts", () => {
 
 /** One step of one run: the journal is read anew, as the next run does. */
 async function run(step: Step): Promise<void> {
-  const docker = new Docker(program, folder);
-  const openclaw = await OpenClaw.find({ kind: "host" }, { run: program, docker, homeDir: folder });
-  const world = {
-    ...{ env: {}, homeDir: folder, root: folder, run: program, docker },
-    journal: await Journal.read(join(folder, "journal")),
-    sidecarAt: () => {
-      throw new Error("no step here asks a sidecar");
-    },
-    pause: async () => {},
-    now: Date.now,
-  };
-  let text = "";
-  const reporter = new JsonReporter({ write: (more) => (text += more) });
-  const { steps, exitCode } = await execute([step], world, openclaw, reporter);
-  reporter.end({ plan: undefined, steps, exitCode, isDryRun: false });
-  ({ warnings } = JSON.parse(text) as { warnings: readonly string[] });
+  ({ warnings } = await runSteps([step], await environmentIn(folder, program)));
 }
 
 const program: Run = async (file, args, { input = "" } = {}) => {

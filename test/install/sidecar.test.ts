@@ -3,14 +3,11 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker-commands.ts";
-import { execute } from "../../install/execute.ts";
-import { Journal } from "../../install/journal.ts";
-import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
 import { createOllamaSidecar } from "../../sidecar/index.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+import { environmentIn, runSteps } from "./fixtures.ts";
 
 const MODEL = "nomic-embed-text";
 
@@ -95,18 +92,14 @@ describe("a sidecar that is started", () => {
 });
 
 async function run(step: Step, now: () => number = Date.now) {
-  const docker = new Docker(engine, folder);
-  const world = {
-    ...{ env: {}, homeDir: folder, root: folder, run: engine, docker },
-    journal: await Journal.read(join(folder, "journal")),
-    sidecarAt: (address: string) => createOllamaSidecar({ address }),
-    pause: async (ms: number) => {
+  const environment = await environmentIn(folder, engine, {
+    sidecarAt: (address) => createOllamaSidecar({ address }),
+    pause: async (ms) => {
       waitedMs += ms;
     },
     now,
-  };
-  const { steps } = await execute([step], world, undefined, new JsonReporter({ write: () => {} }));
-  const [outcome] = steps;
+  });
+  const [outcome] = (await runSteps([step], environment)).steps;
   if (outcome === undefined) throw new Error("no step was run");
   return outcome;
 }

@@ -4,20 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type EmbeddingSettings, nodeSqliteDriver, openMemory } from "../../app/index.ts";
-import { Docker } from "../../install/docker-commands.ts";
-import { execute } from "../../install/execute.ts";
-import { Journal } from "../../install/journal.ts";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
 import type { Json, JsonObject } from "../../install/openclaw-json.ts";
-import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import { MARKER, QUESTIONS } from "../../install/smoke-test/marker.ts";
 import type { RunSmokeTest } from "../../install/steps/run-smoke-test.ts";
 import { termOf } from "../../recall/analysis/english.ts";
 import { synonymsOf } from "../../recall/lexical/synonyms.ts";
 import { startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+import { environmentIn, runSteps, SERVICE } from "./fixtures.ts";
 
-const SERVICE = { provider: "ollama", url: "http://127.0.0.1:11434", model: "nomic-embed-text" } as const;
 const STEP: RunSmokeTest = {
   kind: "prove",
   embeddings: undefined,
@@ -201,24 +196,10 @@ async function expectFailure(reason: RegExp): Promise<void> {
 }
 
 async function tested(step: RunSmokeTest) {
-  const docker = new Docker(gateway, folder);
-  const openclaw = await OpenClaw.find({ kind: "host" }, { run: gateway, docker, homeDir: folder });
-  const world = {
-    ...{ env: {}, homeDir: folder, root: folder, run: gateway, docker },
-    journal: await Journal.read(join(folder, "journal")),
-    sidecarAt: () => {
-      throw new Error("the smoke test asks the gateway alone");
-    },
-    pause: async (ms: number) => {
-      clockMs += ms;
-    },
-    now: () => clockMs,
+  const pause = async (ms: number) => {
+    clockMs += ms;
   };
-  let text = "";
-  const reporter = new JsonReporter({ write: (more) => (text += more) });
-  const outcome = await execute([step], world, openclaw, reporter);
-  reporter.end({ plan: undefined, ...outcome, isDryRun: false });
-  return { ...outcome, warnings: (JSON.parse(text) as { warnings: readonly string[] }).warnings };
+  return runSteps([step], await environmentIn(folder, gateway, { pause, now: () => clockMs }));
 }
 
 /** `openclaw --version` and `openclaw gateway call …`. */

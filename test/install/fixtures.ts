@@ -1,0 +1,148 @@
+/** What the installer's tests share: facts of a machine before and after an installation, and steps run where a test plays the programs. */
+import { join } from "node:path";
+import { Docker } from "../../install/docker-commands.ts";
+import type { Environment } from "../../install/environment.ts";
+import { execute } from "../../install/execute.ts";
+import type { DockerReady, Facts, JournalFacts, OpenClawReady } from "../../install/installation-facts.ts";
+import { Journal } from "../../install/journal.ts";
+import { OpenClaw } from "../../install/openclaw-commands.ts";
+import { type Options, parseOptions } from "../../install/options.ts";
+import { JsonReporter } from "../../install/report.ts";
+import type { Run } from "../../install/run-command.ts";
+import type { Step } from "../../install/steps/registry.ts";
+
+export const SERVICE = {
+  provider: "ollama",
+  url: "http://127.0.0.1:11434",
+  model: "nomic-embed-text",
+} as const;
+
+const OPENCLAW: OpenClawReady = {
+  state: "ready",
+  target: { kind: "host" },
+  version: "2026.9.6",
+  configPath: "/home/u/.openclaw/openclaw.json",
+  hasConfigFile: true,
+  gateway: "running",
+  search: { enabled: true, provider: undefined, model: undefined, baseUrl: undefined },
+  facts: { provider: "unset" },
+  allowedPlugins: undefined,
+  disabledPlugins: [],
+  agentsWithProvider: [],
+  unfitIndexes: undefined,
+  installed: "absent",
+  attachment: undefined,
+  memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: false },
+};
+
+const DOCKER: DockerReady = {
+  state: "ready",
+  engine: "20.10",
+  compose: "docker-compose",
+  hasNetwork: false,
+  hasImage: false,
+  sidecar: { state: "absent", isHealthy: false, isAsWanted: false, port: 11434 },
+};
+
+const JOURNAL: JournalFacts = {
+  target: undefined,
+  search: undefined,
+  facts: undefined,
+  indexDue: false,
+  hasConfigCopy: false,
+  configIsAsLeft: false,
+  madeNetwork: false,
+  installedPlugin: false,
+  attached: undefined,
+  startedSidecar: false,
+};
+
+/** A machine with Docker and OpenClaw, and nothing of ours. */
+export const FACTS: Facts = {
+  machine: { freeDiskBytes: 50e9, memoryBytes: 8e9 },
+  docker: DOCKER,
+  openclaw: OPENCLAW,
+  service: { url: undefined, health: { reason: "it does not run yet" }, hasModel: false },
+  plugin: { version: "0.1.0", capabilities: [] },
+  journal: JOURNAL,
+};
+
+/** As after an installation. */
+export const INSTALLED: Facts = {
+  ...FACTS,
+  docker: {
+    ...DOCKER,
+    hasNetwork: true,
+    hasImage: true,
+    sidecar: { state: "running", isHealthy: true, isAsWanted: true, port: 11434 },
+  },
+  openclaw: {
+    ...OPENCLAW,
+    installed: "same",
+    search: { enabled: true, provider: "ollama", model: SERVICE.model, baseUrl: SERVICE.url },
+    facts: SERVICE,
+    memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: true },
+  },
+  service: { url: SERVICE.url, health: "ok", hasModel: true },
+  journal: {
+    ...JOURNAL,
+    target: { kind: "host" },
+    search: { search: { provider: "ollama", model: SERVICE.model, remote: { baseUrl: SERVICE.url } } },
+    facts: { embeddings: SERVICE },
+    hasConfigCopy: true,
+    configIsAsLeft: true,
+    installedPlugin: true,
+    startedSidecar: true,
+    madeNetwork: true,
+  },
+};
+
+/** These facts with another OpenClaw. */
+export function withOpenClaw(changes: Partial<OpenClawReady>, facts = FACTS): Facts {
+  return { ...facts, openclaw: { ...readyOpenClaw(facts), ...changes } };
+}
+
+export function withSearch(changes: Partial<OpenClawReady["search"]>): Facts {
+  return withOpenClaw({ search: { ...OPENCLAW.search, ...changes } });
+}
+
+/** An installation of which the journal says something else. */
+export function withJournal(changes: Partial<JournalFacts>, facts = INSTALLED): Facts {
+  return { ...facts, journal: { ...facts.journal, ...changes } };
+}
+
+function readyOpenClaw({ openclaw }: Facts): OpenClawReady {
+  if (openclaw.state !== "ready") throw new Error("these facts have no OpenClaw");
+  return openclaw;
+}
+
+export const options = (...args: readonly string[]): Options => parseOptions(args, { write: () => {} });
+
+/** A machine whose programs are all `run`, with its files in one folder. */
+export async function environmentIn(
+  folder: string,
+  run: Run,
+  changes: Partial<Environment> = {},
+): Promise<Environment> {
+  return {
+    ...{ env: {}, homeDir: folder, root: folder, run, docker: new Docker(run, folder) },
+    journal: await Journal.read(join(folder, "journal")),
+    sidecarAt: () => {
+      throw new Error("nothing here asks a sidecar");
+    },
+    pause: async () => {},
+    now: Date.now,
+    ...changes,
+  };
+}
+
+/** As in a run that planned them; where `openclaw` runs, it is found. */
+export async function runSteps(steps: readonly Step[], environment: Environment) {
+  const openclaw = await OpenClaw.find({ kind: "host" }, environment);
+  let text = "";
+  const reporter = new JsonReporter({ write: (more) => (text += more) });
+  const outcome = await execute(steps, environment, openclaw, reporter);
+  reporter.end({ plan: undefined, ...outcome, isDryRun: false });
+  const { warnings } = JSON.parse(text) as { readonly warnings: readonly string[] };
+  return { ...outcome, warnings, error: outcome.steps.at(-1)?.error };
+}
