@@ -5,18 +5,14 @@
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HelmdeckError } from "../app/index.ts";
-import type { Docker } from "./docker-commands.ts";
+import type { Environment } from "./environment.ts";
 import type { Target } from "./installation-facts.ts";
 import { parseJson5 } from "./json5.ts";
 import { at, type Json, type JsonObject, jsonIn } from "./openclaw-json.ts";
 import { reasonOf } from "./reason.ts";
-import type { CommandResult, Run, RunOptions } from "./run-command.ts";
+import type { CommandResult, RunOptions } from "./run-command.ts";
 
-export interface Surroundings {
-  readonly run: Run;
-  readonly docker: Docker;
-  readonly homeDir: string;
-}
+type Machine = Pick<Environment, "run" | "docker" | "homeDir">;
 
 /** The words that start OpenClaw inside a container, in order of preference; its own image works in /app. */
 const IN_CONTAINER = [["openclaw"], ["node", "dist/index.js"], ["node", "openclaw.mjs"]] as const;
@@ -28,7 +24,7 @@ const CALL_TIMEOUT_MS = 180_000;
 export class OpenClaw {
   readonly target: Target;
   readonly version: string;
-  readonly #around: Surroundings;
+  readonly #machine: Machine;
   readonly #command: readonly string[];
   /** Added to the environment of every call: how a gateway of our own is found. */
   readonly #env: Readonly<Record<string, string>>;
@@ -36,31 +32,31 @@ export class OpenClaw {
   private constructor(
     target: Target,
     version: string,
-    around: Surroundings,
+    machine: Machine,
     command: readonly string[],
     env: Readonly<Record<string, string>> = {},
   ) {
     this.target = target;
     this.version = version;
-    this.#around = around;
+    this.#machine = machine;
     this.#command = command;
     this.#env = env;
   }
 
   /** Undefined when it does not run there. */
-  static async find(target: Target, around: Surroundings): Promise<OpenClaw | undefined> {
+  static async find(target: Target, machine: Machine): Promise<OpenClaw | undefined> {
     for (const command of target.kind === "host" ? [["openclaw"]] : IN_CONTAINER) {
-      const unknown = new OpenClaw(target, "", around, command);
+      const unknown = new OpenClaw(target, "", machine, command);
       const { exitCode, stdout } = await unknown.run(["--version"], { timeoutMs: CALL_TIMEOUT_MS });
       const version = exitCode === 0 ? /\d{4}\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0] : undefined;
-      if (version !== undefined) return new OpenClaw(target, version, around, command);
+      if (version !== undefined) return new OpenClaw(target, version, machine, command);
     }
     return undefined;
   }
 
   /** The same, asking another gateway than the configured one. */
   withEnv(env: Readonly<Record<string, string>>): OpenClaw {
-    return new OpenClaw(this.target, this.version, this.#around, this.#command, env);
+    return new OpenClaw(this.target, this.version, this.#machine, this.#command, env);
   }
 
   /** Runs `openclaw <args>`. */
@@ -70,9 +66,10 @@ export class OpenClaw {
 
   /** Runs any program where OpenClaw runs. */
   exec(command: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-    if (this.target.kind === "container") return this.#around.docker.exec(this.target.name, command, options);
+    if (this.target.kind === "container")
+      return this.#machine.docker.exec(this.target.name, command, options);
     const [file = "", ...args] = command;
-    return this.#around.run(file, args, options);
+    return this.#machine.run(file, args, options);
   }
 
   /** Runs a command that has to work. `what` says for a person what was attempted. */
@@ -86,7 +83,7 @@ export class OpenClaw {
     const said =
       (await this.must("find OpenClaw's configuration", ["config", "file"])).trim().split("\n").at(-1) ?? "";
     if (!said.startsWith("~")) return said;
-    if (this.target.kind === "host") return join(this.#around.homeDir, said.slice(1));
+    if (this.target.kind === "host") return join(this.#machine.homeDir, said.slice(1));
     const { stdout } = await this.exec(["sh", "-c", 'printf %s "$HOME"']);
     return `${stdout}${said.slice(1)}`;
   }

@@ -37,7 +37,7 @@ export async function inspectOpenClaw(
   wanted: Target | undefined,
   options: InspectOptions,
 ): Promise<FoundOpenClaw> {
-  const targets = wanted === undefined ? await candidates(environment) : [wanted];
+  const targets = wanted === undefined ? await possibleTargets(environment) : [wanted];
   const found = await Promise.all(targets.map((target) => OpenClaw.find(target, environment)));
   const there = found.filter((openclaw) => openclaw !== undefined);
   const [openclaw] = there;
@@ -54,7 +54,7 @@ export async function inspectOpenClaw(
 }
 
 /** This machine, and every running container that by its image or name may be an OpenClaw of its own. */
-async function candidates({ docker }: Environment): Promise<readonly Target[]> {
+async function possibleTargets({ docker }: Environment): Promise<readonly Target[]> {
   const containers = await Promise.all((await docker.runningNames()).map((name) => docker.container(name)));
   const names = containers.flatMap((container) => {
     const { NetworkMode = "" } = container?.HostConfig ?? {};

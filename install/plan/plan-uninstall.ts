@@ -8,7 +8,7 @@ import type { Plan, UnmetPrerequisite } from "./plan.ts";
 import { unfitWarnings } from "./plan-notes-index.ts";
 
 export function uninstallPlan(facts: Facts, { purge }: Options): Plan {
-  const unmet = standsInTheWay(facts);
+  const unmet = uninstallPrerequisites(facts);
   if (unmet.length > 0) return { target: undefined, steps: [], warnings: [], unmet, questions: [] };
   const { journal } = facts;
   const openclaw = facts.openclaw.state === "ready" ? facts.openclaw : undefined;
@@ -27,9 +27,9 @@ function goneWarnings({ journal }: Facts): readonly string[] {
 }
 
 /** A configuration that OpenClaw does not accept is mended first: how it was before us must not be forgotten over it. */
-function standsInTheWay(facts: Facts): readonly UnmetPrerequisite[] {
+function uninstallPrerequisites(facts: Facts): readonly UnmetPrerequisite[] {
   const { openclaw } = facts;
-  if (openclaw.state === "ambiguous" || isOtherTarget(facts)) return [whichOne(facts)];
+  if (openclaw.state === "ambiguous" || isOtherTarget(facts)) return [targetPrerequisite(facts)];
   if (openclaw.state === "broken")
     return [{ what: "openclaw", message: openclaw.reason, remedy: "openclaw doctor" }];
   if (openclaw.state !== "ready" || openclaw.installed === "absent") return [];
@@ -58,7 +58,7 @@ function isOtherTarget({ openclaw, journal }: Facts): boolean {
   return targetName(openclaw.target) !== targetName(journal.target);
 }
 
-function whichOne({ openclaw, journal }: Facts): UnmetPrerequisite {
+function targetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite {
   const was = journal.target && targetName(journal.target);
   const choices = openclaw.state === "ambiguous" ? openclaw.choices : ["another OpenClaw"];
   return {

@@ -16,10 +16,10 @@ export const MARKER = {
   value: "A newborn puppy opens its eyes after two weeks.",
 } as const;
 
-/** The second shares no word with the marker, nor stem nor kin of one: only what both mean leads from it to the marker. */
+/** The second shares no word with the marker, nor a stem or synonym of one: only what both mean leads from it to the marker. */
 export const QUESTIONS = {
-  inItsWords: "newborn puppy opens its eyes",
-  inOtherWords: "how long do young canines stay blind",
+  verbatim: "newborn puppy opens its eyes",
+  paraphrased: "how long do young canines stay blind",
 } as const;
 
 const TTL_SECONDS = 3_600;

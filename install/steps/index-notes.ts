@@ -76,7 +76,7 @@ async function renewIndexes(
 ): Promise<void> {
   const openclaw = requireOpenClaw(context);
   const { journal } = context.environment;
-  if (awaitsGateway) await untilGatewayFollows(openclaw, configPath, context);
+  if (awaitsGateway) await waitUntilGatewayFollows(openclaw, configPath, context);
   for (const index of (await unfit(openclaw, configPath)) ?? [undefined]) {
     const reason = await renew(openclaw, configPath, index, context.environment);
     if (reason === undefined) continue;
@@ -132,7 +132,7 @@ function problemIn(ran: CommandResult): string | undefined {
 }
 
 /** A gateway that still embeds with our service would put its vectors back. */
-async function untilGatewayFollows(
+async function waitUntilGatewayFollows(
   openclaw: OpenClaw,
   configPath: string,
   context: StepContext,
@@ -140,14 +140,14 @@ async function untilGatewayFollows(
   const { now, pause } = context.environment;
   if (at(await openclaw.authoredConfig(configPath), "memory", "search", "provider") === "ollama") return;
   const deadline = now() + FOLLOWS_WITHIN_MS;
-  while (!(await hasLeftOllama(openclaw))) {
+  while (!(await hasStoppedUsingOllama(openclaw))) {
     if (now() > deadline)
       return context.warn("The gateway may still search with its former settings: openclaw gateway restart");
     await pause(LOOK_AGAIN_MS);
   }
 }
 
-async function hasLeftOllama(openclaw: OpenClaw): Promise<boolean> {
+async function hasStoppedUsingOllama(openclaw: OpenClaw): Promise<boolean> {
   try {
     const details = await openclaw.callTool("memory_search", { query: "notes", corpus: "memory" });
     return at(details, "provider") !== "ollama";

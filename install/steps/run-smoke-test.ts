@@ -7,8 +7,8 @@
 import { EXIT } from "../exit-codes.ts";
 import type { FactsService, MemoryLocation } from "../installation-facts.ts";
 import type { OpenClaw } from "../openclaw-commands.ts";
+import { waitUntilFactsUse, waitUntilFoundByParaphrase } from "../smoke-test/facts-check.ts";
 import { forgetMarker, isFound, QUESTIONS, storeMarker } from "../smoke-test/marker.ts";
-import { waitUntilFactsUse, waitUntilFoundByMeaning } from "../smoke-test/meaning-check.ts";
 import { embeddedNotes, waitUntilSearchUses } from "../smoke-test/notes-check.ts";
 import { smokeTestFailed } from "../smoke-test/smoke-test-failed.ts";
 import { withGateway } from "../smoke-test/smoke-test-gateway.ts";
@@ -59,14 +59,14 @@ async function testThrough(openclaw: OpenClaw, step: RunSmokeTest, context: Step
 async function findFact(openclaw: OpenClaw, step: RunSmokeTest, context: StepContext): Promise<string> {
   try {
     const marker = await storeMarker(openclaw);
-    if (!(await isFound(openclaw, marker, QUESTIONS.inItsWords)))
+    if (!(await isFound(openclaw, marker, QUESTIONS.verbatim)))
       throw smokeTestFailed(
         "OpenClaw's memory_search did not find a stored fact by its own words. See: openclaw helmdeck doctor; then: install.sh --verify",
       );
     const found = "memory_search finds a stored fact by its own words";
     if (step.facts === undefined) return found;
-    await waitUntilFoundByMeaning(openclaw, marker, step.facts, context.environment);
-    return `${found}, and by other words (${QUESTIONS.inOtherWords})`;
+    await waitUntilFoundByParaphrase(openclaw, marker, step.facts, context.environment);
+    return `${found}, and by other words (${QUESTIONS.paraphrased})`;
   } finally {
     await forgetMarker(openclaw, step.memory, context);
   }

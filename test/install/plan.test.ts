@@ -162,7 +162,7 @@ describe("an installation", () => {
 });
 
 describe("what is missing", () => {
-  it("is said all at once, each with a remedy, and nothing is planned", () => {
+  it("is listed all at once, each with a remedy, and nothing is planned", () => {
     const facts: Facts = { ...FACTS, docker: { state: "missing" }, openclaw: { state: "missing" } };
     const plan = makePlan(facts, options());
     expect(plan.unmet.map(({ what }) => what)).toEqual(["openclaw", "docker"]);

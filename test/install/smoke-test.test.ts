@@ -52,7 +52,7 @@ describe("the smoke test", () => {
     expect(forgotten).toEqual(["key:install.sh/proof"]);
   });
 
-  it("asks first by the fact's words, then without one, nor a stem or kin of one", async () => {
+  it("asks first by the fact's words, then without one, nor a stem or synonym of one", async () => {
     await tested(STEP);
     const [own = "", other = ""] = asked;
     const fact = termsOf(`${stored?.key} ${stored?.value}`);
@@ -172,13 +172,13 @@ async function foundIn(embeddings: EmbeddingSettings): Promise<{ own: boolean; o
   try {
     await memory.storeFact("main", MARKER);
     const asks = async (query: string) => (await memory.search("main", { query })).results.length > 0;
-    const own = await asks(QUESTIONS.inItsWords);
+    const own = await asks(QUESTIONS.verbatim);
     const isEmbedded = async () => {
       const { embeddings: status } = await memory.status("main");
       return status === undefined || !("embedded" in status) || status.embedded > 0;
     };
     while (!(await isEmbedded())) await new Promise(setImmediate);
-    return { own, other: await asks(QUESTIONS.inOtherWords) };
+    return { own, other: await asks(QUESTIONS.paraphrased) };
   } finally {
     await memory.close();
   }

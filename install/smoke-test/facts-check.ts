@@ -39,7 +39,7 @@ export async function waitUntilFactsUse(
 }
 
 /** Embedding goes on in the background, and nobody is told when it is done: status says how far it is. */
-export async function waitUntilFoundByMeaning(
+export async function waitUntilFoundByParaphrase(
   openclaw: OpenClaw,
   marker: Marker,
   service: FactsService,
@@ -47,7 +47,7 @@ export async function waitUntilFoundByMeaning(
 ): Promise<void> {
   const deadline = now() + FOUND_WITHIN_MS;
   let [embedded, since] = [-1, now()];
-  while (!(await isFound(openclaw, marker, QUESTIONS.inOtherWords))) {
+  while (!(await isFound(openclaw, marker, QUESTIONS.paraphrased))) {
     const seen = progressIn(await openclaw.callGateway("helmdeck.status"));
     if (seen.embedded !== embedded) [embedded, since] = [seen.embedded, now()];
     if (now() > deadline || now() - since > STANDSTILL_MS) throw smokeTestFailed(whyNot(seen, service));
@@ -93,7 +93,7 @@ function progressIn(status: Json | undefined): Progress {
 }
 
 function whyNot({ embedded, waiting, failure }: Progress, { model, url }: FactsService): string {
-  const what = `memory_search did not find a stored fact by other words (${QUESTIONS.inOtherWords})`;
+  const what = `memory_search did not find a stored fact by other words (${QUESTIONS.paraphrased})`;
   if (failure !== undefined)
     return `${what}: helmdeck gets no embeddings from ${url} (${failure}). See: openclaw helmdeck doctor; ${ON}`;
   if (waiting > 0)
