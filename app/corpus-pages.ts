@@ -1,13 +1,18 @@
 /** The corpus as chunks: everything there is, newest first and page by page, or what a query finds, best first. */
-import { invalidField, isHelmdeckError, type Namespace, parseDocid, projectEntry } from "../engine/index.ts";
+import {
+  ANSWER_LIMITS,
+  invalidField,
+  isHelmdeckError,
+  type Namespace,
+  parseDocid,
+  projectEntry,
+  requireCount,
+} from "../engine/index.ts";
 import type { RecallHit } from "../recall/index.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
 import { search, unmatchedText } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-const LIMIT = { most: 100, byDefault: 20 } as const;
-/** Recall ranks no more than this. */
-const MOST_HITS = 50;
 /** A page ends early once its chunks hold this much. */
 const PAGE_CHARACTERS = 1_024 * 1_024;
 /** Rows are opened so many at a time. */
@@ -23,13 +28,13 @@ export async function corpusPage(
   namespace: Namespace,
   query: CorpusQuery,
 ): Promise<CorpusAnswer> {
-  const limit = requireLimit(query?.limit);
+  const limit = requireCount("limit", query?.limit, ANSWER_LIMITS.chunks);
   const words = requireText("query", query.query);
   const cursor = requireText("cursor", query.cursor);
   if (words === undefined || words.trim() === "") return newestChunks(context, namespace, limit, cursor);
   if (cursor !== undefined)
     throw invalidField("cursor", "goes on from a page without a query; ranked hits have one page");
-  return rankedChunks(context, namespace, words, Math.min(limit, MOST_HITS));
+  return rankedChunks(context, namespace, words, Math.min(limit, ANSWER_LIMITS.hits.most));
 }
 
 async function newestChunks(
@@ -118,12 +123,6 @@ function unreadableNote(count: number): string | undefined {
 function noteOf(notes: readonly (string | undefined)[]): { readonly note?: string } {
   const given = notes.filter((note) => note !== undefined);
   return given.length === 0 ? {} : { note: given.join(" ") };
-}
-
-function requireLimit(limit: unknown): number {
-  if (limit === undefined) return LIMIT.byDefault;
-  if (typeof limit === "number" && Number.isInteger(limit) && limit >= 1 && limit <= LIMIT.most) return limit;
-  throw invalidField("limit", `must be a whole number from 1 to ${LIMIT.most}`);
 }
 
 function requireText(field: string, text: unknown): string | undefined {

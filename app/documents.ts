@@ -5,6 +5,7 @@
  * are all the same answer: there is no such document.
  */
 import {
+  ANSWER_LIMITS,
   citedPath,
   isMyMemoryPath,
   MY_MEMORY_PATH,
@@ -19,9 +20,7 @@ import {
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-const DEFAULT_LINES = 200;
-/** The host does not bound what it is given. */
-const CONTENT_BYTES = 12 * 1_024;
+const { documentBytes, documentLines } = ANSWER_LIMITS;
 
 interface WholeDocument {
   readonly path: string;
@@ -48,11 +47,11 @@ export async function readDocument(
 function sliceOf(document: WholeDocument, query: DocumentQuery): DocumentSlice {
   const lines = document.content.split("\n");
   const fromLine = positive(query.fromLine, 1);
-  const wanted = lines.slice(fromLine - 1, fromLine - 1 + positive(query.lineCount, DEFAULT_LINES));
+  const wanted = lines.slice(fromLine - 1, fromLine - 1 + positive(query.lineCount, documentLines));
   const fitting = countFitting(wanted);
   const isCut = fitting === 0 && wanted.length > 0;
   const lineCount = isCut ? 1 : fitting;
-  const content = isCut ? cutToBytes(wanted[0] ?? "", CONTENT_BYTES) : wanted.slice(0, fitting).join("\n");
+  const content = isCut ? cutToBytes(wanted[0] ?? "", documentBytes) : wanted.slice(0, fitting).join("\n");
   const truncated = isCut || fromLine - 1 + lineCount < lines.length;
   return { ...document, content, fromLine, lineCount, totalLines: lines.length, truncated };
 }
@@ -82,7 +81,7 @@ function countFitting(lines: readonly string[]): number {
   let sizeBytes = 0;
   const tooMuch = lines.findIndex((line, index) => {
     sizeBytes += Buffer.byteLength(line) + (index === 0 ? 0 : 1);
-    return sizeBytes > CONTENT_BYTES;
+    return sizeBytes > documentBytes;
   });
   return tooMuch === -1 ? lines.length : tooMuch;
 }

@@ -1,5 +1,6 @@
 /** Storing, getting and listing facts. */
 import {
+  ANSWER_LIMITS,
   defined,
   type Entry,
   entriesNamedBy,
@@ -8,12 +9,12 @@ import {
   keyToLookUp,
   type Namespace,
   pathOf,
+  requireCount,
   validateFact,
 } from "../engine/index.ts";
 import type { FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-const LIST_LIMIT = { most: 1_000, byDefault: 100 } as const;
 /** A page ends early once it holds this much, so that no answer is ever hundreds of megabytes. */
 const PAGE_BYTES = 1_024 * 1_024;
 /** Values are opened so many at a time. */
@@ -72,7 +73,7 @@ export async function listFacts(
   namespace: Namespace,
   query: FactsQuery,
 ): Promise<FactsPage> {
-  const limit = requireLimit(query.limit);
+  const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
   const filter = filterFrom(query);
   const facts: FactView[] = [];
   const unreadable: string[] = [];
@@ -105,12 +106,6 @@ function filterFrom({ prefix, category }: FactsQuery): Pick<FactsQuery, "prefix"
 function requireText(field: string, text: unknown): string {
   if (typeof text === "string" && text.isWellFormed()) return text;
   throw invalidField(field, "must be Unicode text");
-}
-
-function requireLimit(limit: number | undefined): number {
-  if (limit === undefined) return LIST_LIMIT.byDefault;
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIST_LIMIT.most) return limit;
-  throw invalidField("limit", `must be a whole number from 1 to ${LIST_LIMIT.most}`);
 }
 
 function factView(entry: Entry): FactView {

@@ -2,9 +2,11 @@
 
 export type { PackAudit } from "../engine/index.ts";
 export {
+  ANSWER_LIMITS,
   asHelmdeckError,
   betterSqliteDriver,
   countByCaller,
+  countWithin,
   defined,
   type ErrorCode,
   fieldOf,
@@ -15,6 +17,7 @@ export {
   invalidField,
   isHelmdeckError,
   learnableInputs,
+  limitsText,
   nodeSqliteDriver,
   ruleOf,
   SharedPlaces,

@@ -1,5 +1,5 @@
 /** Ranking a handful of given facts as a search would rank them, without an open memory: for consumers of the process seam. */
-import { createInMemoryStore, namespaceOf } from "../engine/index.ts";
+import { ANSWER_LIMITS, createInMemoryStore, namespaceOf } from "../engine/index.ts";
 import { createRecall } from "../recall/index.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import type { FactView } from "./memory.ts";
@@ -7,10 +7,7 @@ import { requireQuery } from "./searching.ts";
 
 export type RankableFact = Pick<FactView, "key" | "value" | "category" | "tags" | "createdAt" | "updatedAt">;
 
-/** Recall answers no more hits than this. */
-const MOST_RANKED = 50;
-
-/** The keys of the facts that answer the query, best first; facts without any of its words are left out, and those beyond the 50 best. */
+/** The keys of the facts that answer the query, best first; facts without any of its words are left out, and those beyond the best hits. */
 export async function rankFacts(query: string, facts: readonly RankableFact[]): Promise<readonly string[]> {
   const namespace = namespaceOf("ranking");
   const store = createInMemoryStore();
@@ -22,7 +19,10 @@ export async function rankFacts(query: string, facts: readonly RankableFact[]): 
   const recall = createRecall({ source: recallOverStore(store), now: Date.now, ranking });
   try {
     await recall.warm(namespace);
-    const { results } = await recall.search(namespace, requireQuery({ query, limit: MOST_RANKED }));
+    const { results } = await recall.search(
+      namespace,
+      requireQuery({ query, limit: ANSWER_LIMITS.hits.most }),
+    );
     return results.map(({ key }) => key);
   } finally {
     recall.close();

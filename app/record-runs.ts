@@ -1,5 +1,6 @@
 /** Recording runs of packs and pipelines as audit rows. */
 import {
+  AUDIT_LIMITS,
   auditEntry,
   checkAuditRow,
   type Namespace,
@@ -8,8 +9,6 @@ import {
 } from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
-const MOST_FINDINGS = 50;
-
 /** Throws `invalid_input` when the row is not well formed; findings beyond 50 are left out. */
 export async function recordPackRun(
   context: UseCaseContext,
@@ -17,7 +16,7 @@ export async function recordPackRun(
   row: PackAudit,
 ): Promise<void> {
   const findings: unknown = row?.findings;
-  const kept = Array.isArray(findings) ? { findings: findings.slice(0, MOST_FINDINGS) } : {};
+  const kept = Array.isArray(findings) ? { findings: findings.slice(0, AUDIT_LIMITS.findings) } : {};
   await record(context, namespace, "pack", { ...row, ...kept });
 }
 

@@ -1,13 +1,15 @@
 /** Checking what is searched for: surfaces hand over a model's arguments unchecked. */
-import { invalidField, type Namespace, withoutCitation } from "../engine/index.ts";
+import {
+  ANSWER_LIMITS,
+  invalidField,
+  type Namespace,
+  requireCount,
+  withoutCitation,
+} from "../engine/index.ts";
 import type { RecallQuery } from "../recall/index.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
-
-/** Longer questions say nothing more to an index, and cost time. */
-const QUERY_CHARACTERS = 4_000;
-const LIMIT = { least: 1, most: 50 } as const;
 
 /** What recall finds; and where that is nothing, how much there is, which silence would hide. */
 export async function search(
@@ -38,9 +40,7 @@ export function unmatchedText({ facts, auditRows }: StoredCounts): string {
 export function requireQuery(given: RecallQuery): RecallQuery {
   const query: unknown = given?.query;
   if (typeof query !== "string") throw invalidField("query", "must be text: the words to look for");
-  const { limit } = given;
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= LIMIT.least && limit <= LIMIT.most)) {
-    throw invalidField("limit", `must be a whole number from ${LIMIT.least} to ${LIMIT.most}`);
-  }
-  return { ...given, query: withoutCitation(query.slice(0, QUERY_CHARACTERS).toWellFormed()) };
+  const limit = requireCount("limit", given.limit, ANSWER_LIMITS.hits);
+  const words = withoutCitation(query.slice(0, ANSWER_LIMITS.queryCharacters).toWellFormed());
+  return { ...given, query: words, limit };
 }

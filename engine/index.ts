@@ -1,5 +1,6 @@
 /** The engine's public surface: everything other modules may use, by name. */
 
+export { ANSWER_LIMITS, countWithin, limitsText, requireCount } from "./answer-limits.ts";
 export { asHelmdeckError } from "./as-helmdeck-error.ts";
 export {
   AUDIT_TTL_SECONDS,
@@ -11,7 +12,7 @@ export {
 } from "./audit/audit-entries.ts";
 export { RunClock } from "./audit/audit-keys.ts";
 export type { PackAudit, PipelineAudit } from "./audit/audit-rows.ts";
-export { findingsOf } from "./audit/check-audit-row.ts";
+export { AUDIT_LIMITS, findingsOf } from "./audit/check-audit-row.ts";
 export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
 export { compareText } from "./compare-text.ts";
 export { defined } from "./defined.ts";

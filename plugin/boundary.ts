@@ -5,16 +5,16 @@
  * hit reaches a model. Values come from anywhere an agent reads, so each field is checked here even though our own code
  * made it: wrong types are left out, text is cut and its control and invisible characters are spelt out.
  */
-import { harmlessBlock, harmlessLine } from "../app/index.ts";
+import { ANSWER_LIMITS, harmlessBlock, harmlessLine } from "../app/index.ts";
 import type { GetResult, SearchHit } from "./openclaw-api.ts";
 
 const CORPUS = "helmdeck";
 export const PATH_PREFIX = "helmdeck/";
 /** The virtual document that says what is there, without values. */
 export const MY_MEMORY_PATH = "helmdeck/my-memory.md";
-/** The host's own limit for its snippets. */
-export const SNIPPET_MAX_CHARS = 700;
-export const CONTENT_MAX_CHARS = 12_000;
+export const SNIPPET_MAX_CHARS = ANSWER_LIMITS.snippetCharacters;
+/** What memory answers has no more; spelt out, its odd characters may take more. */
+export const CONTENT_MAX_CHARS = ANSWER_LIMITS.documentBytes;
 const PATH_MAX_CHARS = 2_048;
 const LINE_MAX_CHARS = 200;
 const SCORE_DIGITS = 10_000;
@@ -22,7 +22,7 @@ const SCORE_DIGITS = 10_000;
 const POSSIBLE_MOST_SCORE = 0.01;
 /** Memory scores possible hits below 0.35. */
 const POSSIBLE_SCALE = 0.02;
-const POSSIBLE_MAX_CHARS = 200;
+const POSSIBLE_MAX_CHARS = ANSWER_LIMITS.possibleSnippetCharacters;
 const POSSIBLE_TEXT = "Only possibly related: ";
 const POSSIBLE_LABEL = "helmdeck: nothing answers this surely; only possibly related";
 /** The widest moment that a Date can hold. */

@@ -1,5 +1,5 @@
 /** The chat command /helmdeck: status, search and help, for whoever may see the agent's memory. */
-import type { Memory } from "../app/index.ts";
+import { ANSWER_LIMITS, type Memory } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, isQuiet, sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
@@ -10,7 +10,6 @@ import { startDeadline } from "./within-deadline.ts";
 
 const COMMAND_DEADLINE_MS = 3_000;
 const CHAT_HITS = 5;
-const QUERY_MAX_CHARS = 2_000;
 export const HELP = "/helmdeck status · /helmdeck search <words> · /helmdeck help";
 
 /** What someone typed after /helmdeck. */
@@ -42,7 +41,7 @@ export function makeSlashCommand(parts: CommandParts): SlashCommand {
 export function parseChatRequest(args: string | undefined): ChatRequest {
   const typed = (args ?? "").trim();
   const [word = ""] = typed.split(/\s/, 1);
-  const rest = typed.slice(word.length).trim().slice(0, QUERY_MAX_CHARS);
+  const rest = typed.slice(word.length).trim().slice(0, ANSWER_LIMITS.queryCharacters);
   const name = word.toLowerCase();
   if (name === "search" && rest !== "") return { kind: "search", query: rest };
   return name === "" || (name === "status" && rest === "") ? { kind: "status" } : { kind: "help" };

@@ -1,5 +1,5 @@
 /** What OpenClaw's memory_search and memory_get ask of us: ranked hits, and documents by path. */
-import type { Memory, RecallAnswer } from "../app/index.ts";
+import { ANSWER_LIMITS, countWithin, type Memory, type RecallAnswer } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { documentForHost, hitsForHost, PATH_PREFIX } from "./boundary.ts";
 import { isQuiet } from "./identity.ts";
@@ -10,10 +10,6 @@ import { startDeadline } from "./within-deadline.ts";
 
 /** The host waits 30 s and gives no signal to stop, and a person waits with it. */
 export const ANSWER_DEADLINE_MS = 3_000;
-const DEFAULT_HITS = 10;
-const MOST_HITS = 50;
-/** Longer questions are cut; nobody's question is that long, and a pasted file would only cost time. */
-const QUERY_MAX_CHARS = 2_000;
 const STILL_INDEXING = "helmdeck memory is still being indexed; ask again in a moment";
 
 export interface SupplementParts {
@@ -46,11 +42,12 @@ export function makeSupplement(parts: SupplementParts): Supplement {
   };
   return {
     async search(params: SearchParams): Promise<SearchHit[]> {
-      const query = typeof params.query === "string" ? params.query.slice(0, QUERY_MAX_CHARS).trim() : "";
+      const query =
+        typeof params.query === "string" ? params.query.slice(0, ANSWER_LIMITS.queryCharacters).trim() : "";
       const deadline = startDeadline(deadlineMs);
       const verdict = await parts.gate.verdict(params);
       if (query === "" || !verdict.ok) return [];
-      const limit = limitOf(params.maxResults);
+      const limit = countWithin(params.maxResults, ANSWER_LIMITS.hits);
       const quiet = isQuiet(verdict);
       const answer = await ask(deadline, (memory) =>
         memory.search(verdict.subject, { query, limit, ...(quiet && { quiet }) }),
@@ -86,12 +83,6 @@ function checkedHits(answer: RecallAnswer | undefined, limit: number, log: Logge
   const { hits, dropped } = hitsForHost(answer?.results, limit, note);
   if (dropped > 0) log.warn(`helmdeck memory: internal: ${dropped} malformed hits were left out`);
   return hits;
-}
-
-function limitOf(maxResults: unknown): number {
-  const wanted =
-    typeof maxResults === "number" && Number.isFinite(maxResults) ? Math.trunc(maxResults) : DEFAULT_HITS;
-  return Math.min(MOST_HITS, Math.max(1, wanted));
 }
 
 /** As the bundled wiki reads them: what is not a positive whole number counts as not given. */

@@ -1,12 +1,12 @@
 /** A short piece of a passage, where most of what was asked stands: enough to tell whether the rest is worth reading. */
+import { ANSWER_LIMITS } from "../engine/index.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { placedRunsOf } from "./analysis/words.ts";
 import { analyseQuery } from "./lexical/analyse-query.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { countLines, type Passage, wholeCharacters } from "./lexical/passages.ts";
 
-/** An excerpt shows at most this many UTF-16 units. */
-const LONGEST_EXCERPT = 200;
+const LONGEST_EXCERPT = ANSWER_LIMITS.possibleSnippetCharacters;
 /** What stands before a word that was asked for helps to understand it. */
 const BEFORE = 60;
 /** Where a sentence or a line begins. */

@@ -15,7 +15,8 @@ export interface IndexCacheOptions {
   readonly batchSize?: number;
 }
 
-const MOST_NAMESPACES = 16;
+/** Whose index is in memory at a time; it is read again when it is asked for again. */
+export const OPEN_NAMESPACES = 16;
 const BATCH_ROWS = 250;
 /** Longest stretch of indexing between two turns of the event loop. */
 const SLICE_MS = 4;
@@ -53,7 +54,7 @@ export class IndexCache {
 
   #dropOldest(): void {
     for (const [namespace, namespaceIndex] of this.#indexes) {
-      if (this.#indexes.size <= (this.#options.maxNamespaces ?? MOST_NAMESPACES)) return;
+      if (this.#indexes.size <= (this.#options.maxNamespaces ?? OPEN_NAMESPACES)) return;
       if (namespaceIndex.users > 0) continue;
       namespaceIndex.drop();
       this.#indexes.delete(namespace);

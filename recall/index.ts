@@ -1,6 +1,7 @@
 /** Recall's public surface. */
 
 export type { Embedder, Embeddings, EmbedOptions } from "./embedder.ts";
+export { OPEN_NAMESPACES } from "./index-cache.ts";
 export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
 export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";

@@ -1,5 +1,12 @@
 /** Recall over many namespaces: keeps an index of each current, and answers queries by words and, where it can, by meaning. */
-import { defined, type Namespace, type Timer, type UnixMs } from "../engine/index.ts";
+import {
+  ANSWER_LIMITS,
+  countWithin,
+  defined,
+  type Namespace,
+  type Timer,
+  type UnixMs,
+} from "../engine/index.ts";
 import { excerptFor } from "./excerpt.ts";
 import { fuse, type Meant } from "./fusion.ts";
 import { IndexCache, type NamespaceIndex } from "./index-cache.ts";
@@ -37,8 +44,6 @@ export interface RecallOptions {
 }
 
 const PATIENCE_MS = 1_000;
-const DEFAULT_LIMIT = 10;
-const MOST_HITS = 50;
 /** Passages whose nearness is known to the ranking. Many more than are shown: a line lends its meaning to those around it. */
 const NEAREST = 1_000;
 
@@ -73,9 +78,9 @@ class HybridRecall implements Recall {
 
   search(
     namespace: Namespace,
-    { query, limit = DEFAULT_LIMIT, explain = false, quiet = false }: RecallQuery,
+    { query, limit, explain = false, quiet = false }: RecallQuery,
   ): Promise<RecallAnswer> {
-    const asked = { query, limit: Math.min(MOST_HITS, Math.max(1, Math.trunc(limit))), explain, quiet };
+    const asked = { query, limit: countWithin(limit, ANSWER_LIMITS.hits), explain, quiet };
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const isComplete = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
       // A person has waited long enough by then.

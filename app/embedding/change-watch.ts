@@ -1,5 +1,6 @@
 /** Notices what other processes write, so that a server embeds it although nobody searches through that server. */
 import { backgroundTimer, type Namespace, type Timer } from "../../engine/index.ts";
+import { OPEN_NAMESPACES } from "../../recall/index.ts";
 
 export interface ChangeWatchOptions {
   /** Cheap: reads no row. */
@@ -9,8 +10,6 @@ export interface ChangeWatchOptions {
 }
 
 const LOOK_EVERY_MS = 15_000;
-/** Recall keeps no more indexes in memory. */
-const MOST_WATCHED = 16;
 
 export class ChangeWatch {
   readonly #options: ChangeWatchOptions;
@@ -29,7 +28,7 @@ export class ChangeWatch {
     const revision = this.#revisions.get(namespace);
     this.#revisions.delete(namespace);
     this.#revisions.set(namespace, revision);
-    for (const oldest of this.#revisions.keys().take(Math.max(0, this.#revisions.size - MOST_WATCHED)))
+    for (const oldest of this.#revisions.keys().take(Math.max(0, this.#revisions.size - OPEN_NAMESPACES)))
       this.#revisions.delete(oldest);
   }
 

@@ -1,5 +1,6 @@
 /** What doctor says of search by meaning: which service and model, whether it answers now, and how much it knows. */
 import { asHelmdeckError, type Namespace } from "../../engine/index.ts";
+import { OPEN_NAMESPACES } from "../../recall/index.ts";
 import { remedyFor } from "../health/remedies.ts";
 import type { Finding } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
@@ -8,8 +9,6 @@ import type { Embeddings } from "./open-embeddings.ts";
 const CHECK = "search by meaning";
 /** A model that is loaded answers within a tenth of it; one that is not may need longer, and doctor says so. */
 const PROBE_MS = 5_000;
-/** Recall keeps no more indexes in memory than this. */
-const MOST_COUNTED = 16;
 
 /** Asks the service for one vector. Never throws. */
 export async function embeddingsFinding(
@@ -46,7 +45,7 @@ async function coverage(
   warm: (namespace: Namespace) => Promise<void>,
 ): Promise<string> {
   let [embedded, total, refused] = [0, 0, 0];
-  for (const { namespace } of (await store.namespaces()).slice(0, MOST_COUNTED)) {
+  for (const { namespace } of (await store.namespaces()).slice(0, OPEN_NAMESPACES)) {
     await warm(namespace);
     const known = active?.index.coverage(namespace);
     embedded += known?.embedded ?? 0;

@@ -8,7 +8,7 @@ import { fieldOf, ruleOf } from "../schema-issues.ts";
 import type { AuditFinding, PackAudit, PipelineAudit } from "./audit-rows.ts";
 import { learnableInputs } from "./learnable.ts";
 
-const AUDIT_LIMITS = {
+export const AUDIT_LIMITS = {
   nameBytes: 256,
   wordCharacters: 128,
   fileCharacters: 512,

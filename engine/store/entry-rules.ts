@@ -1,4 +1,5 @@
 /** The structural bounds that every store holds writers and readers to, the same for each back-end. */
+import { ANSWER_LIMITS, requireCount } from "../answer-limits.ts";
 import { invalidField } from "../errors.ts";
 import type { ChangesQuery, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
 import { ORIGINS } from "./memory-store.ts";
@@ -13,8 +14,7 @@ export const ENTRY_LIMITS = {
   valueBytes: 16 * 1_024 * 1_024,
 } as const;
 
-const LIST_LIMIT = { least: 1, most: 1_000, byDefault: 100 } as const;
-const CHANGES_LIMIT = { least: 1, most: 10_000, byDefault: 1_000 } as const;
+const CHANGES = { least: 1, most: 10_000, byDefault: 1_000 } as const;
 
 /** The last instant a JavaScript date can show; later ones could not be printed. */
 const LAST_INSTANT: UnixMs = 8_640_000_000_000_000;
@@ -34,12 +34,12 @@ export function checkNewEntry(entry: NewEntry): void {
 
 /** How many entries a page may hold. */
 export function listLimitOf(query: ListQuery): number {
-  return limitWithin(query.limit, LIST_LIMIT);
+  return requireCount("limit", query.limit, ANSWER_LIMITS.facts);
 }
 
 /** How many rows one answer of the change feed may read. */
 export function changesLimitOf(query: ChangesQuery): number {
-  return limitWithin(query.limit, CHANGES_LIMIT);
+  return requireCount("limit", query.limit, CHANGES);
 }
 
 /** Expired means now >= expiresAt: the instant itself is already too late. */
@@ -82,15 +82,4 @@ function checkInstant(field: string, instant: number | undefined): void {
   if (!Number.isInteger(instant) || instant < 0 || instant > LAST_INSTANT) {
     throw invalidField(field, `must be whole milliseconds since 1970, from 0 to ${LAST_INSTANT}`);
   }
-}
-
-function limitWithin(
-  limit: number | undefined,
-  bounds: { readonly least: number; readonly most: number; readonly byDefault: number },
-): number {
-  if (limit === undefined) return bounds.byDefault;
-  if (!Number.isInteger(limit) || limit < bounds.least || limit > bounds.most) {
-    throw invalidField("limit", `must be a whole number from ${bounds.least} to ${bounds.most}`);
-  }
-  return limit;
 }

@@ -10,7 +10,7 @@ import { constants } from "node:fs";
 import { mkdtemp, open } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { defined, HelmdeckError, harmlessBlock } from "../../engine/index.ts";
+import { AUDIT_LIMITS, defined, HelmdeckError, harmlessBlock } from "../../engine/index.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack, PackContext, Session } from "../engine/pack-contract.ts";
 import { NOTES_CATEGORY, NOTES_TTL_SECONDS, recallNotes, rememberRun } from "./solve-notes.ts";
@@ -35,7 +35,6 @@ const DEADLINE_MS = 1_800_000;
 const SUMMARY_CHARACTERS = 4_000;
 const LESSON_BYTES = 8_192;
 const FINDINGS_BYTES = 65_536;
-const MOST_FINDINGS = 50;
 /** The artifact store has its own limit; this one is for what is read into memory to be handed to it. */
 const PATCH_BYTES = 64 * 1_024 * 1_024;
 
@@ -178,7 +177,7 @@ function promptOf(task: string, notes: string): string {
 function findingsOf(bytes: Buffer | undefined): Finding[] {
   if (bytes === undefined) return [];
   try {
-    return z.array(findingSchema).parse(JSON.parse(bytes.toString())).slice(0, MOST_FINDINGS);
+    return z.array(findingSchema).parse(JSON.parse(bytes.toString())).slice(0, AUDIT_LIMITS.findings);
   } catch {
     return [{ code: "findings_unreadable", severity: "warning" }];
   }

@@ -1,5 +1,5 @@
 /** From what was asked to concepts with weights: which terms of this namespace may answer each word of the query. */
-import { defined } from "../../engine/index.ts";
+import { ANSWER_LIMITS, defined } from "../../engine/index.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "../analysis/commonness.ts";
 import { dateTermsOfQuery } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";
@@ -11,7 +11,6 @@ import { relatedTerms } from "./related.ts";
 import { synonymsOf } from "./synonyms.ts";
 
 /** More of a query than this is not read: it is a pasted text, and its beginning says what it is about. */
-const LONGEST_QUERY = 10_000;
 const MOST_CONCEPTS = 48;
 /** A query of more concepts than this is answered well by as many of them: nobody repeats a whole message. */
 const ENOUGH_CONCEPTS = 8;
@@ -56,7 +55,7 @@ interface QueryWord {
 
 /** The concepts of a query, in its order; empty when it holds no word. */
 export function analyseQuery(query: string, index: LexicalIndex): readonly Concept[] {
-  const words = queryWords(query.slice(0, LONGEST_QUERY))
+  const words = queryWords(query.slice(0, ANSWER_LIMITS.queryCharacters))
     .flatMap((word) => splitUnknownName(word, index))
     .filter((word) => !isCommonDate(word, index));
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
@@ -88,7 +87,7 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
 
 /** Whether it holds a word that says what is meant; "what was that about" holds none. */
 export function isTelling(query: string): boolean {
-  return allWords(query.slice(0, LONGEST_QUERY)).some(({ commonness }) => commonness > 0);
+  return allWords(query.slice(0, ANSWER_LIMITS.queryCharacters)).some(({ commonness }) => commonness > 0);
 }
 
 function queryWords(query: string): readonly QueryWord[] {

@@ -1,7 +1,8 @@
 /** Cutting a chunk into the passages that are searched and shown: short ones whole, long ones at paragraphs, lines, sentences. */
+import { ANSWER_LIMITS } from "../../engine/index.ts";
 
-/** A snippet shows at most this many UTF-16 units. */
-export const LONGEST_SNIPPET = 700;
+/** A passage is shown whole. */
+export const LONGEST_SNIPPET = ANSWER_LIMITS.snippetCharacters;
 /** A passage is closed at the first good place after this many. */
 const ENOUGH = 350;
 

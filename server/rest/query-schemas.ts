@@ -1,5 +1,6 @@
 /** Parameters of the query string: the wire's fields, written as text. */
 import { z } from "@hono/zod-openapi";
+import { ANSWER_LIMITS, limitsText } from "../../app/index.ts";
 
 /** A whole number; its bounds are the use case's to say. */
 const wholeNumber = z
@@ -25,13 +26,13 @@ const text = (description: string) => z.string().optional().openapi({ descriptio
 export const factsQuerySchema = z.strictObject({
   prefix: text("Only keys that begin with exactly this; case matters, no wildcards."),
   category: text("Only facts of this category."),
-  limit: limit("Most facts to answer with: 1 to 1000; 100 when left out."),
+  limit: limit(`Most facts to answer with: ${limitsText(ANSWER_LIMITS.facts)}.`),
   cursor: text("next_cursor of the page before."),
 });
 
 export const corpusQuerySchema = z.strictObject({
   query: text("Words or a question to rank by. Left out: everything, newest first."),
-  limit: limit("Most chunks to answer with: 1 to 100; 20 when left out."),
+  limit: limit(`Most chunks to answer with: ${limitsText(ANSWER_LIMITS.chunks)}.`),
   cursor: text("next_cursor of the page before. Not together with a query."),
 });
 

@@ -57,7 +57,7 @@ describe("what was typed", () => {
     ["searching x", { kind: "help" }],
     ["search deploy preference", { kind: "search", query: "deploy preference" }],
     ["Search\n  --limit 3", { kind: "search", query: "--limit 3" }],
-    [`search ${"x".repeat(5_000)}`, { kind: "search", query: "x".repeat(2_000) }],
+    [`search ${"x".repeat(5_000)}`, { kind: "search", query: "x".repeat(4_000) }],
   ])("%j", (args, request) => {
     expect(parseChatRequest(args)).toEqual(request);
   });

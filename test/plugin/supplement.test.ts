@@ -129,7 +129,7 @@ describe("search", () => {
     const memory = fakeMemory({ search: async () => ANSWER });
     await supplementOver(memory).supplement.search({ ...MAIN, query: "x".repeat(10_000_000) });
     const [, query] = memory.calls[0]?.args ?? [];
-    expect(query).toMatchObject({ query: "x".repeat(2_000) });
+    expect(query).toMatchObject({ query: "x".repeat(4_000) });
   });
 
   test("a memory with nothing in it is no failure", async () => {
