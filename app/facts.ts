@@ -108,7 +108,8 @@ function requireText(field: string, text: unknown): string {
   throw invalidField(field, "must be Unicode text");
 }
 
-function factView(entry: Entry): FactView {
+/** Of an entry that is a fact. */
+export function factView(entry: Entry): FactView {
   const { key, category, tags, createdAt, updatedAt, expiresAt, fingerprint } = entry;
   return {
     key,

@@ -63,6 +63,20 @@ export type {
 } from "./memory.ts";
 export type { MemoryState } from "./memory-state.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
+export { doctorText } from "./presenters/doctor-text.ts";
+export {
+  askOn,
+  FORGET_WANTS_YES,
+  type ForgetOrder,
+  forgetAsAsked,
+  forgetText,
+  type Person,
+} from "./presenters/forget.ts";
+export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
+export { expiryFrom, localMinute } from "./presenters/local-times.ts";
+export type { Format, Presented, Voice } from "./presenters/presented.ts";
+export { escapeJson, safeJson } from "./presenters/safe-json.ts";
+export { searchText } from "./presenters/search-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
@@ -77,50 +91,58 @@ export {
   importLines,
   type RefusedLine,
 } from "./transfer/import-lines.ts";
-export { type ErrorReply, errorReply, errorReplySchema } from "./wire/error-reply.ts";
+export { errorReply } from "./wire/error-reply.ts";
+export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
+export { doctorReply, statusReply } from "./wire/health-replies.ts";
+export {
+  corpusQueryOfRequest,
+  corpusReply,
+  factOfRequest,
+  forgetOfRequest,
+  forgetReply,
+  storeReply,
+} from "./wire/memory-replies.ts";
 export {
   CORPUS_DESCRIPTION,
   type CorpusReply,
   type CorpusRequest,
   corpusChunkSchema,
-  corpusQueryOfRequest,
-  corpusReply,
   corpusReplySchema,
   corpusRequestSchema,
   FORGET_DESCRIPTION,
   type ForgetReply,
   type ForgetRequest,
-  factOfRequest,
-  forgetOfRequest,
-  forgetReply,
   forgetReplySchema,
   forgetRequestSchema,
-  STORE_DESCRIPTION,
   type StoreReply,
   type StoreRequest,
-  storeReply,
   storeReplySchema,
   storeRequestSchema,
-} from "./wire/memory-replies.ts";
-export { rfc3339, rfc3339Schema } from "./wire/rfc3339.ts";
+} from "./wire/memory-schemas.ts";
+export { rfc3339 } from "./wire/rfc3339.ts";
+export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
+export { searchReply } from "./wire/search-reply.ts";
+export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
+export {
+  callersReply,
+  factReply,
+  factsQueryOfRequest,
+  factsReply,
+  myMemoryReply,
+} from "./wire/view-replies.ts";
 export {
   type CallersReply,
-  callersReply,
   callersReplySchema,
   type DefaultsReply,
   defaultsReplySchema,
   type FactReply,
   type FactsReply,
   type FactsRequest,
-  factReply,
   factSchema,
-  factsQueryOfRequest,
-  factsReply,
   factsReplySchema,
   factsRequestSchema,
   type MyMemoryReply,
-  myMemoryReply,
   myMemoryReplySchema,
-} from "./wire/view-replies.ts";
+} from "./wire/view-schemas.ts";
 export { startWorkerMemory, type WorkerMemoryOptions } from "./worker/worker-client.ts";
 export { type ServeMemoryOptions, serveMemory } from "./worker/worker-server.ts";

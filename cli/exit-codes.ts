@@ -1,5 +1,6 @@
 /** What the shell user sees when a command fails: one line with a code and a remedy, an exit code, never a stack trace. */
 import { CommanderError } from "commander";
+import { type ErrorCode, errorReply, harmlessLine, isHelmdeckError } from "../app/index.ts";
 import type { Output } from "./output.ts";
 
 export const EXIT_DONE = 0;
@@ -7,7 +8,7 @@ export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
 
 interface Failure {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly exitCode: number;
@@ -19,13 +20,13 @@ export async function reportFailure(
   output: Output,
   { command, json }: { readonly command: string; readonly json: boolean },
 ): Promise<number> {
-  const { code, message, details, exitCode } = await failureOf(error, command);
-  if (json) await output.noteJson({ error: code, message, details });
-  else await output.note(`${output.styledNote("red", `${code}:`)} ${message}`);
-  return exitCode;
+  const failure = failureOf(error, command);
+  if (json) await output.noteJson(errorReply(failure));
+  else await output.note(`${output.styledNote("red", `${failure.code}:`)} ${failure.message}`);
+  return failure.exitCode;
 }
 
-async function failureOf(error: unknown, command: string): Promise<Failure> {
+function failureOf(error: unknown, command: string): Failure {
   if (error instanceof CommanderError) {
     return {
       code: "invalid_input",
@@ -34,8 +35,6 @@ async function failureOf(error: unknown, command: string): Promise<Failure> {
       exitCode: EXIT_USAGE,
     };
   }
-  // Only here: a wrong command line is told without loading the whole of memory.
-  const { harmlessLine, isHelmdeckError } = await import("../app/index.ts");
   if (isHelmdeckError(error)) {
     const { code, message, details } = error;
     return { code, message: harmlessLine(message), details, exitCode: EXIT_FAILED };

@@ -3,10 +3,15 @@ import {
   defined,
   type FactInput,
   type Forgotten,
+  forgetReply,
   HelmdeckError,
   type Memory,
   nearWords,
+  rfc3339,
+  STORE_DESCRIPTION,
+  STORE_PARAMETERS,
   type StoredFact,
+  storeReply,
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { lineOf } from "./boundary.ts";
@@ -35,11 +40,7 @@ export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
   return {
     name: STORE_TOOL,
     label: "Remember a fact",
-    description:
-      "Remember one fact for later conversations: a preference, a decision, a name, how something is done. It is encrypted" +
-      " on this machine and found again by memory_search. Storing under a key that is there replaces what it held, so look at" +
-      " helmdeck/my-memory.md (memory_get) first. Not for passwords, tokens or other secrets, not for files, logs or long" +
-      " texts, not for passing details, and not for what belongs in the repository.",
+    description: STORE_DESCRIPTION,
     parameters: STORE_PARAMETERS,
     execute: (_callId, params) =>
       perform(parts, context, async (memory, subject) => {
@@ -64,36 +65,6 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
       }),
   };
 }
-
-const STORE_PARAMETERS = {
-  type: "object",
-  additionalProperties: false,
-  required: ["key", "value"],
-  properties: {
-    key: {
-      type: "string",
-      minLength: 1,
-      maxLength: 512,
-      description: "A short name that will be looked for, such as deploy/preference. Case matters.",
-    },
-    value: { type: "string", minLength: 1, description: "The fact, in a sentence or a few. At most 64 KiB." },
-    category: {
-      type: "string",
-      pattern: "^[a-z0-9][a-z0-9_.-]{0,63}$",
-      description: "What kind of fact it is; user_facts when left out.",
-    },
-    tags: {
-      type: "array",
-      maxItems: 32,
-      items: { type: "string", minLength: 1, maxLength: 64 },
-      description: "Other words it may be looked for by.",
-    },
-    ttl_seconds: {
-      type: "integer",
-      description: "How long to keep it: 3600 (an hour) to 31536000 (a year). Left out or 0: 90 days.",
-    },
-  },
-} as const;
 
 const FORGET_PARAMETERS = {
   type: "object",
@@ -186,21 +157,12 @@ function storeResult(stored: StoredFact): ToolResult {
     replaced && !replaced.refreshed
       ? ` It replaced what was stored there on ${dayOf(replaced.updatedAt)}.`
       : "";
-  return answer(`${story}${change} It can be read at ${stored.path}.`, {
-    key: stored.key,
-    category: stored.category,
-    expires_at: instantOf(stored.expiresAt),
-    path: stored.path,
-    ...(replaced
-      ? { replaced: { updated_at: instantOf(replaced.updatedAt), refreshed: replaced.refreshed } }
-      : {}),
-  });
+  return answer(`${story}${change} It can be read at ${stored.path}.`, storeReply(stored));
 }
 
 function forgetResult(forgotten: Forgotten): ToolResult {
-  const { scope, deleted, dryRun, erased, near } = forgotten;
-  const details = { scope, deleted, dry_run: dryRun, erased, ...defined({ near }) };
-  return answer(deleted === 0 ? missStory(forgotten) : forgetStory(forgotten), details);
+  const story = forgotten.deleted === 0 ? missStory(forgotten) : forgetStory(forgotten);
+  return answer(story, forgetReply(forgotten));
 }
 
 function forgetStory({ scope, deleted, dryRun, erased }: Forgotten): string {
@@ -223,11 +185,7 @@ function answer(story: string, details: Readonly<Record<string, unknown>>): Tool
 }
 
 function dayOf(unixMs: number): string {
-  return instantOf(unixMs).slice(0, "2026-01-01".length);
-}
-
-function instantOf(unixMs: number): string {
-  return new Date(unixMs).toISOString();
+  return rfc3339(unixMs).slice(0, "2026-01-01".length);
 }
 
 function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 /** Everything the plugin registers with OpenClaw. The same in every mode, and nothing is opened here. */
 
+import { statusReply } from "../app/index.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { makeAuditHook } from "./audit-hook.ts";
@@ -17,7 +18,6 @@ import { recordReader, tellsOrigins } from "./session-record.ts";
 import type { Lease } from "./shared-memory.ts";
 import { makeSlashCommand } from "./slash-command.ts";
 import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
-import { processTerminal } from "./terminal.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
@@ -87,7 +87,6 @@ function registerCli(
             answers: answersInTime,
           }),
         hostWarnings: () => hostWarnings(tellsOrigins(api)),
-        terminal: processTerminal(),
       }),
     {
       descriptors: [
@@ -115,8 +114,7 @@ function statusMethod(
     try {
       const asked = access.open().then((memory) => memory.status(verdict.ok ? verdict.subject : undefined));
       const status = await withinDeadline(ANSWER_DEADLINE_MS, asked);
-      const said = warnings();
-      respond(true, said.length === 0 ? status : { ...status, warnings: said });
+      respond(true, statusReply(status, warnings()));
     } catch (error) {
       respond(true, { state: "failed", error: failureOf(error) });
     }

@@ -1,4 +1,5 @@
 /** Export of a subject's facts and audit rows as JSON Lines that import takes back unchanged. Values are in plain text. */
+import { isUtf8 } from "node:buffer";
 import {
   type Entry,
   type MemoryStore,
@@ -6,8 +7,10 @@ import {
   parseAuditEntry,
   type Subject,
 } from "../../engine/index.ts";
+import { factView } from "../facts.ts";
 import { requireNamespace } from "../subject.ts";
-import { writeTime } from "./transfer-times.ts";
+import { rfc3339 } from "../wire/rfc3339.ts";
+import { factReply } from "../wire/view-replies.ts";
 
 export interface ExportOptions {
   /** From `openMemory`. */
@@ -63,11 +66,10 @@ function lineOf(entry: Entry): string | { readonly reason: string } {
   return entry.origin === "fact" ? factLine(entry) : auditLine(entry);
 }
 
+/** The object that `get` and REST answer with. */
 function factLine(entry: Entry): string | { readonly reason: string } {
-  const { key, category, tags } = entry;
-  const value = decode(entry.value);
-  if (value === undefined) return { reason: "is not text" };
-  return JSON.stringify({ key, value, category, tags, ...timesOf(entry) });
+  if (!isUtf8(entry.value)) return { reason: "is not text" };
+  return JSON.stringify(factReply(factView(entry)));
 }
 
 function auditLine(entry: Entry): string | { readonly reason: string } {
@@ -78,17 +80,9 @@ function auditLine(entry: Entry): string | { readonly reason: string } {
 
 function timesOf({ createdAt, updatedAt, expiresAt, fingerprint }: Entry): Readonly<Record<string, string>> {
   return {
-    created_at: writeTime(createdAt),
-    updated_at: writeTime(updatedAt),
-    ...(expiresAt !== undefined && { expires_at: writeTime(expiresAt) }),
+    created_at: rfc3339(createdAt),
+    updated_at: rfc3339(updatedAt),
+    ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }),
     fingerprint,
   };
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

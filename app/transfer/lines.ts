@@ -18,6 +18,7 @@ import {
   harmlessLine,
   type Namespace,
   type NewEntry,
+  pathOf,
   requireUnixNs,
   type UnixMs,
   validateFact,
@@ -46,6 +47,8 @@ const factLine = z.strictObject({
   category: z.exactOptional(z.unknown()),
   tags: z.exactOptional(z.unknown()),
   ttl_seconds: z.exactOptional(z.unknown()),
+  /** Follows from the others; lines of 0.1 have none. */
+  path: z.exactOptional(z.string()),
   ...times,
 });
 
@@ -64,8 +67,10 @@ export function readEntry(line: string, context: LineContext): NewEntry {
 
 function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
   const line = requireShape(factLine.safeParse(parsed));
-  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, ...given } = line;
+  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, ...given } = line;
   const fact = validateFact({ ...given, ttlSeconds });
+  if (path !== undefined && path !== pathOf(fact.category, fact.key))
+    throw refuse("path", "does not fit key and category; leave it out");
   if (expires_at !== undefined && ttlSeconds !== undefined)
     throw refuse("ttl_seconds", "and expires_at exclude each other");
   const expiresAt =

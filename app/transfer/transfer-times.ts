@@ -1,11 +1,7 @@
-/** Times in exported lines: RFC 3339, in UTC with milliseconds when written. */
+/** Reading the times of exported lines: RFC 3339. */
 import type { UnixMs } from "../../engine/index.ts";
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)$/;
-
-export function writeTime(time: UnixMs): string {
-  return new Date(time).toISOString();
-}
 
 /** Undefined when the text is no RFC 3339 time of the calendar, from 1970 on. Digits beyond milliseconds are cut. */
 export function readTime(text: string): UnixMs | undefined {

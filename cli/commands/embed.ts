@@ -54,7 +54,8 @@ async function tell(
   { provider, url, model }: Service,
   { embedded, embeddedNow, total, refused }: EmbedReport & { readonly embeddedNow: number },
 ): Promise<void> {
-  if (options.json) return output.json({ embedded, embeddedNow, total, refused, provider, url, model });
+  if (options.json)
+    return output.json({ embedded, embedded_now: embeddedNow, total, refused, provider, url, model });
   const where = harmlessLine(`${provider} at ${url}, model ${model}`);
   const not = refused === 0 ? "" : ` ${refused} are refused by the service and found by words alone.`;
   await output.line(

@@ -1,9 +1,8 @@
 /** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
-import { type ExportProblem, exportLines, harmlessLine } from "../../app/index.ts";
+import { type ExportProblem, escapeJson, exportLines, harmlessLine } from "../../app/index.ts";
 import { type CommandContext, withMemory } from "../command-context.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { type Append, writePrivateFile } from "../export-file.ts";
-import { escapeJson } from "../safe-json.ts";
 
 /** Lines are written together up to about this size. */
 const CHUNK_CHARACTERS = 64 * 1024;

@@ -1,16 +1,22 @@
 /** `get`: the value of one fact. */
-import { type FactView, HelmdeckError, harmlessBlock, harmlessLine } from "../../app/index.ts";
+import {
+  expiryFrom,
+  type FactView,
+  factReply,
+  HelmdeckError,
+  harmlessBlock,
+  harmlessLine,
+  localMinute,
+} from "../../app/index.ts";
 import { type CommandContext, withMemory } from "../command-context.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
-import { factJson } from "../fact-json.ts";
-import { expiryFrom, localMinute } from "../local-times.ts";
 
 export async function getCommand(context: CommandContext, key: string): Promise<number> {
   const { shell, output, options } = context;
   const fact = await withMemory(context, (memory) => memory.getFact(options.caller, key));
   if (fact === undefined) throw missing(options.caller);
   if (options.json) {
-    await output.json(factJson(fact));
+    await output.json(factReply(fact));
     return EXIT_DONE;
   }
   // The answer is the value alone, so that $(helmdeck-memory get …) is useful; the rest is for a person who looks on.

@@ -1,10 +1,16 @@
 /** `here`: the process seam on the command line. Reasons for an empty answer go to stderr, and the exit code stays 0. */
-import { betterSqliteDriver, defined, findStorage, harmlessLine, rankFacts } from "../../app/index.ts";
+import {
+  betterSqliteDriver,
+  defined,
+  escapeJson,
+  findStorage,
+  harmlessLine,
+  rankFacts,
+} from "../../app/index.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { inputSource, readText } from "../input.ts";
-import { escapeJson } from "../safe-json.ts";
 
 /** Twice what memory takes for a value. */
 const READ_LIMIT_BYTES = 128 * 1_024;

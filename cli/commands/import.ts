@@ -26,7 +26,7 @@ export async function importCommand(context: CommandContext, file: string): Prom
     }
   };
   const result = await withMemoryToWrite(context, read, async (memory, imported) => {
-    if (options.json) await output.json(imported);
+    if (options.json) await output.json(importReply(imported));
     else await print(context, imported);
     await embed(context, memory);
   });
@@ -64,4 +64,8 @@ async function print({ output, options }: CommandContext, result: ImportResult):
 
 function refusal({ line, code, reason }: RefusedLine): string {
   return `line ${line}: ${code}: ${harmlessLine(reason)}`;
+}
+
+function importReply({ refusedCount, refused, ...counts }: ImportResult) {
+  return { ...counts, refused_count: refusedCount, refused };
 }

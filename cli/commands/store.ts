@@ -1,10 +1,9 @@
 /** `store`: one fact, from the argument, standard input or a file. */
-import { harmlessLine, type StoredFact } from "../../app/index.ts";
+import { expiryFrom, harmlessLine, localMinute, type StoredFact, storeReply } from "../../app/index.ts";
 import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
 import { embedStored } from "../embed-afterwards.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { inputSource, readText } from "../input.ts";
-import { expiryFrom, localMinute, rfc3339 } from "../local-times.ts";
 
 /** Twice the policy's limit for a value, which is measured without the white space around it. */
 const READ_LIMIT_BYTES = 128 * 1024;
@@ -33,7 +32,7 @@ export async function storeCommand(context: CommandContext, request: StoreReques
 }
 
 function acknowledge(context: CommandContext, stored: StoredFact): Promise<void> {
-  if (context.options.json) return context.output.json(jsonOf(stored));
+  if (context.options.json) return context.output.json(storeReply(stored));
   return context.output.line(sentenceOf(stored, context));
 }
 
@@ -42,18 +41,6 @@ async function readValue({ shell, output }: CommandContext, source: StoreRequest
   const isTyped = source.path === "-" && shell.stdin.isTTY === true;
   if (isTyped) await output.note("Type the value; Ctrl-D on a line of its own ends it.");
   return readText(inputSource(shell, source.path), READ_LIMIT_BYTES);
-}
-
-function jsonOf({ key, category, expiresAt, path, replaced }: StoredFact) {
-  return {
-    key,
-    category,
-    path,
-    expiresAt: rfc3339(expiresAt),
-    ...(replaced === undefined
-      ? {}
-      : { replaced: { updatedAt: rfc3339(replaced.updatedAt), refreshed: replaced.refreshed } }),
-  };
 }
 
 function sentenceOf(stored: StoredFact, { shell, options }: CommandContext): string {

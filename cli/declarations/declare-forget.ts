@@ -6,7 +6,9 @@ export function declareForget(program: Command, runs: Runs): void {
   const forget = program
     .command("forget")
     .summary("Delete what a scope names.")
-    .description("Delete for good what a scope names. On a terminal it shows what that is and asks first.")
+    .description(
+      "Delete for good what a scope names. On a terminal it shows what that is and asks first; elsewhere it wants --yes.",
+    )
     .argument(
       "<scope>",
       "The exact key of a fact (key:<exact key> where it could be read otherwise), the path, docid or citation of a search hit, category:<name>, packs, pipelines, pack:<id>, pipeline:<id>, all (facts and audit rows), or everything (also caches, notes and sessions).",
@@ -16,8 +18,10 @@ export function declareForget(program: Command, runs: Runs): void {
     .action((scope: string, _options: unknown, command: Command) => {
       const { dryRun, yes } = command.opts<ForgetOptions>();
       return runs(command, async (context) => {
-        const { forgetCommand } = await import("../commands/forget.ts");
-        return forgetCommand(context, { scope, dryRun: dryRun === true, yes: yes === true });
+        const { forgetCommand, problemOf } = await import("../commands/forget.ts");
+        const order = { scope, dryRun: dryRun === true, yes: yes === true };
+        const problem = problemOf(context, order);
+        return problem === undefined ? forgetCommand(context, order) : command.error(problem);
       });
     });
   withExamples(forget, [

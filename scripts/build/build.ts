@@ -9,7 +9,7 @@ import { globSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
 import { pluginPackage, readManifest } from "./plugin-package.ts";
 import { noticesFor } from "./third-party.ts";
@@ -73,16 +73,21 @@ export async function buildAll(options: { readonly force?: boolean } = {}): Prom
   return { fresh: true, seconds: since() };
 }
 
-/** The package that OpenClaw installs: two files of code, nothing to install with it. `buildId` names these sources. */
+/** The package that OpenClaw installs: three files of code, nothing to install with it. `buildId` names these sources. */
 export async function buildPlugin(outFolder: string, buildId: string): Promise<void> {
   const rootPackage = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   await mkdir(join(outFolder, "dist"), { recursive: true });
   const { metafile } = await build({
     ...COMMON,
     metafile: true,
-    entryPoints: { index: "plugin/index.ts", worker: "plugin/worker.ts" },
+    entryPoints: {
+      index: "plugin/index.ts",
+      commands: "plugin/openclaw-commands.ts",
+      worker: "plugin/worker.ts",
+    },
     outdir: join(outFolder, "dist"),
     external: ["openclaw/plugin-sdk/*", "better-sqlite3"],
+    plugins: [commandsBeside],
     define: { __HELMDECK_BUILD__: JSON.stringify(buildId), ...BUILT_AT },
   });
   requireNoDependencies(metafile);
@@ -96,6 +101,18 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<v
     writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, [metafile])),
   ]);
 }
+
+const COMMANDS_FILE = "./commands.js";
+
+/** What only `openclaw helmdeck` needs is a file of its own, so that a gateway does not read it. */
+const commandsBeside: Plugin = {
+  name: "commands-beside",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /\/openclaw-commands\.ts$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: COMMANDS_FILE, external: true } : undefined,
+    );
+  },
+};
 
 /** Our commands: a front for each that any Node can read, and the programs split by command, so that each starts quickly. */
 export async function buildCommandLine(outFolder: string): Promise<void> {
@@ -158,7 +175,7 @@ export function requireNoServer(metafile: Metafile): void {
 }
 
 function isProvided(path: string): boolean {
-  return path.startsWith("node:") || path.startsWith("openclaw/plugin-sdk/");
+  return path === COMMANDS_FILE || path.startsWith("node:") || path.startsWith("openclaw/plugin-sdk/");
 }
 
 async function requireSmall(file: string): Promise<void> {

@@ -5,8 +5,9 @@ import {
   type ImportResult,
   importLines,
   type OpenMemory,
+  rfc3339,
 } from "../../app/index.ts";
-import { readTime, writeTime } from "../../app/transfer/transfer-times.ts";
+import { readTime } from "../../app/transfer/transfer-times.ts";
 import { HelmdeckError, namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
@@ -543,6 +544,6 @@ describe("times", () => {
   });
 
   test("what is written is read back", () => {
-    expect(readTime(writeTime(NOW + 7))).toBe(NOW + 7);
+    expect(readTime(rfc3339(NOW + 7))).toBe(NOW + 7);
   });
 });

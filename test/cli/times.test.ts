@@ -1,6 +1,6 @@
 /** How times read. */
 import { describe, expect, test } from "vitest";
-import { expiryFrom, localMinute, rfc3339 } from "../../cli/local-times.ts";
+import { expiryFrom, localMinute, rfc3339 } from "../../app/index.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

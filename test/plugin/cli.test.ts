@@ -45,6 +45,7 @@ async function typing(args: readonly string[], memory: Memory | Error, setup: Se
       fail: (exitCode) => {
         shell.exitCode = exitCode;
       },
+      now: () => 0,
     },
   });
   await program.parseAsync(["helmdeck", ...args], { from: "user" });

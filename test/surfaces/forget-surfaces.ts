@@ -221,6 +221,7 @@ function underOpenClaw(memory: Memory, flags: readonly string[]): Forget {
         fail: (exitCode) => {
           code = exitCode;
         },
+        now: Date.now,
       },
     });
     const how = [...flags, dryRun ? "--dry-run" : "--yes"];

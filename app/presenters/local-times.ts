@@ -1,13 +1,8 @@
-/** Times as people read them and as programs do. */
+/** Times as people read them on a command line. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-/** RFC 3339 in UTC, for JSON. */
-export function rfc3339(at: number): string {
-  return new Date(at).toISOString();
-}
 
 /** `2026-11-20 22:53`, in the person's own time zone. */
 export function localMinute(at: number): string {

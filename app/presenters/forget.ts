@@ -1,0 +1,105 @@
+/** `forget` on both command lines: what a scope names is shown and asked about where a person is there, and then deleted. */
+import { once } from "node:events";
+import { createInterface } from "node:readline/promises";
+import type { Readable, Writable } from "node:stream";
+import { HelmdeckError, harmlessLine } from "../../engine/index.ts";
+import { nearWords } from "../forgotten-words.ts";
+import type { Forgotten, Memory } from "../memory.ts";
+import type { Presented, Voice } from "./presented.ts";
+
+export const FORGET_WANTS_YES =
+  "forget deletes for good; where nobody can be asked it wants --yes, or --dry-run to see how much it would be.";
+
+const PREVIEWED_KEYS = 10;
+
+export interface ForgetOrder {
+  readonly scope: string;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+}
+
+/** The person at the terminal. */
+export interface Person {
+  readonly tell: (line: string) => Promise<void> | void;
+  /** Empty when the person ends the input instead. */
+  readonly ask: (question: string) => Promise<string>;
+}
+
+/**
+ * Undefined when the person who was asked did not agree. Throws `invalid_input` where there is nobody to ask, whatever is
+ * stored: a script must not learn on another day that it lacks --yes.
+ */
+export async function forgetAsAsked(
+  memory: Memory,
+  caller: string,
+  { scope, dryRun, yes }: ForgetOrder,
+  person: Person | undefined,
+): Promise<Forgotten | undefined> {
+  if (!dryRun && !yes) {
+    if (person === undefined) throw new HelmdeckError("invalid_input", FORGET_WANTS_YES);
+    const wouldDelete = await memory.forget(caller, { scope, dryRun: true });
+    if (wouldDelete.deleted === 0) return { ...wouldDelete, dryRun };
+    if (!(await agrees(person, memory, caller, wouldDelete))) return undefined;
+  }
+  return memory.forget(caller, { scope, dryRun });
+}
+
+export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented {
+  const { scope, deleted, dryRun, erased } = forgotten;
+  const where = `in the memory of ${harmlessLine(caller)}: ${harmlessLine(scope)}`;
+  if (deleted === 0) {
+    const hint = `Keys and names are exact, case matters: ${command} list shows them.`;
+    return {
+      answer: [`Nothing ${dryRun ? "would be" : "was"} deleted ${where}`],
+      notes: [nearWords(forgotten) ?? hint],
+    };
+  }
+  const pending =
+    "They are gone from every answer; old bytes are overwritten once no other process reads the database.";
+  return {
+    answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted)} ${where}`],
+    notes: erased === "pending" ? [pending] : [],
+  };
+}
+
+/** Asks on these streams, which are terminals. */
+export async function askOn(input: Readable, output: Writable, question: string): Promise<string> {
+  const lines = createInterface({ input, output, terminal: false });
+  try {
+    // The end of the input (Ctrl-D) closes it without an answer.
+    return await Promise.race([lines.question(question), once(lines, "close").then(() => "")]);
+  } finally {
+    lines.close();
+  }
+}
+
+async function agrees(
+  { tell, ask }: Person,
+  memory: Memory,
+  caller: string,
+  { scope, deleted }: Forgotten,
+): Promise<boolean> {
+  await tell(`This deletes ${entries(deleted)} of ${harmlessLine(caller)} for good: ${harmlessLine(scope)}`);
+  for (const line of await preview(memory, caller, scope)) await tell(`  ${line}`);
+  if (/^y(es)?$/i.test((await ask("Delete? [y/N] ")).trim())) return true;
+  await tell("Nothing was deleted.");
+  return false;
+}
+
+/** The newest keys of a category, or the categories of a whole memory; other scopes say by themselves what they hold. */
+async function preview(memory: Memory, caller: string, scope: string): Promise<readonly string[]> {
+  if (scope.startsWith("category:")) {
+    const category = scope.slice("category:".length).trim();
+    const { facts, nextCursor } = await memory.listFacts(caller, { category, limit: PREVIEWED_KEYS });
+    return [...facts.map((fact) => harmlessLine(fact.key)), ...(nextCursor === undefined ? [] : ["…"])];
+  }
+  if (scope === "all" || scope === "everything") {
+    const { categories } = await memory.myMemory(caller);
+    return categories.map(({ name, count }) => `${harmlessLine(name)}: ${count}`);
+  }
+  return [];
+}
+
+function entries(count: number): string {
+  return count === 1 ? "1 entry" : `${count} entries`;
+}

@@ -1,0 +1,96 @@
+/** `list` on both command lines: facts by prefix and category, newest first, in text without their values. */
+import { defined, harmlessLine, isHelmdeckError } from "../../engine/index.ts";
+import type { FactsPage, FactView, Memory } from "../memory.ts";
+import { expiryFrom, localMinute } from "./local-times.ts";
+import type { Presented, Voice } from "./presented.ts";
+
+const PAGE_LIMIT = 1_000;
+
+export interface ListRequest {
+  readonly prefix?: string;
+  readonly category?: string;
+  readonly limit: number;
+}
+
+/** The newest facts up to the limit, however many pages they are; `nextCursor` when there are more. */
+export async function collectFacts(
+  memory: Memory,
+  subject: string,
+  { limit, ...filter }: ListRequest,
+): Promise<FactsPage> {
+  const facts: FactView[] = [];
+  const unreadable: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const left = limit - facts.length;
+    const query = { ...filter, limit: Math.min(left, PAGE_LIMIT), ...defined({ cursor }) };
+    const page = await memory.listFacts(subject, query);
+    facts.push(...page.facts);
+    unreadable.push(...page.unreadable);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && facts.length < limit);
+  return { facts, unreadable, ...defined({ nextCursor: cursor }) };
+}
+
+export async function listText(
+  memory: Memory,
+  { facts, unreadable, nextCursor }: FactsPage,
+  request: ListRequest,
+  voice: Voice,
+): Promise<Presented> {
+  const isEmpty = facts.length + unreadable.length === 0;
+  return {
+    answer: tableOf(facts, voice),
+    notes: [
+      ...(isEmpty ? [nothing(request, await keyNamedBy(memory, request, voice), voice)] : []),
+      ...unreadable.map((key) => unreadableNote(key, voice)),
+      ...(nextCursor === undefined ? [] : [`These are the newest ${request.limit}; --limit shows more.`]),
+    ],
+  };
+}
+
+/** The key comes last: it is the only column whose width on a terminal is not known. */
+function tableOf(facts: readonly FactView[], { now, style }: Voice): readonly string[] {
+  if (facts.length === 0) return [];
+  const categoryWidth = Math.max("CATEGORY".length, ...facts.map(({ category }) => category.length));
+  const row = (updated: string, expires: string, category: string, key: string) =>
+    `${updated.padEnd(16)}  ${expires.padEnd(13)}  ${category.padEnd(categoryWidth)}  ${key}`;
+  return [
+    style("bold", row("UPDATED", "EXPIRES", "CATEGORY", "KEY")),
+    ...facts.map(({ updatedAt, expiresAt, category, key }) =>
+      row(localMinute(updatedAt), expiryFrom(now, expiresAt), category, harmlessLine(key)),
+    ),
+  ];
+}
+
+/** What the prefix names, where no key begins with it: a path or docid that was taken for a key. */
+async function keyNamedBy(
+  memory: Memory,
+  { prefix, category }: ListRequest,
+  { caller }: Voice,
+): Promise<string | undefined> {
+  if (prefix === undefined || category !== undefined) return undefined;
+  try {
+    return (await memory.getFact(caller, prefix))?.key;
+  } catch (error) {
+    if (isHelmdeckError(error, "entry_unreadable")) return undefined; // a hint that cannot be given is no failure
+    throw error;
+  }
+}
+
+function nothing(
+  { prefix, category }: ListRequest,
+  named: string | undefined,
+  { caller, storing }: Voice,
+): string {
+  const memory = `memory of ${harmlessLine(caller)}`;
+  if (named !== undefined) {
+    return `No key in the ${memory} begins so. This is where a fact stands whose key is ${harmlessLine(named)}`;
+  }
+  if (prefix === undefined && category === undefined) return `The ${memory} holds no facts yet. ${storing}`;
+  return `The ${memory} holds no such facts. Without a prefix and --category, list shows every one; search looks for words.`;
+}
+
+function unreadableNote(key: string, { command }: Voice): string {
+  return `entry_unreadable: ${harmlessLine(key)} is there but cannot be opened; ${command} doctor says more.`;
+}

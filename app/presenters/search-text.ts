@@ -1,0 +1,48 @@
+/** `search` on both command lines. */
+import { harmlessBlock, harmlessLine } from "../../engine/index.ts";
+import type { RecallHit } from "../../recall/index.ts";
+import type { SearchAnswer } from "../memory.ts";
+import { unmatchedText } from "../searching.ts";
+import { localMinute } from "./local-times.ts";
+import type { Presented, Voice } from "./presented.ts";
+
+export function searchText(answer: SearchAnswer, voice: Voice): Presented {
+  const { results, reason } = answer;
+  return {
+    answer: results.flatMap((hit, index) => [...(index > 0 ? [""] : []), ...hitLines(hit, voice)]),
+    notes: [...missNotes(answer, voice), ...(reason === undefined ? [] : [`Note: ${harmlessLine(reason)}`])],
+  };
+}
+
+function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
+  const { key, path, possible, snippet, startLine, endLine, updatedAt, parts } = hit;
+  const score = style(possible ? "yellow" : "green", hit.score.toFixed(2));
+  const mark = possible ? "  (only possibly related)" : "";
+  return [
+    `${score}  ${style("bold", harmlessLine(key))}  ${localMinute(updatedAt)}${mark}`,
+    `      ${style("dim", `${harmlessLine(path)}:${startLine}-${endLine}`)}`,
+    ...(parts === undefined ? [] : [`      ${style("dim", partsLine(parts))}`]),
+    ...harmlessBlock(snippet)
+      .trimEnd()
+      .split("\n")
+      .map((line) => `      ${line}`.trimEnd()),
+  ];
+}
+
+function partsLine(parts: Readonly<Record<string, number>>): string {
+  const shares = Object.entries(parts).map(([name, share]) => `${harmlessLine(name)} ${share.toFixed(3)}`);
+  return `score: ${shares.join(" · ")}`;
+}
+
+function missNotes(
+  { results: [best], unmatched, incomplete }: SearchAnswer,
+  { caller, command }: Voice,
+): readonly string[] {
+  const nothing = `Nothing in the memory of ${harmlessLine(caller)} answers this`;
+  if (best !== undefined)
+    return best.possible ? [`${nothing} surely; what is shown is only possibly related.`] : [];
+  if (unmatched === undefined) return [incomplete ? `${nothing}.` : `${nothing}. It is empty.`];
+  return [
+    `${nothing}. Try other or fewer words; ${command} list shows what is there: ${unmatchedText(unmatched)}`,
+  ];
+}

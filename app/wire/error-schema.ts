@@ -1,0 +1,14 @@
+/** How a failure is described to clients. */
+import * as z from "zod";
+import { ERROR_CODES } from "../../engine/index.ts";
+
+export const errorReplySchema = z.object({
+  error: z.enum(ERROR_CODES),
+  message: z.string().meta({ description: "For a person: which field, which limit, what to do." }),
+  details: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .meta({ description: "The message's facts, for programs." }),
+});
+
+export type ErrorReply = z.infer<typeof errorReplySchema>;

@@ -1,0 +1,121 @@
+/** What clients receive when they look at memory, described for REST and MCP: facts, my-memory, defaults, callers (facts/helmdeck.md). */
+import * as z from "zod";
+import type { MyDefaults } from "../memory.ts";
+import { rfc3339Schema } from "./rfc3339-schema.ts";
+
+/** Of a JSON client; REST reads the same fields from the query string. */
+export const factsRequestSchema = z.strictObject({
+  prefix: z
+    .string()
+    .nullish()
+    .meta({ description: "Only keys that begin with exactly this; case matters, no wildcards." }),
+  category: z.string().nullish().meta({ description: "Only facts of this category." }),
+  limit: z
+    .number()
+    .nullish()
+    .meta({ description: "Most facts to answer with: 1 to 1000; 100 when left out." }),
+  cursor: z.string().nullish().meta({ description: "next_cursor of the page before." }),
+});
+
+export const factSchema = z.object({
+  key: z.string(),
+  value: z.string(),
+  category: z.string(),
+  tags: z.array(z.string()),
+  created_at: rfc3339Schema("When this key was first stored."),
+  updated_at: rfc3339Schema("When its value was last stored."),
+  expires_at: rfc3339Schema("From then on it is not shown; it is deleted later.").optional(),
+  fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
+  path: z.string().meta({ description: "Where the corpus shows it." }),
+});
+
+export const factsReplySchema = z.object({
+  facts: z.array(factSchema).meta({ description: "Newest first." }),
+  unreadable: z
+    .array(z.string())
+    .meta({ description: "Keys of facts that are there but do not open; doctor says more." }),
+  next_cursor: z.string().optional().meta({ description: "There is more; ask again with this cursor." }),
+});
+
+export const myMemoryReplySchema = z.object({
+  scope: z.string().meta({ description: "Whose memory it is: caller=<subject>." }),
+  fetched_at: rfc3339Schema("When it was looked at."),
+  categories: z.array(
+    z.object({
+      name: z.string(),
+      count: z.int().min(0),
+      recent_keys: z.array(z.string()).meta({ description: "The five newest." }),
+    }),
+  ),
+  note: z.string().optional(),
+});
+
+const commonInputs = z
+  .record(z.string(), z.string())
+  .optional()
+  .meta({ description: "What was given most, field by field: a good default for the next run." });
+
+const lastUsed = z.int().meta({ description: "Seconds since 1970." });
+
+export const defaultsReplySchema = z.object({
+  scope: z.string().meta({ description: "Whose habits these are: caller=<subject>." }),
+  fetched_at: rfc3339Schema("When they were worked out."),
+  packs: z.array(
+    z.object({
+      id: z.string(),
+      calls: z.int().min(0),
+      last_used_unix: lastUsed,
+      common_inputs: commonInputs,
+    }),
+  ),
+  pipelines: z.array(
+    z.object({
+      id: z.string(),
+      runs: z.int().min(0),
+      last_used_unix: lastUsed,
+      common_inputs: commonInputs,
+    }),
+  ),
+  common_findings: z
+    .array(
+      z.object({
+        code: z.string(),
+        pack: z.string(),
+        severity: z.string(),
+        occurrence_count: z.int().min(0),
+        last_seen_unix: lastUsed,
+      }),
+    )
+    .optional(),
+  recent: z
+    .array(
+      z.object({
+        kind: z.enum(["pack", "pipeline"]),
+        key: z.string(),
+        id: z.string(),
+        outcome: z.string(),
+        at_unix: z.int(),
+        duration_ms: z.number().min(0).optional(),
+        learn_inputs: z.record(z.string(), z.string()).optional(),
+      }),
+    )
+    .meta({ description: "Newest first, at most 200." }),
+  note: z.string().optional(),
+});
+
+export const callersReplySchema = z.object({
+  callers: z.array(
+    z.object({
+      namespace: z.string().meta({ description: "The caller, as its token names it." }),
+      count: z.int().min(0).meta({ description: "Entries of every kind." }),
+    }),
+  ),
+});
+
+export type FactsRequest = z.infer<typeof factsRequestSchema>;
+export type FactReply = z.infer<typeof factSchema>;
+export type FactsReply = z.infer<typeof factsReplySchema>;
+export type MyMemoryReply = z.infer<typeof myMemoryReplySchema>;
+export type CallersReply = z.infer<typeof callersReplySchema>;
+/** Its use case answers in the wire's own shape. */
+export type DefaultsReply = MyDefaults;
