@@ -31,6 +31,7 @@ export {
   FACT_LIMITS,
   factEntry,
   keyToLookUp,
+  RESERVED_CATEGORIES,
   refuseHostile,
   refuseLong,
   textOf,

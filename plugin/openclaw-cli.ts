@@ -1,29 +1,13 @@
 /** `openclaw helmdeck status|search|list|forget|doctor`: how it is called. What it does is loaded when it runs: no gateway needs it. */
-import { defined, type Finding, type Memory } from "../app/index.ts";
-import type { Verdict } from "./identity.ts";
+import { defined } from "../app/index.ts";
 import type { CliContext } from "./openclaw-api.ts";
-import type { CommandRequest } from "./openclaw-commands.ts";
-import type { Terminal } from "./terminal.ts";
+import type { CommandParts, CommandRequest, SharedOptions } from "./openclaw-commands.ts";
 
 const DEFAULT_HITS = 10;
 const DEFAULT_FACTS = 100;
 
-export interface CliParts {
-  readonly open: () => Promise<Memory>;
-  readonly close: () => Promise<void>;
+export interface CliParts extends CommandParts {
   readonly defaultAgent: string;
-  /** Whose memory an agent uses. */
-  readonly subjectOf: (agentId: string) => Verdict;
-  readonly hostFindings: () => Promise<readonly Finding[]>;
-  /** What status says of the host. */
-  readonly hostWarnings: () => readonly string[];
-  /** Default: the process's own. */
-  readonly terminal?: Terminal;
-}
-
-export interface SharedOptions {
-  readonly json?: boolean;
-  readonly agent: string;
 }
 
 export function registerHelmdeckCli(program: CliContext["program"], parts: CliParts): void {

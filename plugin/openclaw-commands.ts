@@ -5,6 +5,7 @@ import {
   doctorReply,
   doctorText,
   errorReply,
+  type Finding,
   type ForgetOrder,
   factsReply,
   forgetAsAsked,
@@ -24,9 +25,26 @@ import {
   statusReply,
   type Voice,
 } from "../app/index.ts";
-import type { CliParts, SharedOptions } from "./openclaw-cli.ts";
+import type { Verdict } from "./identity.ts";
 import { statusText } from "./presenters.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
+
+export interface CommandParts {
+  readonly open: () => Promise<Memory>;
+  readonly close: () => Promise<void>;
+  /** Whose memory an agent uses. */
+  readonly subjectOf: (agentId: string) => Verdict;
+  readonly hostFindings: () => Promise<readonly Finding[]>;
+  /** What status says of the host. */
+  readonly hostWarnings: () => readonly string[];
+  /** Default: the process's own. */
+  readonly terminal?: Terminal;
+}
+
+export interface SharedOptions {
+  readonly json?: boolean;
+  readonly agent: string;
+}
 
 export type CommandRequest =
   | { readonly kind: "status" | "doctor" }
@@ -35,7 +53,7 @@ export type CommandRequest =
   | ({ readonly kind: "forget" } & ForgetOrder);
 
 interface Call {
-  readonly parts: CliParts;
+  readonly parts: CommandParts;
   readonly terminal: Terminal;
   readonly json: boolean;
   readonly voice: Voice;
@@ -46,7 +64,7 @@ const EXIT_USAGE = 2;
 
 /** Never throws: a failure is said on standard error, with its exit code. */
 export async function runCommand(
-  parts: CliParts,
+  parts: CommandParts,
   { agent, json = false }: SharedOptions,
   request: CommandRequest,
 ): Promise<void> {
@@ -122,7 +140,7 @@ async function status({ parts, terminal, json, voice }: Call): Promise<void> {
   if (shown.state === "failed") terminal.fail(EXIT_FAILED);
 }
 
-async function tryOpen(parts: CliParts): Promise<{ memory: Memory } | { error: HelmdeckError }> {
+async function tryOpen(parts: CommandParts): Promise<{ memory: Memory } | { error: HelmdeckError }> {
   try {
     return { memory: await parts.open() };
   } catch (error) {
@@ -165,7 +183,7 @@ async function doctor(call: Call): Promise<void> {
   if (report.findings.some(({ level }) => level === "error")) terminal.fail(EXIT_FAILED);
 }
 
-async function memoryReport(parts: CliParts): Promise<DoctorReport> {
+async function memoryReport(parts: CommandParts): Promise<DoctorReport> {
   const opened = await tryOpen(parts);
   if ("memory" in opened) return opened.memory.doctor();
   return { findings: [{ level: "error", check: "key", message: opened.error.message }] };

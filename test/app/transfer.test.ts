@@ -171,6 +171,10 @@ describe("an import", () => {
       expect.stringMatching(/^fingerprint does not fit/),
     ],
     [{ key: "k", value: "v", fingerprint: 5 }, "fingerprint must be text."],
+    [
+      { key: "k", value: "v", path: "helmdeck/user_facts/other.md" },
+      "path does not fit key and category; leave it out.",
+    ],
     [{ key: "k", value: "v", origin: "audit" }, "origin is not a known field; leave it out."],
     [{ key: "k", value: "v", "\u001b[2J": 1 }, "[U+001B][2J is not a known field; leave it out."],
     [{ audit: "pack", pack: "p", outcome: "ok", at_unix: AT + 3 * 86_400 }, "at_unix lies in the future."],
@@ -442,6 +446,7 @@ describe("an export", () => {
       key: "../\u00e9/ b",
       value: "line 1\nline 2\u2028\u202e\u0000end",
       category: "prefs",
+      path: "helmdeck/prefs/%2E%2E/%C3%A9/%20b.md",
       tags: ["x", "ü"],
       created_at: "2026-11-20T12:00:02.468Z",
       updated_at: "2026-11-20T12:00:02.468Z",

@@ -79,7 +79,7 @@ describe.each(OTHERS)("the caller %j", (other) => {
   test("deletes and replaces nothing of alice's", async () => {
     await run(["store", "plan", "mine", "--caller", other]);
     for (const scope of ["key:plan", "category:alice_only", "packs", "all", "everything"]) {
-      await run(["forget", scope, "--caller", other]);
+      await run(["forget", scope, "--yes", "--caller", other]);
     }
     expect((await run(["get", "plan", "--caller", "alice"])).stdout).toContain(SECRET);
   });

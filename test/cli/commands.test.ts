@@ -46,9 +46,9 @@ describe("get", () => {
       value: "We always deploy through Konflux",
       category: "user_facts",
       tags: [],
-      createdAt: expect.stringMatching(RFC3339),
-      updatedAt: expect.stringMatching(RFC3339),
-      expiresAt: expect.stringMatching(RFC3339),
+      created_at: expect.stringMatching(RFC3339),
+      updated_at: expect.stringMatching(RFC3339),
+      expires_at: expect.stringMatching(RFC3339),
       fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
       path: "helmdeck/user_facts/deploy/konflux.md",
     });
@@ -127,12 +127,12 @@ describe("list", () => {
   test("says that the limit cut it", async () => {
     expect(await json("list", "--limit", "2")).toMatchObject({
       facts: [{ key: "dash" }, { key: "from/file" }],
-      more: true,
+      next_cursor: expect.any(String),
     });
     expect((await home.run(["list", "--limit", "2"])).stderr).toMatch(
       /^These are the newest 2; --limit shows more\.\n$/,
     );
-    expect(await json("list", "--limit", "5")).toMatchObject({ more: false, unreadable: [] });
+    expect(await json("list", "--limit", "5")).not.toHaveProperty("next_cursor");
   });
 
   test.each([
@@ -143,7 +143,7 @@ describe("list", () => {
     const { code, stdout, stderr } = await home.run(args);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(/holds no such facts\. Without a prefix/);
-    expect(await json(...args)).toEqual({ facts: [], unreadable: [], more: false });
+    expect(await json(...args)).toEqual({ facts: [], unreadable: [] });
   });
 
   test.each(["helmdeck/user_facts/deploy/konflux.md#L1-L3", "user_facts/deploy/konflux"])(
@@ -152,7 +152,7 @@ describe("list", () => {
       const { code, stdout, stderr } = await home.run(["list", place]);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
       expect(stderr).toMatch(/No key .* begins so\. .* whose key is deploy\/konflux\n$/);
-      expect(await json("list", place)).toEqual({ facts: [], unreadable: [], more: false });
+      expect(await json("list", place)).toEqual({ facts: [], unreadable: [] });
     },
   );
 
@@ -180,13 +180,14 @@ describe("search", () => {
         {
           docid: "user_facts/deploy/konflux",
           path: "helmdeck/user_facts/deploy/konflux.md",
+          title: "deploy/konflux",
           score: expect.any(Number),
           snippet: expect.stringContaining("We always deploy through Konflux"),
           category: "user_facts",
           key: "deploy/konflux",
-          startLine: expect.any(Number),
-          endLine: expect.any(Number),
-          updatedAt: expect.stringMatching(RFC3339),
+          start_line: expect.any(Number),
+          end_line: expect.any(Number),
+          updated_at: expect.stringMatching(RFC3339),
         },
       ],
       mode: "keyword",
@@ -209,7 +210,7 @@ describe("search", () => {
     expect(await json("search", "heron lake", "--limit", "1", "--caller", "birds")).toMatchObject({
       results: [{}],
     });
-    await home.run(["forget", "everything", "--caller", "birds"]);
+    await home.run(["forget", "everything", "--yes", "--caller", "birds"]);
   });
 
   test("says in words that nothing was found, and what to try", async () => {
@@ -218,7 +219,11 @@ describe("search", () => {
     expect(stderr).toMatch(
       /^Nothing in the memory of main answers this\. Try other or fewer words; helmdeck-memory list shows what is there: \d+ facts?, none matched\.\n$/,
     );
-    expect(await json("search", "zeppelin")).toEqual({ results: [], mode: "keyword" });
+    expect(await json("search", "zeppelin")).toEqual({
+      results: [],
+      mode: "keyword",
+      unmatched: { facts: 5, audit_rows: 0 },
+    });
     const empty = await home.run(["search", "zeppelin", "--caller", "newcomer"]);
     expect(empty.stderr).toBe("Nothing in the memory of newcomer answers this. It is empty.\n");
   });
@@ -258,22 +263,41 @@ describe("forget", () => {
     expect(await json("forget", "category:old", "--dry-run")).toMatchObject({
       scope: "category:old",
       deleted: 2,
-      dryRun: true,
+      dry_run: true,
     });
     expect(await json("get", "old/a")).toMatchObject({ value: "one" });
   });
 
-  test("deletes one key exactly, without asking a script", async () => {
-    expect(await home.run(["forget", "key:OLD/A"])).toMatchObject({
+  test.each([
+    ["what is there", "key:old/a"],
+    ["what is not", "nothing/like/it"],
+  ])("a script that wants %s deleted says --yes, else it is refused as bad usage", async (_, scope) => {
+    const message =
+      "Forget deletes for good; where nobody can be asked it wants --yes, or --dry-run to see how";
+    const { code, stdout, stderr } = await home.run(["forget", scope]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`invalid_input: ${message}`);
+    expect(stderr).not.toContain(scope);
+    const asJson = await home.run(["forget", scope, "--json"]);
+    expect({ code: asJson.code, stdout: asJson.stdout }).toEqual({ code: 2, stdout: "" });
+    expect(JSON.parse(asJson.stderr)).toEqual({
+      error: "invalid_input",
+      message: expect.stringContaining(message),
+    });
+    expect(await home.run(["get", "old/a"])).toMatchObject({ code: 0 });
+  });
+
+  test("deletes one key exactly, and does not ask with --yes", async () => {
+    expect(await home.run(["forget", "key:OLD/A", "--yes"])).toMatchObject({
       code: 0,
       stdout: "Nothing was deleted in the memory of main: key:OLD/A\n",
       stderr: "Near it: key:old/a, key:old/b.\n",
     });
-    expect(await home.run(["forget", "nothing/like/it"])).toMatchObject({
+    expect(await home.run(["forget", "nothing/like/it", "--yes"])).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^Keys and names are exact/),
     });
-    expect(await home.run(["forget", "key:old/a"])).toMatchObject({
+    expect(await home.run(["forget", "key:old/a", "--yes"])).toMatchObject({
       code: 0,
       stdout: "Deleted 1 entry in the memory of main: key:old/a\n",
       stderr: "",
@@ -282,9 +306,9 @@ describe("forget", () => {
   });
 
   test("takes the path that a search shows", async () => {
-    expect(await json("forget", "helmdeck/old/old/b.md")).toMatchObject({
+    expect(await json("forget", "helmdeck/old/old/b.md", "--yes")).toMatchObject({
       deleted: 1,
-      dryRun: false,
+      dry_run: false,
       erased: "complete",
     });
     expect(await home.run(["get", "old/b"])).toMatchObject({ code: 1 });
@@ -293,7 +317,7 @@ describe("forget", () => {
   test.each(["", " ", "key:", "category:", "category:pack_history", "pack:"])(
     "the scope %j is refused and deletes nothing",
     async (scope) => {
-      const { code, stdout, stderr } = await home.run(["forget", scope]);
+      const { code, stdout, stderr } = await home.run(["forget", scope, "--yes"]);
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
       expect(stderr).toMatch(/^invalid_input: [^\n]+\n$/);
       expect(await json("list")).toMatchObject({ facts: { length: 5 } });
@@ -302,7 +326,7 @@ describe("forget", () => {
 
   test.each(["all", "everything"])("%s empties the caller's memory, and only that", async (scope) => {
     await home.run(["store", "mine", "x", "--caller", "throwaway"]);
-    expect(await json("forget", scope, "--caller", "throwaway")).toMatchObject({ deleted: 1 });
+    expect(await json("forget", scope, "--yes", "--caller", "throwaway")).toMatchObject({ deleted: 1 });
     expect(await json("list", "--caller", "throwaway")).toMatchObject({ facts: [] });
     expect(await json("list")).toMatchObject({ facts: { length: 5 } });
   });

@@ -111,7 +111,7 @@ describe("search", () => {
     );
     expect(inputs()).not.toContain("search_query");
     service.setFault(undefined);
-    expect(await json("embed")).toMatchObject({ embedded: 1, embeddedNow: 1, total: 1, refused: 0 });
+    expect(await json("embed")).toMatchObject({ embedded: 1, embedded_now: 1, total: 1, refused: 0 });
     await searchByMeaning();
   });
 
@@ -142,8 +142,8 @@ describe("embed", () => {
     expect(stdout).toBe(
       `Meaning is known of 1 of 1 entries of main, 1 of them embedded now (ollama at ${service.address}, model nomic-embed-text:latest).\n`,
     );
-    expect(await json("embed", "--caller", "work")).toMatchObject({ embeddedNow: 1 });
-    expect(await json("embed", "--caller", "work")).toMatchObject({ embeddedNow: 0, embedded: 1 });
+    expect(await json("embed", "--caller", "work")).toMatchObject({ embedded_now: 1 });
+    expect(await json("embed", "--caller", "work")).toMatchObject({ embedded_now: 0, embedded: 1 });
   });
 
   test("goes on where it was interrupted", async () => {

@@ -42,7 +42,7 @@ describe("a failure of ours", () => {
     expect(JSON.parse(stderr)).toEqual({
       error: "store_locked",
       message: "Another process holds it. Try [U+001B][31magain.",
-      details: { waitedMs: 5_000 },
+      details: { waited_ms: 5_000 },
     });
   });
 });

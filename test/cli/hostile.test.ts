@@ -86,7 +86,7 @@ describe("a hostile key", () => {
     expect(await home.run(["get", key])).toMatchObject({ code: 0, stdout: "harmless\n" });
     const found = JSON.parse((await home.run(["get", key, "--json"])).stdout);
     expect(found).toMatchObject({ key, category: "user_facts" });
-    expect(await home.run(["forget", found.path])).toMatchObject({
+    expect(await home.run(["forget", found.path, "--yes"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Deleted 1 entry/),
     });
@@ -116,8 +116,8 @@ describe("a hostile category, tag, caller, scope, path", () => {
     ["list", "--caller", "a\u001b[2Jb"],
     ["get", "nothing", "--caller", "a\u001b[2Jb"],
     ["search", "zeppelin", "--caller", "a\u202eb"],
-    ["forget", "key:\u001b[2J"],
-    ["forget", "\u001b]0;title\u0007"],
+    ["forget", "key:\u001b[2J", "--yes"],
+    ["forget", "\u001b]0;title\u0007", "--yes"],
     ["list", "--db", "/no/\u001b[2J/x.sqlite"],
     ["import", "/no/\u001b[2J.jsonl"],
     ["export", "--output", "/no/\u001b[2J.jsonl"],

@@ -109,7 +109,7 @@ describe("import", () => {
       replaced: 0,
       refreshed: 0,
       audit: 0,
-      refusedCount: 1,
+      refused_count: 1,
       refused: [{ line: 2, code: "invalid_input", reason: expect.stringContaining("not JSON") }],
     });
   });

@@ -32,7 +32,7 @@ describe("several processes", () => {
       const found = await home.run(["search", "heron", "--json"]);
       expect(JSON.parse(found.stdout)).toMatchObject({ results: [{ key: "second" }] });
       // A reader delays the overwriting of old bytes, and forget says so.
-      const forgotten = await home.run(["forget", "key:second"]);
+      const forgotten = await home.run(["forget", "key:second", "--yes"]);
       expect(forgotten).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Deleted 1 entry/) });
       expect(forgotten.stderr).toMatch(/old bytes are overwritten once no other process reads/);
       expect(await home.run(["get", "second"])).toMatchObject({ code: 1 });

@@ -64,18 +64,18 @@ describe("store", () => {
       key: "team/release",
       category: "team",
       path: "helmdeck/team/team/release.md",
-      expiresAt: expect.stringMatching(RFC3339),
+      expires_at: expect.stringMatching(RFC3339),
     });
-    const { expiresAt } = stored as { expiresAt: string }; // Checked above.
-    expect(Date.parse(expiresAt) - before).toBeGreaterThanOrEqual(30 * DAY);
-    expect(Date.parse(expiresAt) - before).toBeLessThan(30 * DAY + 60_000);
+    const { expires_at } = stored as { expires_at: string }; // Checked above.
+    expect(Date.parse(expires_at) - before).toBeGreaterThanOrEqual(30 * DAY);
+    expect(Date.parse(expires_at) - before).toBeLessThan(30 * DAY + 60_000);
     expect(await json("get", "team/release")).toMatchObject({ tags: ["docs", "release"], category: "team" });
   });
 
   test("answers a script that it replaced something", async () => {
     await home.run(["store", "team/release", "The docs team reviews"]);
     expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
-      replaced: { updatedAt: expect.stringMatching(RFC3339), refreshed: false },
+      replaced: { updated_at: expect.stringMatching(RFC3339), refreshed: false },
     });
     expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
       replaced: { refreshed: true },

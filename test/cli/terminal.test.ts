@@ -135,9 +135,13 @@ describe("forget on a terminal", () => {
     expect(stderr).not.toContain("[y/N]");
   });
 
-  test.each([["stdin"], ["stderr"]] as const)("does not ask when %s is no terminal", async (name) => {
-    const { code, stderr } = await terminal(["forget", "category:doomed"], { piped: [name] });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(await keysLeft()).toEqual([]);
-  });
+  test.each([["stdin"], ["stderr"]] as const)(
+    "does not ask when %s is no terminal, and deletes nothing",
+    async (name) => {
+      const { code, stderr } = await terminal(["forget", "category:doomed"], { piped: [name], typed: "y\n" });
+      expect(code).toBe(2);
+      expect(stderr).toContain("wants --yes");
+      expect(await keysLeft()).toHaveLength(2);
+    },
+  );
 });

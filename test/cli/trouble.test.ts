@@ -65,7 +65,7 @@ const COMMANDS = [
   ["get", "deploy/konflux"],
   ["list"],
   ["search", "konflux"],
-  ["forget", "everything"],
+  ["forget", "everything", "--yes"],
   ["import", "facts.jsonl"],
   ["export"],
 ];

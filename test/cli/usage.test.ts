@@ -53,7 +53,6 @@ describe("a wrong command line", () => {
     expect(JSON.parse(stderr)).toEqual({
       error: "invalid_input",
       message: expect.stringMatching(/^Missing required argument 'query'/),
-      details: {},
     });
   });
 

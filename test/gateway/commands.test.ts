@@ -17,18 +17,18 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(code).toBe(0);
     const status = JSON.parse(stdout);
     expect(status).toMatchObject({ state: "ready", mode: "keyword", subject: { name: "main" } });
-    expect(status.databasePath).toBe(`${openclaw.home.stateDir}/helmdeck-memory/memory.sqlite`);
+    expect(status.database_path).toBe(`${openclaw.home.stateDir}/helmdeck-memory/memory.sqlite`);
     expect(status.subject.facts).toBeGreaterThan(0);
   });
 
-  it("list shows keys without values, as text and as JSON", async () => {
+  it("list shows people keys without values, and programs whole facts", async () => {
     const [text, json] = await Promise.all([
       openclaw.openclaw(["helmdeck", "list", "observatory/"]),
       openclaw.openclaw(["helmdeck", "list", "--category", "places", "--json"]),
     ]);
-    expect(text.stdout).toContain(`${KEY}  (places, `);
-    expect(JSON.parse(json.stdout).facts).toMatchObject([{ key: KEY, category: "places" }]);
-    expect(text.stdout + json.stdout).not.toContain("opens to the north");
+    expect(text.stdout).toMatch(/ places {6}observatory\/dome\n$/);
+    expect(text.stdout).not.toContain("opens to the north");
+    expect(JSON.parse(json.stdout).facts).toMatchObject([{ key: KEY, category: "places", value: VALUE }]);
   });
 
   it("search finds what the agent would find", async () => {
@@ -44,12 +44,12 @@ describe.concurrent("openclaw helmdeck", () => {
       openclaw.openclaw(["helmdeck", "forget", "category:leavings", "--dry-run", "--json"]),
       openclaw.openclaw(["helmdeck", "forget", "category:leavings"]),
     ]);
-    expect(JSON.parse(dry.stdout)).toMatchObject({ deleted: 1, dryRun: true });
+    expect(JSON.parse(dry.stdout)).toMatchObject({ deleted: 1, dry_run: true });
     expect(unasked.code).toBe(2);
     expect(unasked.stderr).toContain("--yes");
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
     const forgotten = await openclaw.openclaw(["helmdeck", "forget", "category:leavings", "--yes"]);
-    expect(forgotten.stdout).toContain("Forgot 1 entry");
+    expect(forgotten.stdout).toContain("Deleted 1 entry");
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
   });
 

@@ -113,5 +113,5 @@ async function replyTo(
 
 async function auditRowsOf(openclaw: OpenClawClient): Promise<number> {
   const status = await openclaw.rpc("helmdeck.status", { agentId: "main" });
-  return Number(member(member(status, "subject"), "auditRows"));
+  return Number(member(member(status, "subject"), "audit_rows"));
 }

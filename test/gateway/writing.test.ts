@@ -118,7 +118,7 @@ describe("the command line beside the running gateway", () => {
     const query = "how much does the harbour crane lift";
     const found = await openclaw.invokeTool("memory_search", { query });
     expect(pathsOf(found, "helmdeck")).toEqual([`helmdeck/user_facts/${key}.md`]);
-    expect((await helmdeckMemory(openclaw, "forget", `key:${key}`)).code).toBe(0);
+    expect((await helmdeckMemory(openclaw, "forget", `key:${key}`, "--yes")).code).toBe(0);
     expect(pathsOf(await openclaw.invokeTool("memory_search", { query }), "helmdeck")).toEqual([]);
   });
 

@@ -25,6 +25,7 @@ describe("the plugin's package", () => {
         "LICENSE",
         "README.md",
         "THIRD_PARTY_NOTICES.md",
+        "commands.js",
         "index.js",
         "openclaw.plugin.json",
         "package.json",
@@ -36,7 +37,8 @@ describe("the plugin's package", () => {
   test("the main-thread file is small and imports nothing but Node and the host", () => {
     expect(statSync(join(plugin, "dist/index.js")).size).toBeLessThan(100_000);
     const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
-    for (const [, fixed, lazy] of imported) expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/)/);
+    for (const [, fixed, lazy] of imported)
+      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/commands\.js$)/);
   });
 
   test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {
@@ -60,7 +62,13 @@ describe("the plugin's package", () => {
 
   test("names no path of the machine that built it", () => {
     const root = new URL("../../", import.meta.url).pathname;
-    for (const file of ["dist/index.js", "dist/worker.js", "package.json", "THIRD_PARTY_NOTICES.md"]) {
+    for (const file of [
+      "dist/index.js",
+      "dist/commands.js",
+      "dist/worker.js",
+      "package.json",
+      "THIRD_PARTY_NOTICES.md",
+    ]) {
       expect(textOf(file)).not.toContain(root);
     }
   });

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import type { Finding, Forgotten, Memory, MemoryStatus } from "../../app/index.ts";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, localMinute } from "../../app/index.ts";
 import { subjectOf } from "../../plugin/identity.ts";
 import type { CliContext } from "../../plugin/openclaw-api.ts";
 import { registerHelmdeckCli } from "../../plugin/openclaw-cli.ts";
@@ -61,6 +61,15 @@ const READY: MemoryStatus = {
   subject: { name: "main", facts: 1, auditRows: 0 },
 };
 
+const READY_REPLY = {
+  state: "ready",
+  database_path: "/s/memory.sqlite",
+  key_source: "/s/key",
+  driver: "node:sqlite",
+  mode: "keyword",
+  subject: { name: "main", facts: 1, audit_rows: 0 },
+};
+
 const HIT = {
   docid: "user_facts/deploy",
   path: "helmdeck/user_facts/deploy.md",
@@ -80,7 +89,7 @@ describe("status", () => {
     const memory = fakeMemory({ status: async () => READY });
     expect((await typing(["status"], memory)).out.join()).toContain("helmdeck memory: ready");
     const { out, exitCode } = await typing(["status", "--json"], memory);
-    expect(JSON.parse(out.join())).toEqual(READY);
+    expect(JSON.parse(out.join())).toEqual(READY_REPLY);
     expect(exitCode).toBe(0);
   });
 
@@ -91,7 +100,7 @@ describe("status", () => {
       "\n  sub-agents find nothing",
     );
     const { out } = await typing(["status", "--json"], memory, { warnings });
-    expect(JSON.parse(out.join())).toEqual({ ...READY, warnings });
+    expect(JSON.parse(out.join())).toEqual({ ...READY_REPLY, warnings });
   });
 
   test("a memory that does not open is shown with its reason, and is a failure", async () => {
@@ -114,9 +123,11 @@ describe("search", () => {
     );
     expect(memory.calls).toEqual([
       { method: "warm", args: ["shared"] },
-      { method: "search", args: ["shared", { query: "deploy preference", limit: 3, explain: false }] },
+      { method: "search", args: ["shared", { query: "deploy preference", limit: 3 }] },
     ]);
-    expect(out.join()).toContain("1. 0.90  helmdeck/user_facts/deploy.md:3-3");
+    expect(out.join()).toBe(
+      `0.90  deploy  ${localMinute(0)}\n      helmdeck/user_facts/deploy.md:3-3\n      score: words 0.750 · phrase 0.150\n      Konflux`,
+    );
   });
 
   test("--explain shows what the score is made of", async () => {
@@ -131,11 +142,13 @@ describe("search", () => {
       search: async () => ({ results: [HIT], mode: "keyword", reason: "still indexing" }),
     });
     const { out } = await typing(["search", "deploy", "--json"], memory);
-    expect(JSON.parse(out.join())).toEqual({ results: [HIT], mode: "keyword", reason: "still indexing" });
+    const { startLine: start_line, endLine: end_line, updatedAt: _, ...hit } = HIT;
+    const results = [{ ...hit, start_line, end_line, updated_at: "1970-01-01T00:00:00.000Z" }];
+    expect(JSON.parse(out.join())).toEqual({ results, mode: "keyword", reason: "still indexing" });
   });
 });
 
-test("list shows keys and never values, in JSON neither", async () => {
+test("list shows people keys and no values, and programs whole facts", async () => {
   const fact = {
     key: "deploy",
     value: "s3cr3t",
@@ -149,20 +162,38 @@ test("list shows keys and never values, in JSON neither", async () => {
   const memory = fakeMemory({ listFacts: async () => ({ facts: [fact], unreadable: ["lost"] }) });
   const plain = await typing(["list", "dep", "--category", "work", "--limit", "5"], memory);
   expect(memory.calls).toMatchObject([{ args: ["main", { prefix: "dep", category: "work", limit: 5 }] }]);
-  expect(plain.out.join()).toContain("deploy  (work, 1970-01-01");
-  expect(plain.out.join()).toContain("lost  (does not open");
+  expect(plain.out.join()).toContain(`\n${localMinute(0)}  never          work      deploy`);
+  expect(plain.out.join()).not.toContain("s3cr3t");
+  expect(plain.err.join()).toMatch(/^entry_unreadable: lost is there .* openclaw helmdeck doctor says more/);
   const json = await typing(["list", "--json"], memory);
-  expect(JSON.parse(json.out.join())).toMatchObject({ facts: [{ key: "deploy" }], unreadable: ["lost"] });
-  expect(JSON.stringify([plain, json])).not.toContain("s3cr3t");
+  expect(JSON.parse(json.out.join())).toEqual({
+    facts: [
+      {
+        key: "deploy",
+        value: "s3cr3t",
+        category: "work",
+        tags: [],
+        created_at: "1970-01-01T00:00:00.000Z",
+        updated_at: "1970-01-01T00:00:00.000Z",
+        fingerprint: "00",
+        path: "p",
+      },
+    ],
+    unreadable: ["lost"],
+  });
 });
 
 test.each([
-  [[], "Nothing is stored."],
-  [["user_facts/deploy"], "No such fact is stored. A prefix is the beginning of a key"],
-  [["--category", "work"], "No such fact is stored."],
+  [[], "The memory of main holds no facts yet. Ask an agent to remember something."],
+  [["user_facts/deploy"], "The memory of main holds no such facts."],
+  [["--category", "work"], "The memory of main holds no such facts."],
 ])("list %j says what an empty answer means", async (args, words) => {
-  const memory = fakeMemory({ listFacts: async () => ({ facts: [], unreadable: [] }) });
-  expect((await typing(["list", ...args], memory)).out.join()).toContain(words);
+  const listFacts = async () => ({ facts: [], unreadable: [] });
+  const memory = fakeMemory({ listFacts, getFact: async () => undefined });
+  expect(await typing(["list", ...args], memory)).toMatchObject({
+    out: [],
+    err: [expect.stringContaining(words)],
+  });
 });
 
 describe("forget", () => {
@@ -181,17 +212,19 @@ describe("forget", () => {
 
   test("asks first, and says how much it is about", async () => {
     const memory = forgetting();
-    const { asked, out } = await typing(["forget", "packs"], memory, { answer: "y" });
-    expect(asked).toEqual(['Forget 3 of "packs" for good? [y/N] ']);
-    expect(out).toEqual(["Forgot 3 entries for packs."]);
+    const { asked, out, err } = await typing(["forget", "packs"], memory, { answer: "y" });
+    expect(err).toEqual(["This deletes 3 entries of main for good: packs"]);
+    expect(asked).toEqual(["Delete? [y/N] "]);
+    expect(out).toEqual(["Deleted 3 entries in the memory of main: packs"]);
     expect(dryRuns(memory)).toEqual([true, false]);
   });
 
   test.each(["", "n", "no", "yep", "Y e s"])("the answer %j deletes nothing", async (answer) => {
     const memory = forgetting();
-    const { out } = await typing(["forget", "packs"], memory, { answer });
-    expect(out).toEqual(["Would forget 3 entries for packs. Nothing was changed."]);
-    expect(dryRuns(memory)).toEqual([true]);
+    const { out, err, exitCode } = await typing(["forget", "packs"], memory, { answer });
+    expect(out).toEqual([]);
+    expect(err.at(-1)).toBe("Nothing was deleted.");
+    expect({ exitCode, dryRuns: dryRuns(memory) }).toEqual({ exitCode: 1, dryRuns: [true] });
   });
 
   test("--dry-run deletes nothing, even with --yes", async () => {
@@ -204,30 +237,34 @@ describe("forget", () => {
     const memory = forgetting();
     const { asked } = await typing(["forget", "packs", "--yes", "--json"], memory, { answer: "n" });
     expect(asked).toEqual([]);
-    expect(dryRuns(memory)).toEqual([true, false]);
+    expect(dryRuns(memory)).toEqual([false]);
   });
 
-  test("with nobody to ask, nothing is deleted", async () => {
-    const memory = forgetting();
-    const { err, exitCode } = await typing(["forget", "packs"], memory);
-    expect(err.join()).toMatch(/^invalid_input: forget deletes for good; add --yes/);
-    expect({ exitCode, dryRuns: dryRuns(memory) }).toEqual({ exitCode: 2, dryRuns: [true] });
-  });
+  test.each([3, 0])(
+    "with nobody to ask, nothing is deleted, and it says so (%i entries)",
+    async (deleted) => {
+      const memory = forgetting(deleted);
+      const { out, err, exitCode } = await typing(["forget", "packs"], memory);
+      expect(err.join()).toMatch(/^invalid_input: forget deletes for good; .* --yes, or --dry-run/);
+      expect({ out, exitCode, dryRuns: dryRuns(memory) }).toEqual({ out: [], exitCode: 2, dryRuns: [] });
+    },
+  );
 
   test("nothing to forget is nothing to ask", async () => {
-    const { asked, out } = await typing(["forget", "key:x"], forgetting(0), { answer: "y" });
-    expect({ asked, out }).toEqual({
+    const { asked, out, err } = await typing(["forget", "key:x"], forgetting(0), { answer: "y" });
+    expect({ asked, out, err }).toEqual({
       asked: [],
-      out: ["Nothing matched key:x, so nothing was forgotten.\nNear it: key:x/y."],
+      out: ["Nothing was deleted in the memory of main: key:x"],
+      err: ["Near it: key:x/y."],
     });
   });
 
   test("what was no dry run is not told as one", async () => {
-    const { out } = await typing(["forget", "key:x", "--json"], forgetting(0));
+    const { out } = await typing(["forget", "key:x", "--json"], forgetting(0), { answer: "y" });
     expect(JSON.parse(out.join())).toEqual({
       scope: "key:x",
       deleted: 0,
-      dryRun: false,
+      dry_run: false,
       erased: "nothing",
       near: ["x/y"],
     });
@@ -278,7 +315,7 @@ describe("trouble", () => {
   test("doctor says it among everything else that it looks at", async () => {
     const host: Finding = { level: "ok", check: "memory-wiki", message: "not enabled" };
     const { out, exitCode, closed } = await typing(["doctor"], BROKEN, { host: [host] });
-    expect(out.join()).toBe(`ERROR    key: ${BROKEN.message}\nok       memory-wiki: not enabled`);
+    expect(out.join()).toBe(`error    key: ${BROKEN.message}\nok       memory-wiki: not enabled`);
     expect({ exitCode, closed }).toEqual({ exitCode: 1, closed: 1 });
   });
 
@@ -293,15 +330,16 @@ describe("trouble", () => {
     });
   });
 
-  test.each(COMMANDS)("%s --json says it as JSON", async (...args) => {
-    const { out } = await typing(
+  test.each(COMMANDS)("%s --json says it as JSON on standard error", async (...args) => {
+    const { out, err } = await typing(
       [...args, "--json"],
-      new HelmdeckError("key_missing", "No key.", { details: { file: "k" } }),
+      new HelmdeckError("key_missing", "No key.", { details: { keyFile: "k" } }),
     );
-    expect(JSON.parse(out.join())).toEqual({
+    expect(out).toEqual([]);
+    expect(JSON.parse(err.join())).toEqual({
       error: "key_missing",
       message: "No key.",
-      details: { file: "k" },
+      details: { key_file: "k" },
     });
   });
 
@@ -330,11 +368,12 @@ describe("trouble", () => {
       fingerprint: "",
       path: "p",
     };
-    const { out } = await typing(
-      ["list"],
-      fakeMemory({ listFacts: async () => ({ facts: [fact], unreadable: ["\u202ex"] }) }),
-    );
-    expect(out.join("\n")).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
-    expect(out.join("\n").split("\n")).toHaveLength(2);
+    const memory = fakeMemory({ listFacts: async () => ({ facts: [fact], unreadable: ["\u202ex"] }) });
+    for (const args of [["list"], ["list", "--json"]]) {
+      const { out, err } = await typing(args, memory);
+      const lines = [...out, ...err].join("\n").split("\n");
+      for (const line of lines) expect(line).not.toMatch(/\p{Cc}|\u202e/u);
+      expect(lines).toHaveLength(args.length === 1 ? 3 : 1);
+    }
   });
 });

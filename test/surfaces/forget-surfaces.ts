@@ -193,7 +193,8 @@ function overMcp(tool: string): ForgetSurface["open"] {
 
 function onCommandLine({ databasePath, keyPath }: StorageLocation, flags: readonly string[]): Forget {
   return async (scope, dryRun = false) => {
-    const args = ["forget", "--db", databasePath, ...flags, ...(dryRun ? ["--dry-run"] : []), "--", scope];
+    const how = [...flags, dryRun ? "--dry-run" : "--yes"];
+    const args = ["forget", "--db", databasePath, ...how, "--", scope];
     const env = { HELMDECK_MEMORY_KEY_FILE: keyPath };
     const { code, stdout, stderr } = await runPiped(args, { homeFolder: "/nowhere", env });
     if (code !== 0) return { refusal: stdout + stderr };
