@@ -23,6 +23,7 @@ export {
   SharedPlaces,
   type ShareLimits,
   systemClock,
+  systemCodeOf,
   UNKNOWN_SUBJECT,
   within,
 } from "../engine/index.ts";

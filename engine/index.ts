@@ -104,7 +104,13 @@ export {
   type VectorsQuery,
 } from "./store/memory-store.ts";
 export { type Namespace, namespaceOf, type Subject, subjectOf, UNKNOWN_SUBJECT } from "./store/namespace.ts";
-export { isFileError, makePrivateFolder, placeOnce, unlessMissing } from "./store/private-file.ts";
+export {
+  isFileError,
+  makePrivateFolder,
+  placeOnce,
+  systemCodeOf,
+  unlessMissing,
+} from "./store/private-file.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
 export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
 export {

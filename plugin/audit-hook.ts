@@ -12,6 +12,7 @@ import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";
 import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
+import { fieldOf } from "./unchecked.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 const AUDIT_DEADLINE_MS = 10_000;
@@ -161,8 +162,4 @@ function isSecondReport(seenCalls: Set<string>, event: unknown): boolean {
 function isIncognito(context: unknown): boolean {
   const key = fieldOf(context, "sessionKey");
   return typeof key === "string" && isIncognitoSessionKey(key);
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, field) : undefined;
 }

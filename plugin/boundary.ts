@@ -7,6 +7,7 @@
  */
 import { ANSWER_LIMITS, harmlessBlock, harmlessLine } from "../app/index.ts";
 import type { GetResult, SearchHit } from "./openclaw-api.ts";
+import { fieldsOf } from "./unchecked.ts";
 
 const CORPUS = "helmdeck";
 export const PATH_PREFIX = "helmdeck/";
@@ -174,10 +175,6 @@ function idOf(hit: SearchHit): string {
 function optional<K extends string>(name: K, value: string | undefined): Partial<Record<K, string>> {
   // The computed key is K itself, which the compiler widens to string.
   return value === undefined ? {} : ({ [name]: value } as Partial<Record<K, string>>);
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 /** A getter or proxy in what memory answered must not reach the host as a throw. */

@@ -7,6 +7,7 @@
  */
 import { HelmdeckError } from "../app/index.ts";
 import type { HostConfig } from "./openclaw-api.ts";
+import { fieldOf } from "./unchecked.ts";
 
 export const KEY_CONFIG_PATH = "plugins.entries.helmdeck-memory.config.encryptionKey";
 export const API_KEY_CONFIG_PATH = "plugins.entries.helmdeck-memory.config.embeddings.apiKey";
@@ -72,8 +73,4 @@ function nameOf(reference: unknown): string {
   const isPlain = parts.every((part) => typeof part === "string" && /^[\w./-]{1,128}$/.test(part));
   const looksSecret = parts.some((part) => typeof part === "string" && /^[0-9a-f]{32,}$/i.test(part));
   return isPlain && !looksSecret ? `the secret ${parts.join(":")}` : "a secret";
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, field) : undefined;
 }

@@ -1,5 +1,6 @@
 /** The before_tool_call hook: a search that names no corpus asks helmdeck too, and our paths are read where they are. */
 import { PATH_PREFIX } from "./boundary.ts";
+import { isRecord } from "./unchecked.ts";
 
 /** The tools that the hook is called for. */
 export const ROUTED_TOOLS = ["memory_search", "memory_get"] as const;
@@ -34,8 +35,4 @@ function corpusFor(
   const isOurs = typeof params.path === "string" && params.path.startsWith(PATH_PREFIX);
   // Any other corpus finds nothing under our prefix, or finds it with a warning about OpenClaw's own files.
   return isOurs && params.corpus !== "wiki" ? "wiki" : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

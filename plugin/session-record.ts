@@ -7,6 +7,7 @@ import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
 import { HelmdeckError } from "../app/index.ts";
 import type { HostApi } from "./openclaw-api.ts";
 import { scheduledJobs } from "./scheduler.ts";
+import { fieldOf, isRecord } from "./unchecked.ts";
 
 export interface SessionRecord {
   /** Sessions that it came from or answers to. */
@@ -72,7 +73,7 @@ async function entriesOf(
 ): Promise<readonly Entry[]> {
   const keys = new Set([sessionKey, ["agent", agentId, ...parts.slice(0, 2)].join(":")]);
   const entries = [...keys].map((key) => getEntry({ agentId, sessionKey: key, readConsistency: "latest" }));
-  return (await Promise.all(entries)).filter(isEntry);
+  return (await Promise.all(entries)).filter(isRecord);
 }
 
 async function recordFrom(
@@ -115,7 +116,7 @@ async function creatorOf(
   parts: readonly string[],
 ): Promise<Creator> {
   const policies = entries.map((entry) => fieldOf(entry.cronRunContinuation, "scheduledToolPolicy"));
-  const stamped = policies.find(isEntry);
+  const stamped = policies.find(isRecord);
   if (stamped !== undefined) return creatorByPolicy(stamped);
   const jobs = ((await scheduledJobs()) ?? [])
     .filter((job) => isJobOf(job, sessionKey, parts))
@@ -157,12 +158,4 @@ function isSharedEntry({ chatType, groupId }: Entry): boolean {
 
 function texts(values: readonly unknown[]): readonly string[] {
   return [...new Set(values.flatMap((value) => (typeof value === "string" && value !== "" ? [value] : [])))];
-}
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === "object" && value !== null;
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return isEntry(value) ? value[field] : undefined;
 }

@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BlockList, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { defined, errorReply, HelmdeckError, invalidField } from "../app/index.ts";
+import { defined, errorReply, HelmdeckError, invalidField, systemCodeOf } from "../app/index.ts";
 import { failureHeaders } from "./answer-failures.ts";
 import type { ServerApp } from "./app.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
@@ -224,7 +224,7 @@ const LISTEN_TROUBLE: Readonly<Record<string, string>> = {
 };
 
 function cannotListen({ host, port }: SocketOptions, error: unknown): HelmdeckError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  const code = systemCodeOf(error);
   const why = LISTEN_TROUBLE[code] ?? `the system says ${code}`;
   return new HelmdeckError("invalid_input", `Cannot listen on ${host} port ${port}: ${why}.`, {
     details: { host, port, systemCode: code },

@@ -71,7 +71,12 @@ async function linkOnce(draft: string, path: string): Promise<boolean> {
 
 /** True for an error of the file system with one of these codes. */
 export function isFileError(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+  return error instanceof Error && codes.includes(systemCodeOf(error));
+}
+
+/** `ENOENT` and the like; "unknown" where there is none. */
+export function systemCodeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }
 
 /** What the work gives, or the other thing where the file or folder is not there. */
