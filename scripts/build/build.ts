@@ -35,6 +35,7 @@ const COMMON: BuildOptions = {
   platform: "node",
   target: "node24",
   metafile: true,
+  alias: { "whatwg-fetch": "./scripts/build/no-polyfill.ts" },
   legalComments: "eof",
   logLevel: "warning",
 };
