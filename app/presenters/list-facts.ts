@@ -1,10 +1,8 @@
 /** `list` on both command lines: facts by prefix and category, newest first, in text without their values. */
-import { defined, harmlessLine, isHelmdeckError } from "../../engine/index.ts";
+import { ANSWER_LIMITS, defined, harmlessLine, isHelmdeckError } from "../../engine/index.ts";
 import type { FactsPage, FactView, Memory } from "../memory.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
-
-const PAGE_LIMIT = 1_000;
 
 export interface ListRequest {
   readonly prefix?: string;
@@ -23,7 +21,7 @@ export async function collectFacts(
   let cursor: string | undefined;
   do {
     const left = limit - facts.length;
-    const query = { ...filter, limit: Math.min(left, PAGE_LIMIT), ...defined({ cursor }) };
+    const query = { ...filter, limit: Math.min(left, ANSWER_LIMITS.facts.most), ...defined({ cursor }) };
     const page = await memory.listFacts(subject, query);
     facts.push(...page.facts);
     unreadable.push(...page.unreadable);

@@ -3,6 +3,7 @@ import { defined } from "../../engine/index.ts";
 import type { RecallHit } from "../../recall/index.ts";
 import type { SearchAnswer } from "../memory.ts";
 import { rfc3339 } from "./rfc3339.ts";
+import { snakeCased } from "./snake-case.ts";
 
 export function searchReply({ results, mode, reason, incomplete, unmatched }: SearchAnswer) {
   return {
@@ -13,6 +14,12 @@ export function searchReply({ results, mode, reason, incomplete, unmatched }: Se
   };
 }
 
-function hitReply({ startLine, endLine, updatedAt, ...hit }: RecallHit) {
-  return { ...hit, start_line: startLine, end_line: endLine, updated_at: rfc3339(updatedAt) };
+function hitReply({ startLine, endLine, updatedAt, parts, ...hit }: RecallHit) {
+  return {
+    ...hit,
+    start_line: startLine,
+    end_line: endLine,
+    updated_at: rfc3339(updatedAt),
+    ...(parts && { parts: snakeCased(parts) }),
+  };
 }

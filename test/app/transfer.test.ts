@@ -307,6 +307,34 @@ describe("an import", () => {
   });
 });
 
+describe("lines of an earlier version", () => {
+  const TIMES = {
+    created_at: "2026-11-20T11:00:00.000Z",
+    updated_at: "2026-11-20T11:30:00.000Z",
+    expires_at: "2027-02-18T11:30:00.000Z",
+  };
+  const AUDIT =
+    '{"audit":"pack","pack":"lint","outcome":"ok","at_unix":1795172400,"duration_ms":5,"key":"pack_history/lint/01795172400000000000",' +
+    '"created_at":"2026-11-20T11:00:00.000Z","updated_at":"2026-11-20T11:00:00.000Z","expires_at":"2026-12-20T11:00:00.000Z"}';
+
+  test.each([
+    ["0.1, without the path", {}],
+    ["today, with it", { path: "helmdeck/work/deploy.md" }],
+  ])("%s, give the same fact and run", async (_, more) => {
+    const memory = await openTestMemory();
+    const fact = { key: "deploy", value: "Konflux", category: "work", tags: ["ci"], ...TIMES, ...more };
+    const line = JSON.stringify({ ...fact, fingerprint: "de3094ac258372a3" });
+    expect(await importText(memory, line, "\n", AUDIT)).toMatchObject({ stored: 1, audit: 1, refused: [] });
+    const [first = "", second] = await exported(memory);
+    expect(JSON.parse(first)).toEqual({
+      ...fact,
+      path: "helmdeck/work/deploy.md",
+      fingerprint: "de3094ac258372a3",
+    });
+    expect(JSON.parse(second ?? "")).toMatchObject(JSON.parse(AUDIT));
+  });
+});
+
 describe("the bytes of an import", () => {
   const line = (key: string) => JSON.stringify({ key, value: "é日🦆" });
 

@@ -59,7 +59,7 @@ describe("a question in other words", () => {
       results: [
         {
           path: PATH,
-          parts: { coverage: 0, nearness: expect.any(Number), beyondChance: expect.any(Number) },
+          parts: { coverage: 0, nearness: expect.any(Number), beyond_chance: expect.any(Number) },
         },
       ],
     });

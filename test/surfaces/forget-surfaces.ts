@@ -2,7 +2,6 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { Command } from "commander";
 import {
   betterSqliteDriver,
   isHelmdeckError,
@@ -14,16 +13,14 @@ import {
 } from "../../app/index.ts";
 import { memoryForgetPack } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool } from "../../plugin/agent-tools.ts";
-import { subjectOf } from "../../plugin/identity.ts";
-import type { CliContext } from "../../plugin/openclaw-api.ts";
-import { registerHelmdeckCli } from "../../plugin/openclaw-cli.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
-import { runPiped } from "../cli/terminal.ts";
+import type { Seen } from "../cli/terminal.ts";
 import { gateFor, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
+import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
 
 interface Stage {
   readonly memory: Memory;
@@ -191,45 +188,20 @@ function overMcp(tool: string): ForgetSurface["open"] {
   };
 }
 
-function onCommandLine({ databasePath, keyPath }: StorageLocation, flags: readonly string[]): Forget {
-  return async (scope, dryRun = false) => {
-    const how = [...flags, dryRun ? "--dry-run" : "--yes"];
-    const args = ["forget", "--db", databasePath, ...how, "--", scope];
-    const env = { HELMDECK_MEMORY_KEY_FILE: keyPath };
-    const { code, stdout, stderr } = await runPiped(args, { homeFolder: "/nowhere", env });
-    if (code !== 0) return { refusal: stdout + stderr };
-    return flags.includes("--json") ? { data: JSON.parse(stdout) } : { words: stdout + stderr };
-  };
+function onCommandLine(place: StorageLocation, flags: readonly string[]): Forget {
+  return inScript((args) => helmdeckMemory(place, args), flags);
 }
 
 function underOpenClaw(memory: Memory, flags: readonly string[]): Forget {
+  return inScript((args) => openclawHelmdeck(memory, args), flags);
+}
+
+function inScript(run: (args: readonly string[]) => Promise<Seen>, flags: readonly string[]): Forget {
   return async (scope, dryRun = false) => {
-    const said: string[] = [];
-    let code = 0;
-    const program = new Command().exitOverride();
-    // OpenClaw brings its own copy of commander, of the same interface.
-    registerHelmdeckCli(program as unknown as CliContext["program"], {
-      open: () => accessTo(memory).open(),
-      close: async () => {},
-      defaultAgent: "main",
-      subjectOf: (agentId) => subjectOf(agentId, new Map()),
-      hostFindings: async () => [],
-      hostWarnings: () => [],
-      terminal: {
-        out: (text) => void said.push(text),
-        err: (text) => void said.push(text),
-        ask: undefined,
-        fail: (exitCode) => {
-          code = exitCode;
-        },
-        now: Date.now,
-      },
-    });
     const how = [...flags, dryRun ? "--dry-run" : "--yes"];
-    await program.parseAsync(["helmdeck", "forget", ...how, "--", scope], { from: "user" });
-    const words = said.join("\n");
-    if (code !== 0) return { refusal: words };
-    return flags.includes("--json") ? { data: JSON.parse(words) } : { words };
+    const { code, stdout, stderr } = await run(["forget", ...how, "--", scope]);
+    if (code !== 0) return { refusal: stdout + stderr };
+    return flags.includes("--json") ? { data: JSON.parse(stdout) } : { words: stdout + stderr };
   };
 }
 

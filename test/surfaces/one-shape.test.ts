@@ -1,0 +1,287 @@
+/** One fact, one shape: what every surface says in JSON about the same fact, hit, report and error. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { betterSqliteDriver, factSchema, type OpenMemory, openMemory } from "../../app/index.ts";
+import { memoryCorpusPack, memoryForgetPack, memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
+import { createServer } from "../../server/index.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
+import type { Seen } from "../cli/terminal.ts";
+import { gateFor, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
+import { accessTo } from "../plugin/fake-memory.ts";
+import { testServerContext } from "../server/fixtures/mcp-context.ts";
+import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
+import { oddities } from "./json-names.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** REST calls everybody without a token so; the other surfaces are told to use the same memory. */
+const CALLER = "unknown";
+const FACT = {
+  key: "deploy/preference",
+  value: "We deploy through Konflux.",
+  category: "work",
+  tags: ["ci"],
+};
+const QUERY = "how do we deploy";
+const NO_SCOPE = "category:cache";
+const RUN = {
+  outcome: "ok",
+  at_unix: Math.floor(Date.now() / 1_000) - 60,
+  duration_ms: 12,
+  learn_inputs: { pageTheme: "dark" },
+};
+
+let folder: string;
+let memory: OpenMemory;
+let client: Client;
+let rest: ReturnType<typeof createServer>["app"];
+const file = (name: string) => join(folder, name);
+const place = () => ({ databasePath: file("memory.sqlite"), keyPath: file("memory.key") });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "helmdeck-shape-"));
+  memory = await openMemory({ ...place(), env: {}, driver: betterSqliteDriver, sweepEveryMs: 0 });
+  await memory.recordPackRun(CALLER, {
+    pack: "slides.narrate",
+    ...RUN,
+    findings: [{ code: "c", severity: "low" }],
+  });
+  await memory.recordPipelineRun(CALLER, { pipeline: "nightly", run_id: "r", ...RUN, outcome: "succeeded" });
+  await memory.storeFact(CALLER, FACT);
+  const packs = [memoryStorePack(memory), memoryForgetPack(memory), memoryCorpusPack(memory)];
+  const context = testServerContext({ memory, packs });
+  rest = createServer(context, { requestsPerMinute: 0 }).app;
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const caller = { subject: CALLER, authenticated: true, scopes: [] };
+  client = new Client({ name: "test", version: "1.0.0" });
+  await Promise.all([
+    createMcpServer(makeMcpService(context, {}), caller).connect(ours),
+    client.connect(theirs),
+  ]);
+});
+afterAll(async () => {
+  await client.close();
+  await memory.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function overRest(path: string, body?: Json): Promise<Json> {
+  const post = {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  };
+  return fieldsOf(await (await rest.request(path, body && post)).json());
+}
+
+async function overMcp(tool: string, args: Json): Promise<Json> {
+  const call = { name: `helmdeck__memory_${tool}`, arguments: args };
+  const { structuredContent, isError, _meta } = (await client.callTool(call)) as CallToolResult; // no task was asked for
+  return isError ? fieldsOf(_meta?.["helmdeck/error"]) : fieldsOf(structuredContent);
+}
+
+async function resource(uri: string): Promise<Json> {
+  const [content] = (await client.readResource({ uri })).contents;
+  return JSON.parse(`${Reflect.get(Object(content), "text")}`);
+}
+
+const byHelmdeck = async (...args: readonly string[]) =>
+  jsonOf(await helmdeckMemory(place(), [args[0] ?? "", "--json", "--caller", CALLER, ...args.slice(1)]));
+const byOpenClaw = async (...args: readonly string[]) =>
+  jsonOf(await openclawHelmdeck(memory, [args[0] ?? "", "--json", ...args.slice(1)], CALLER));
+
+async function byTool(make: typeof makeStoreTool, args: Json): Promise<Json> {
+  const gate = gateFor({ subjects: { main: CALLER } });
+  const tool = make({ access: accessTo(memory), gate, log: recordingLogger() }, MAIN_CONTEXT);
+  return fieldsOf((await tool.execute("call", args)).details);
+}
+
+/** A failure's on standard error, everything else on standard output, and never both. */
+function jsonOf({ code, stdout, stderr }: Seen): Json {
+  expect(code === 0 ? stderr : stdout).toBe("");
+  return JSON.parse(code === 0 ? stdout : stderr);
+}
+
+async function exported(): Promise<readonly Json[]> {
+  const { stdout } = await helmdeckMemory(place(), ["export", "--caller", CALLER]);
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+function fieldsOf(value: unknown): Json {
+  return { ...Object(value) };
+}
+
+function firstOf(list: unknown): Json {
+  return fieldsOf(Array.isArray(list) ? list[0] : undefined);
+}
+
+describe("the same", () => {
+  test("fact is one object on REST, both command lines and in an export", async () => {
+    const fact = await overRest("/api/v1/memory/facts/deploy%2Fpreference");
+    expect(factSchema.strict().parse(fact)).toMatchObject(FACT);
+    expect(firstOf((await overRest("/api/v1/memory/facts")).facts)).toEqual(fact);
+    expect(await byHelmdeck("get", FACT.key)).toEqual(fact);
+    expect(await byHelmdeck("list")).toEqual({ facts: [fact], unreadable: [] });
+    expect(await byOpenClaw("list")).toEqual({ facts: [fact], unreadable: [] });
+    expect(await exported()).toContainEqual(fact);
+  });
+
+  test("hit is one object on both command lines, and its document's on REST and MCP", async () => {
+    const answer = await byHelmdeck("search", "--explain", QUERY);
+    expect(await byOpenClaw("search", "--explain", QUERY)).toEqual(answer);
+    const { docid, path, title, score, snippet } = firstOf(answer.results);
+    const document = { docid, path, title, score, snippet };
+    expect(document).toMatchObject({ docid: "work/deploy/preference", score: expect.any(Number) });
+    const overHttp = await overRest(`/api/v1/memory/corpus?query=${encodeURIComponent(QUERY)}`);
+    expect(firstOf(overHttp.chunks)).toMatchObject(document);
+    expect(firstOf((await overMcp("corpus", { query: QUERY })).chunks)).toMatchObject(document);
+  });
+
+  test("acknowledgement of a fact is one object on REST, MCP, the command line and in the tool's details", async () => {
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+    const stored = {
+      key: FACT.key,
+      category: "work",
+      expires_at: time,
+      path: "helmdeck/work/deploy/preference.md",
+      replaced: { updated_at: time, refreshed: true },
+    };
+    expect(await overRest("/api/v1/memory/store", FACT)).toEqual(stored);
+    expect(await overMcp("store", FACT)).toEqual(stored);
+    expect(await byTool(makeStoreTool, FACT)).toEqual(stored);
+    expect(await byHelmdeck("store", "--category", "work", "--tag", "ci", FACT.key, FACT.value)).toEqual(
+      stored,
+    );
+  });
+
+  test.each([["key:deploy/preference"], ["deploy/prefrence"]])(
+    "word on forgetting %s is one object everywhere",
+    async (scope) => {
+      const asked = { scope, dry_run: true };
+      const counted = await overRest("/api/v1/memory/forget", asked);
+      expect(counted).toMatchObject({ scope, dry_run: true, erased: "nothing" });
+      expect(await overMcp("forget", asked)).toEqual(counted);
+      expect(await byTool(makeForgetTool, asked)).toEqual(counted);
+      expect(await byHelmdeck("forget", "--dry-run", scope)).toEqual(counted);
+      expect(await byOpenClaw("forget", "--dry-run", scope)).toEqual(counted);
+    },
+  );
+
+  test("error is one object on REST, MCP and both command lines, there on standard error", async () => {
+    const error = await overRest("/api/v1/memory/forget", { scope: NO_SCOPE });
+    expect(error).toEqual({
+      error: "invalid_input",
+      message: expect.any(String),
+      details: expect.any(Object),
+    });
+    const { remedy: _, ...overTool } = await overMcp("forget", { scope: NO_SCOPE });
+    expect(overTool).toEqual(error);
+    expect(await byHelmdeck("forget", "--yes", NO_SCOPE)).toEqual(error);
+    expect(await byOpenClaw("forget", "--yes", NO_SCOPE)).toEqual(error);
+  });
+
+  test("report of doctor has one shape on both command lines", async () => {
+    const [mine, theirs] = [await byHelmdeck("doctor"), await byOpenClaw("doctor")];
+    for (const { store } of [mine, theirs])
+      expect(store).toMatchObject({ schema_version: expect.any(Number), settings: { journal_mode: "wal" } });
+    expect(Object.keys(fieldsOf(theirs.store))).toEqual(Object.keys(fieldsOf(mine.store)));
+  });
+});
+
+describe("a name that is not snake_case, or a time that is not RFC 3339,", () => {
+  test("would be found", () => {
+    const odd = [
+      { updatedAt: "2026-11-20T12:00:00.000Z" },
+      { a: [{ b_at: 1 }] },
+      { seen: 1_763_800_000_000 },
+    ];
+    expect(odd.map((value) => oddities(value).length)).toEqual([1, 1, 1]);
+  });
+
+  const REST_PATHS = [
+    "",
+    "/facts",
+    "/facts?limit=1",
+    "/corpus",
+    "/corpus?query=deploy",
+    "/defaults",
+    "/callers",
+    "/facts/none",
+  ];
+  const PATHS = ["/healthz", "/readyz", "/version", "/api/v1/packs", "/api/v1/pipelines", "/api/v1/none"];
+  test.each([...REST_PATHS.map((path) => `/api/v1/memory${path}`), ...PATHS])(
+    "is not in REST's %s",
+    async (path) => {
+      const answer = await overRest(path);
+      expect(answer).not.toEqual({});
+      expect(oddities(answer)).toEqual([]);
+    },
+  );
+
+  test("is not in a pack's run", async () => {
+    const run = await overRest("/api/v1/packs/helmdeck.memory_corpus", { limit: 5 });
+    expect(run).toHaveProperty("duration_ms");
+    expect(oddities(run)).toEqual([]);
+  });
+
+  test.each(["helmdeck://my-memory", "helmdeck://my-defaults"])("is not in MCP's %s", async (uri) => {
+    expect(oddities(await resource(uri))).toEqual([]);
+  });
+
+  test.each([
+    ["get", FACT.key],
+    ["get", "none"],
+    ["list", "--limit", "1"],
+    ["search", "--explain", QUERY],
+    ["search", "zeppelin"],
+    ["search", "--limit", "99", "x"],
+    ["forget", "--dry-run", "all"],
+    ["forget", "all"],
+    ["here", "state", "plan"],
+    ["embed"],
+    ["doctor"],
+  ])("is not in helmdeck-memory %s", async (...args) => {
+    expect(oddities(await byHelmdeck(...args))).toEqual([]);
+  });
+
+  test.each([
+    ["status"],
+    ["list", "--limit", "1"],
+    ["list", "--limit", "none"],
+    ["search", "--explain", QUERY],
+    ["search", "zeppelin"],
+    ["forget", "--dry-run", "all"],
+    ["forget", "all"],
+    ["doctor"],
+  ])("is not in openclaw helmdeck %s", async (...args) => {
+    expect(oddities(await byOpenClaw(...args))).toEqual([]);
+  });
+
+  test("is not in what is exported and imported", async () => {
+    const lines = await exported();
+    expect(lines).toHaveLength(3);
+    expect(oddities(lines)).toEqual([]);
+    expect(
+      oddities(
+        JSON.parse(
+          (await helmdeckMemory(place(), ["export", "--json", "--output", file("out.jsonl")])).stdout,
+        ),
+      ),
+    ).toEqual([]);
+    await writeFile(file("in.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"));
+    const imported = await byHelmdeck("import", file("in.jsonl"));
+    expect(imported).toMatchObject({ refused_count: 0, refreshed: 1 });
+    expect(oddities(imported)).toEqual([]);
+    expect(await readFile(file("in.jsonl"), "utf8")).toContain('"path":"helmdeck/work/');
+  });
+});
