@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto";
 import { unlinkSync } from "node:fs";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError, systemCodeOf } from "../app/index.ts";
 
 export type Append = (text: string) => Promise<void>;
 
@@ -123,7 +123,3 @@ const WRITE_TROUBLE: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
 };
-
-function systemCodeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
-}

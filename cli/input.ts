@@ -1,7 +1,7 @@
 /** Reading what the person hands over (a value, lines to import) from stdin or a file, bounded while it is read. */
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
-import { HelmdeckError } from "../app/index.ts";
+import { HelmdeckError, systemCodeOf } from "../app/index.ts";
 import type { Shell } from "./shell.ts";
 
 /** Where input comes from, with its name for messages. */
@@ -69,7 +69,7 @@ const READ_TROUBLE: Readonly<Record<string, string>> = {
 };
 
 function unreadable(name: string, error: unknown): HelmdeckError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  const code = systemCodeOf(error);
   const why = READ_TROUBLE[code] ?? `the system says ${code}`;
   return new HelmdeckError(
     "invalid_input",

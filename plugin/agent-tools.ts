@@ -5,6 +5,7 @@ import {
   type Forgotten,
   forgetReply,
   HelmdeckError,
+  invalidField,
   type Memory,
   nearWords,
   rfc3339,
@@ -104,7 +105,7 @@ function factFrom(params: unknown): FactInput {
   const given = fieldsOf(params);
   const { category, ttl_seconds: ttlSeconds } = given;
   if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
-    throw invalid("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
+    throw invalidField("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
   }
   const tags = tagsFrom(given.tags);
   return {
@@ -120,30 +121,26 @@ function forgetFrom(params: unknown): { scope: string; dryRun: boolean } {
   const given = fieldsOf(params);
   const dryRun = given.dry_run ?? false;
   // Anything but a plain boolean could mean "only look": deleting on a misreading cannot be taken back.
-  if (typeof dryRun !== "boolean") throw invalid("dry_run", "must be true or false");
+  if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
   return { scope: text("scope", given.scope), dryRun };
 }
 
 function tagsFrom(tags: unknown): readonly string[] | undefined {
   if (!isGiven(tags)) return undefined;
-  if (!Array.isArray(tags)) throw invalid("tags", "must be a list of texts");
-  if (tags.length > MOST_TAGS) throw invalid("tags", "are too many; keep those one would search for");
+  if (!Array.isArray(tags)) throw invalidField("tags", "must be a list of texts");
+  if (tags.length > MOST_TAGS) throw invalidField("tags", "are too many; keep those one would search for");
   return tags.map((tag: unknown) => text("tags", tag));
 }
 
 function text(field: string, value: unknown): string {
-  if (typeof value !== "string") throw invalid(field, isGiven(value) ? "must be text" : "is missing");
+  if (typeof value !== "string") throw invalidField(field, isGiven(value) ? "must be text" : "is missing");
   if (value.length > ARGUMENT_MAX_CHARS)
-    throw invalid(field, "is too long; a value may have 65,536 bytes, all else less");
+    throw invalidField(field, "is too long; a value may have 65,536 bytes, all else less");
   return value;
 }
 
 function isGiven<T>(value: T | undefined | null): value is T {
   return value !== undefined && value !== null;
-}
-
-function invalid(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
 }
 
 function storeResult(stored: StoredFact): ToolResult {

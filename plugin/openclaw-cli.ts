@@ -1,10 +1,9 @@
 /** `openclaw helmdeck status|search|list|forget|doctor`: how it is called. What it does is loaded when it runs: no gateway needs it. */
-import { defined } from "../app/index.ts";
+import { ANSWER_LIMITS, defined } from "../app/index.ts";
 import type { CliContext } from "./openclaw-api.ts";
 import type { CommandParts, CommandRequest, SharedOptions } from "./openclaw-commands.ts";
 
-const DEFAULT_HITS = 10;
-const DEFAULT_FACTS = 100;
+const { hits, facts } = ANSWER_LIMITS;
 
 export interface CliParts extends CommandParts {
   readonly defaultAgent: string;
@@ -27,14 +26,14 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
     (options: SharedOptions) => run(options, { kind: "status" }),
   );
   add("search <query...>", "Search as the agent does")
-    .option("--limit <number>", "hits wanted, 1 to 50", wholeNumber, DEFAULT_HITS)
+    .option("--limit <number>", `hits wanted, ${hits.least} to ${hits.most}`, wholeNumber, hits.byDefault)
     .option("--explain", "show what each score is made of")
     .action((words: string[], { explain, ...options }: SearchOptions) =>
       run(options, { kind: "search", query: words.join(" "), limit: options.limit, ...defined({ explain }) }),
     );
   add("list [prefix]", "List stored facts, newest first; --json has their values")
     .option("--category <name>", "only this category")
-    .option("--limit <number>", "at most so many", wholeNumber, DEFAULT_FACTS)
+    .option("--limit <number>", "at most so many", wholeNumber, facts.byDefault)
     .action((prefix: string | undefined, { category, ...options }: ListOptions) =>
       run(options, { kind: "list", limit: options.limit, ...defined({ prefix, category }) }),
     );

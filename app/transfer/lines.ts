@@ -16,6 +16,7 @@ import {
   factEntry,
   HelmdeckError,
   harmlessLine,
+  invalidField,
   type Namespace,
   type NewEntry,
   pathOf,
@@ -70,9 +71,9 @@ function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
   const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, ...given } = line;
   const fact = validateFact({ ...given, ttlSeconds });
   if (path !== undefined && path !== pathOf(fact.category, fact.key))
-    throw refuse("path", "does not fit key and category; leave it out");
+    throw invalidField("path", "does not fit key and category; leave it out");
   if (expires_at !== undefined && ttlSeconds !== undefined)
-    throw refuse("ttl_seconds", "and expires_at exclude each other");
+    throw invalidField("ttl_seconds", "and expires_at exclude each other");
   const expiresAt =
     expires_at === undefined
       ? now + fact.ttlSeconds * 1_000
@@ -116,26 +117,26 @@ function writeTimes(
     line.updated_at === undefined
       ? createdAt
       : requirePast("updated_at", requireTime("updated_at", line.updated_at), now);
-  if (updatedAt < createdAt) throw refuse("updated_at", "lies before created_at");
+  if (updatedAt < createdAt) throw invalidField("updated_at", "lies before created_at");
   return { createdAt, updatedAt };
 }
 
 function requireTime(field: string, text: string): UnixMs {
   const time = readTime(text);
-  if (time === undefined) throw refuse(field, "must be an RFC 3339 time, such as 2026-01-31T12:00:00Z");
+  if (time === undefined) throw invalidField(field, "must be an RFC 3339 time, such as 2026-01-31T12:00:00Z");
   return time;
 }
 
 function requirePast(field: string, time: UnixMs, now: UnixMs): UnixMs {
-  if (time > now + CLOCK_SKEW_MS) throw refuse(field, "lies in the future");
+  if (time > now + CLOCK_SKEW_MS) throw invalidField(field, "lies in the future");
   return time;
 }
 
 function requireExpiry(text: string, now: UnixMs, mostSeconds: number): UnixMs {
   const expiresAt = requireTime("expires_at", text);
-  if (expiresAt <= now) throw refuse("expires_at", "has passed: this line has expired");
+  if (expiresAt <= now) throw invalidField("expires_at", "has passed: this line has expired");
   if (expiresAt > now + mostSeconds * 1_000 + CLOCK_SKEW_MS) {
-    throw refuse("expires_at", `lies more than ${mostSeconds / 86_400} days ahead`);
+    throw invalidField("expires_at", `lies more than ${mostSeconds / 86_400} days ahead`);
   }
   return expiresAt;
 }
@@ -144,7 +145,7 @@ function requireFingerprint(fingerprint: string | undefined, value: Uint8Array):
   if (fingerprint === undefined) return;
   const actual = createHash("sha256").update(value).digest("hex").slice(0, 16);
   if (fingerprint !== actual)
-    throw refuse(
+    throw invalidField(
       "fingerprint",
       "does not fit the value: one of them was changed; leave it out if the value is right",
     );
@@ -165,12 +166,8 @@ function requireShape<Line>(result: z.core.util.SafeParseResult<Line>): Line {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
-    throw refuse(harmlessLine(issue.keys[0] ?? "").slice(0, 60), "is not a known field; leave it out");
+    throw invalidField(harmlessLine(issue.keys[0] ?? "").slice(0, 60), "is not a known field; leave it out");
   }
   const field = String(issue?.path[0] ?? "line");
-  throw refuse(field, field === "audit" ? 'must be "pack" or "pipeline"' : "must be text");
-}
-
-function refuse(field: string, rule: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${field} ${rule}.`, { details: { field } });
+  throw invalidField(field, field === "audit" ? 'must be "pack" or "pipeline"' : "must be text");
 }

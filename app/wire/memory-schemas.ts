@@ -6,7 +6,7 @@
  * in. `null` in an optional field counts as absent; an unknown field is refused, since a misspelt `dry_run` would delete.
  */
 import * as z from "zod";
-import { FORGET_SCOPES } from "../../engine/index.ts";
+import { ANSWER_LIMITS, FORGET_SCOPES, limitsText } from "../../engine/index.ts";
 import { rfc3339Schema } from "./rfc3339-schema.ts";
 import { STORE_PARAMETERS } from "./store-tool.ts";
 
@@ -76,7 +76,9 @@ export const corpusRequestSchema = z.strictObject({
   limit: z
     .number()
     .nullish()
-    .meta({ description: "Most chunks to answer with: a whole number from 1 to 100; 20 when left out." }),
+    .meta({
+      description: `Most chunks to answer with: a whole number from ${limitsText(ANSWER_LIMITS.chunks)}.`,
+    }),
   cursor: z
     .string()
     .nullish()

@@ -1,5 +1,6 @@
 /** What clients receive when they look at memory, described for REST and MCP: facts, my-memory, defaults, callers (facts/helmdeck.md). */
 import * as z from "zod";
+import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
 import type { MyDefaults } from "../memory.ts";
 import { rfc3339Schema } from "./rfc3339-schema.ts";
 
@@ -13,7 +14,7 @@ export const factsRequestSchema = z.strictObject({
   limit: z
     .number()
     .nullish()
-    .meta({ description: "Most facts to answer with: 1 to 1000; 100 when left out." }),
+    .meta({ description: `Most facts to answer with: ${limitsText(ANSWER_LIMITS.facts)}.` }),
   cursor: z.string().nullish().meta({ description: "next_cursor of the page before." }),
 });
 

@@ -1,7 +1,7 @@
 /** How `helmdeck-memory list` is called. */
 
 import type { Command } from "commander";
-import { defined } from "../../app/index.ts";
+import { ANSWER_LIMITS, defined } from "../../app/index.ts";
 import { count, type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareList(program: Command, runs: Runs): void {
@@ -11,7 +11,7 @@ export function declareList(program: Command, runs: Runs): void {
     .description("List facts, newest first.")
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
     .option("--category <name>", "Only this category.")
-    .option("--limit <count>", "At most so many.", count, 100)
+    .option("--limit <count>", "At most so many.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
       const { category, limit } = command.opts<ListOptions>();
       return runs(command, async (context) => {

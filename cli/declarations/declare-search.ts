@@ -1,6 +1,9 @@
 /** How `helmdeck-memory search` is called. */
 import type { Command } from "commander";
+import { ANSWER_LIMITS } from "../../app/index.ts";
 import { count, type Runs, withExamples } from "./option-parsers.ts";
+
+const { least, most, byDefault } = ANSWER_LIMITS.hits;
 
 export function declareSearch(program: Command, runs: Runs): void {
   const search = program
@@ -8,7 +11,7 @@ export function declareSearch(program: Command, runs: Runs): void {
     .summary("Search facts and audit rows, best first.")
     .description("Search facts and audit rows, best first, as OpenClaw's memory_search does.")
     .argument("<query...>", "Words or a question.")
-    .option("--limit <count>", "At most so many hits, 1 to 50.", count, 10)
+    .option("--limit <count>", `At most so many hits, ${least} to ${most}.`, count, byDefault)
     .option("--explain", "Show what each score is made of.")
     .action((words: string[], _options: unknown, command: Command) => {
       const { limit, explain } = command.opts<SearchOptions>();
