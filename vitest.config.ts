@@ -19,7 +19,7 @@ const TESTS = "test/**/*.test.ts";
 const SMOKE_TESTS = "test/smoke/**/*.test.ts";
 const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
 /** Each starts gateways of its own. */
-const OWN_GATEWAY_TESTS = ["demo", "faults", "host", "hybrid", "installer", "lifecycle", "notes-index"].map(
+const OWN_GATEWAY_TESTS = ["demo", "faults", "host", "hybrid", "lifecycle", "notes-index"].map(
   (name) => `test/gateway/${name}.test.ts`,
 );
 const DOCKER_TESTS = "test/docker/**/*.test.ts";

@@ -50,7 +50,7 @@ async function runStep(step: Step, context: StepContext, reporter: Reporter): Pr
   }
 }
 
-/** The journal is written before the change and after it, never in the middle: see journal.ts. */
+/** Recorded first, forgotten last: a run that is killed in between can be finished or taken back. */
 async function recordAndRun(step: Step, context: StepContext): Promise<unknown> {
   const definition = definitionOf(step);
   const { journal } = context.environment;
