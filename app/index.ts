@@ -72,7 +72,7 @@ export {
   forgetAsAsked,
   forgetText,
   type Person,
-} from "./presenters/forget.ts";
+} from "./presenters/forget-text.ts";
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";

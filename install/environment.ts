@@ -2,9 +2,9 @@
 import { homedir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { createOllamaSidecar, type OllamaSidecar } from "../sidecar/index.ts";
-import { Docker } from "./docker-commands.ts";
 import { Journal, journalFolder } from "./journal.ts";
 import { makeRun, type Run } from "./run-command.ts";
+import { Docker } from "./run-docker.ts";
 
 export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;

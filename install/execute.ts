@@ -1,9 +1,9 @@
 /** Runs a plan: one step after the other, the first failure ends it, and the exit code says in whose part it was. */
 
 import type { Environment } from "./environment.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
-import type { OpenClaw } from "./openclaw-commands.ts";
+import { EXIT, type ExitCode } from "./installer-exit-codes.ts";
 import type { Reporter, StepOutcome } from "./report.ts";
+import type { OpenClaw } from "./run-openclaw.ts";
 import type { StepContext } from "./step-context.ts";
 import { definitionOf, type Step } from "./steps/registry.ts";
 

@@ -1,7 +1,7 @@
 /** What a person or a program sees: a line for each step, or one JSON object at the end. */
 import { styleText } from "node:util";
 import { SingleBar } from "cli-progress";
-import type { ExitCode } from "./exit-codes.ts";
+import type { ExitCode } from "./installer-exit-codes.ts";
 import type { Plan, UnmetPrerequisite } from "./plan/plan.ts";
 import { definitionOf, type Step } from "./steps/registry.ts";
 

@@ -1,7 +1,7 @@
 /** What a step works with, and what it may say while it works. */
 import { HelmdeckError } from "../app/index.ts";
 import type { Environment } from "./environment.ts";
-import type { OpenClaw } from "./openclaw-commands.ts";
+import type { OpenClaw } from "./run-openclaw.ts";
 
 export interface StepContext {
   readonly environment: Environment;

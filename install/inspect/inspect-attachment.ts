@@ -1,10 +1,10 @@
 /** How an OpenClaw in a container is on the network, and how its compose project can be told to keep it there. */
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Container } from "../docker-commands.ts";
 import type { Environment } from "../environment.ts";
 import { NETWORK } from "../install-names.ts";
 import type { AttachmentFacts, ComposeMembership, Target } from "../installation-facts.ts";
+import type { Container } from "../run-docker.ts";
 
 /** How our own override file begins. */
 export const OVERRIDE_MARK = "# Written by helmdeck-memory's install.sh";

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { composeFiles, composeVariables } from "../compose-files.ts";
-import type { Container, Docker } from "../docker-commands.ts";
 import type { Environment } from "../environment.ts";
 import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
 import type { ComposeFlavour, DockerFacts, OpenClawFacts, SidecarFacts } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
+import type { Container, Docker } from "../run-docker.ts";
 
 /** How many ports of loopback are tried from Ollama's own on. */
 const PORTS_TRIED = 50;

@@ -5,8 +5,8 @@
  * first one would fail half-way.
  */
 import type { GatewayFacts, GatewayLock } from "../installation-facts.ts";
-import type { OpenClaw } from "../openclaw-commands.ts";
 import { at, type Json } from "../openclaw-json.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 
 const CALL = ["gateway", "call", "health", "--timeout", "20000", "--json"];
 /** OpenClaw's own patience with a gateway that starts or has much to do. Without credentials it answers at once. */

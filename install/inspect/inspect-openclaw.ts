@@ -16,8 +16,8 @@ import {
   targetName,
 } from "../installation-facts.ts";
 import { unfitIndexes } from "../notes-index.ts";
-import { OpenClaw } from "../openclaw-commands.ts";
 import { at, isObject, type Json } from "../openclaw-json.ts";
+import { OpenClaw } from "../run-openclaw.ts";
 import { inspectAttachment } from "./inspect-attachment.ts";
 import { inspectGateway } from "./inspect-gateway.ts";
 

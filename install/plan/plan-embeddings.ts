@@ -4,8 +4,8 @@ import { composeFiles, composeVariables } from "../compose-files.ts";
 import { COMPOSE_FILE, IMAGE_PORT, NETWORK, SERVICE } from "../install-names.ts";
 import type { DockerReady, Facts, OpenClawReady } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
-import type { ServicePlace } from "../steps/embedding-service.ts";
 import type { Step } from "../steps/registry.ts";
+import type { ServicePlace } from "../steps/service-for-embeddings.ts";
 
 export interface EmbeddingsPlan {
   readonly before: readonly Step[];

@@ -2,8 +2,8 @@
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { type FactsService, isSameModel } from "../installation-facts.ts";
-import type { OpenClaw } from "../openclaw-commands.ts";
 import { at, type Json } from "../openclaw-json.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 import { isFound, type Marker, QUESTIONS } from "./marker.ts";
 import { smokeTestFailed } from "./smoke-test-failed.ts";
 

@@ -6,8 +6,8 @@
 import { existsSync } from "node:fs";
 import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
-import type { OpenClaw } from "../openclaw-commands.ts";
 import { at } from "../openclaw-json.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 import type { StepContext } from "../step-context.ts";
 import { smokeTestFailed } from "./smoke-test-failed.ts";
 

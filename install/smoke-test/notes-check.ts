@@ -1,8 +1,8 @@
 /** OpenClaw's own notes: the gateway embeds with the provider that was set, and its index is whole. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
-import type { OpenClaw } from "../openclaw-commands.ts";
 import { at, type Json, jsonIn } from "../openclaw-json.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 import { smokeTestFailed } from "./smoke-test-failed.ts";
 
 /** A gateway restarts by itself when its search is pointed elsewhere; this is for a slow machine. */

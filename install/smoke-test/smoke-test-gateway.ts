@@ -15,8 +15,8 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
-import type { OpenClaw } from "../openclaw-commands.ts";
 import { lineIn } from "../reason.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 
 const READY_WITHIN_MS = 180_000;
 const LOOK_AGAIN_MS = 200;

@@ -1,9 +1,9 @@
 /** OpenClaw's container on the sidecar's network, also when compose makes that container anew. */
 import { readFile, unlink, writeFile } from "node:fs/promises";
-import type { Docker } from "../docker-commands.ts";
-import { EXIT } from "../exit-codes.ts";
 import { OVERRIDE_MARK } from "../inspect/inspect-attachment.ts";
 import { NETWORK } from "../install-names.ts";
+import { EXIT } from "../installer-exit-codes.ts";
+import type { Docker } from "../run-docker.ts";
 import { requireOpenClaw } from "../step-context.ts";
 import type { StepDefinition } from "./step-definition.ts";
 

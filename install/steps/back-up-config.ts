@@ -1,6 +1,6 @@
 /** The copy of OpenClaw's configuration from before the first change; put back byte for byte where nobody wrote to the file since. */
 import { HelmdeckError } from "../../app/index.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import { fingerprint } from "../journal.ts";
 import { requireOpenClaw } from "../step-context.ts";
 import { isConfigAsLeft } from "./config-changes.ts";

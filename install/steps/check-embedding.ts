@@ -1,7 +1,7 @@
 /** An embedding comes back from the service. This also loads the model, which then stays in memory. */
 import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
-import { EXIT } from "../exit-codes.ts";
-import { FIRST_EMBEDDING_MS, reachService, runInit, type ServicePlace } from "./embedding-service.ts";
+import { EXIT } from "../installer-exit-codes.ts";
+import { FIRST_EMBEDDING_MS, reachService, runInit, type ServicePlace } from "./service-for-embeddings.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface CheckEmbedding {

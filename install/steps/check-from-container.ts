@@ -1,8 +1,8 @@
 /** An embedding comes back where OpenClaw will ask for it: a name that resolves here need not resolve in its container. */
 import { HelmdeckError } from "../../app/index.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import { requireOpenClaw } from "../step-context.ts";
-import { FIRST_EMBEDDING_MS } from "./embedding-service.ts";
+import { FIRST_EMBEDDING_MS } from "./service-for-embeddings.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface CheckFromContainer {

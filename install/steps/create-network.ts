@@ -1,6 +1,7 @@
 /** The Docker network that the sidecar is on. */
-import { EXIT } from "../exit-codes.ts";
+
 import { NETWORK } from "../install-names.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface CreateNetwork {

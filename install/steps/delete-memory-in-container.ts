@@ -1,6 +1,6 @@
 /** What is remembered in OpenClaw's container, and its key: gone for good. */
 import { HelmdeckError } from "../../app/index.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import { requireOpenClaw } from "../step-context.ts";
 import type { StepDefinition } from "./step-definition.ts";
 

@@ -1,8 +1,8 @@
 /** What is remembered on this machine, and its key: gone for good. */
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { EXIT } from "../exit-codes.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface DeleteMemory extends MemoryLocation {

@@ -1,5 +1,5 @@
 /** The end of an uninstallation: the journal itself goes. */
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface ForgetJournal {

@@ -1,13 +1,13 @@
 /** OpenClaw's index of its own notes, made anew where it does not fit who embeds now; so it is also taken back. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
-import { EXIT } from "../exit-codes.ts";
 import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import { type UnfitIndex, unfitIndexes } from "../notes-index.ts";
-import type { OpenClaw } from "../openclaw-commands.ts";
 import { at } from "../openclaw-json.ts";
 import { reasonOf } from "../reason.ts";
 import type { CommandResult } from "../run-command.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 import { requireOpenClaw, type StepContext } from "../step-context.ts";
 import type { Definition, StepDefinition } from "./step-definition.ts";
 

@@ -1,7 +1,7 @@
 /** The memory's key, which opening memory once makes, as the plugin would. It stays when all else is taken back. */
 import { nodeSqliteDriver, openMemory } from "../../app/index.ts";
-import { EXIT } from "../exit-codes.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface MakeKey extends MemoryLocation {

@@ -1,8 +1,8 @@
 /** Who embeds helmdeck's facts: the plugin's own configuration, and what was there before. */
 import { patchAt, patchBetween } from "../config-patch.ts";
 import { changeOf, FACTS, restored } from "../config-section.ts";
-import { EXIT } from "../exit-codes.ts";
 import type { FactsService } from "../installation-facts.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import { at, isEqual, type JsonObject } from "../openclaw-json.ts";
 import { requireOpenClaw } from "../step-context.ts";
 import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";

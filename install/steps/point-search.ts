@@ -1,7 +1,7 @@
 /** Who embeds for OpenClaw's own search: `memory.search`, with the provider's plugin allowed, and what was there before. */
 import { patchAt, patchBetween } from "../config-patch.ts";
 import { changeOf, restored, SEARCH } from "../config-section.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import { at, isEqual, isObject, type Json, type JsonObject } from "../openclaw-json.ts";
 import { requireOpenClaw } from "../step-context.ts";
 import { isConfigAsLeft, patchConfig, settingPatch } from "./config-changes.ts";

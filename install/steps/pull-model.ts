@@ -1,6 +1,6 @@
 /** The model, downloaded into the embedding service. It stays there: other programs may use it. */
-import { EXIT } from "../exit-codes.ts";
-import { reachService, runInit, type ServicePlace } from "./embedding-service.ts";
+import { EXIT } from "../installer-exit-codes.ts";
+import { reachService, runInit, type ServicePlace } from "./service-for-embeddings.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface PullModel {

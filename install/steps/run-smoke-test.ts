@@ -4,9 +4,10 @@
  *
  * OpenClaw's command line carries the calls and finds the gateway's token by itself.
  */
-import { EXIT } from "../exit-codes.ts";
+
 import type { FactsService, MemoryLocation } from "../installation-facts.ts";
-import type { OpenClaw } from "../openclaw-commands.ts";
+import { EXIT } from "../installer-exit-codes.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
 import { waitUntilFactsUse, waitUntilFoundByParaphrase } from "../smoke-test/facts-check.ts";
 import { forgetMarker, isFound, QUESTIONS, storeMarker } from "../smoke-test/marker.ts";
 import { embeddedNotes, waitUntilSearchUses } from "../smoke-test/notes-check.ts";

@@ -1,11 +1,11 @@
 /** The embedding sidecar: started and waited for; stopped, with its models when they are to go. */
 import { HelmdeckError } from "../../app/index.ts";
-import type { Container, Docker } from "../docker-commands.ts";
 import type { Environment } from "../environment.ts";
-import { EXIT } from "../exit-codes.ts";
 import { COMPOSE_FILE, SERVICE } from "../install-names.ts";
 import type { ComposeFlavour } from "../installation-facts.ts";
+import { EXIT } from "../installer-exit-codes.ts";
 import { lineIn } from "../reason.ts";
+import type { Container, Docker } from "../run-docker.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
 interface StartSidecar {

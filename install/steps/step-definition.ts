@@ -1,6 +1,7 @@
 /** What a step is: one file with one object that says what a person reads of it, what it records, what it does, and what takes it back. */
-import type { ExitCode } from "../exit-codes.ts";
+
 import type { DockerReady, JournalFacts, OpenClawReady } from "../installation-facts.ts";
+import type { ExitCode } from "../installer-exit-codes.ts";
 import type { JournalChanges, JournalEntries } from "../journal.ts";
 import type { StepContext } from "../step-context.ts";
 

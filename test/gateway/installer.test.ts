@@ -1,7 +1,7 @@
 /** The installer beside a gateway that runs: it asks before it does anything, and starts no second one that could only die. */
 import { readFileSync } from "node:fs";
 import { describe, expect, inject, it } from "vitest";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
+import { OpenClaw } from "../../install/run-openclaw.ts";
 import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
 import { environmentOf, installerIn } from "./installer.ts";
 

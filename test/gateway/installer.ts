@@ -1,13 +1,13 @@
 /** The installer inside a test's own process, as in the home of an OpenClaw that a test made. */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { Docker } from "../../install/docker-commands.ts";
 import type { Environment } from "../../install/environment.ts";
 import { runInstaller } from "../../install/installer.ts";
 import { Journal } from "../../install/journal.ts";
 import { parseOptions } from "../../install/options.ts";
 import { JsonReporter } from "../../install/report.ts";
 import { makeRun } from "../../install/run-command.ts";
+import { Docker } from "../../install/run-docker.ts";
 import { ROOT } from "../../scripts/build/build.ts";
 import type { OpenClawHome } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { createOllamaSidecar } from "../../sidecar/index.ts";

@@ -1,14 +1,14 @@
 /** What the installer's tests share: facts of a machine before and after an installation, and steps run where a test plays the programs. */
 import { join } from "node:path";
-import { Docker } from "../../install/docker-commands.ts";
 import type { Environment } from "../../install/environment.ts";
 import { execute } from "../../install/execute.ts";
 import type { DockerReady, Facts, JournalFacts, OpenClawReady } from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { type Options, parseOptions } from "../../install/options.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
+import { Docker } from "../../install/run-docker.ts";
+import { OpenClaw } from "../../install/run-openclaw.ts";
 import type { Step } from "../../install/steps/registry.ts";
 
 export const SERVICE = {

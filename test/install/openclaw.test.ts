@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker-commands.ts";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { jsonIn } from "../../install/openclaw-json.ts";
 import { makeRun } from "../../install/run-command.ts";
+import { Docker } from "../../install/run-docker.ts";
+import { OpenClaw } from "../../install/run-openclaw.ts";
 
 const SECRET = "sk-operators-own-0123456789";
 /** Answers as OpenClaw does, and writes down how it was called. */

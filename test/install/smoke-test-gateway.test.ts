@@ -14,9 +14,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Docker } from "../../install/docker-commands.ts";
-import { OpenClaw } from "../../install/openclaw-commands.ts";
 import { makeRun } from "../../install/run-command.ts";
+import { Docker } from "../../install/run-docker.ts";
+import { OpenClaw } from "../../install/run-openclaw.ts";
 import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
 
 /** Listens as a gateway does, has a child as a gateway has, and takes a moment to let go. */
