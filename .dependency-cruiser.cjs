@@ -2,7 +2,7 @@
 const modules = {
   engine: [],
   recall: ["engine"],
-  sidecar: ["engine/errors.ts", "engine/timing.ts"],
+  sidecar: ["engine/defined.ts", "engine/errors.ts", "engine/timing.ts"],
   app: ["engine", "recall", "sidecar"],
   packs: ["engine", "app"],
   seam: ["engine/reader.ts"],

@@ -5,6 +5,7 @@
  * there. So what was before comes back whole, or not at all.
  */
 
+import { defined } from "../app/index.ts";
 import { PLUGIN_ID } from "./install-names.ts";
 import type { Change } from "./journal.ts";
 import { at, isEqual, isObject, type Json, type JsonObject, objectOf } from "./openclaw-json.ts";
@@ -56,7 +57,7 @@ export function changeOf(
     earlier !== undefined && ourSetting(section, earlier, now) !== undefined
       ? earlier
       : { before: now, sets: [] };
-  return { ...(before === undefined ? {} : { before }), sets: [...sets, setting] };
+  return { ...defined({ before }), sets: [...sets, setting] };
 }
 
 /** The section once our setting is taken back. Undefined: there is to be nothing. */

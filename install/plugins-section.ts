@@ -1,4 +1,5 @@
 /** OpenClaw's `plugins` once ours has gone: pure functions on JSON. */
+import { defined } from "../app/index.ts";
 import { at, isObject, type Json, type JsonObject, objectOf, own } from "./openclaw-json.ts";
 
 type Maybe = Json | undefined;
@@ -44,7 +45,7 @@ function entryOf(was: Json, last: Maybe): Json {
   if (!isObject(was) || !isObject(last)) return was;
   const hasMore = Object.keys(last).some((key) => key !== "enabled");
   const enabled = own(was, "enabled");
-  return { ...without(hasMore ? last : was, "enabled"), ...(enabled === undefined ? {} : { enabled }) };
+  return { ...without(hasMore ? last : was, "enabled"), ...defined({ enabled }) };
 }
 
 function without(object: JsonObject, key: string): JsonObject {

@@ -1,6 +1,8 @@
 /** What a person or a program sees: a line for each step, or one JSON object at the end. */
+
 import { styleText } from "node:util";
 import { SingleBar } from "cli-progress";
+import { defined } from "../app/index.ts";
 import type { ExitCode } from "./installer-exit-codes.ts";
 import type { Plan, UnmetPrerequisite } from "./plan/plan.ts";
 import { definitionOf, type Step } from "./steps/registry.ts";
@@ -237,7 +239,7 @@ export class JsonReporter implements Reporter {
       steps,
       warnings: this.#warnings,
       missing: this.#missing,
-      ...(error === undefined ? {} : { error }),
+      ...defined({ error }),
     };
     this.#out.write(`${JSON.stringify(answer)}\n`);
   }

@@ -4,7 +4,9 @@
  * Who looks on: every account of the machine can read a process's arguments. So nothing secret is ever an argument; what is
  * secret goes through standard input. Nor is the output of a program repeated in an error unless the caller asks for it.
  */
+
 import { execa } from "execa";
+import { defined } from "../app/index.ts";
 
 export interface CommandResult {
   /** Undefined when the program could not be started, or was ended by a signal. */
@@ -41,7 +43,7 @@ export function makeRun(env: Readonly<Record<string, string | undefined>>): Run 
       maxBuffer: OUTPUT_MAX_BYTES,
       reject: false,
       stripFinalNewline: false,
-      ...(cwd === undefined ? {} : { cwd }),
+      ...defined({ cwd }),
     });
     return { exitCode, stdout: String(stdout), stderr: String(stderr), hasTimedOut: timedOut };
   };

@@ -1,7 +1,7 @@
 /** Docker and compose through their command lines: asked in JSON, told by arguments that hold no secret. */
 import { join } from "node:path";
 import { z } from "zod";
-import { HelmdeckError } from "../app/index.ts";
+import { defined, HelmdeckError } from "../app/index.ts";
 import { COMPOSE_FILE, NETWORK, PROJECT, SERVICE } from "./install-names.ts";
 import type { ComposeFlavour } from "./installation-facts.ts";
 import type { CommandResult, Run, RunOptions } from "./run-command.ts";
@@ -159,7 +159,7 @@ export class Docker {
     return this.#run(program, args, {
       env,
       cwd: this.#root,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...defined({ timeoutMs }),
     });
   }
 

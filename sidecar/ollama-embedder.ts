@@ -1,5 +1,6 @@
 /** Embeds through an Ollama server. */
 
+import { defined } from "../engine/defined.ts";
 import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./embedding-service.ts";
@@ -19,7 +20,7 @@ export function createOllamaEmbedder(
     who: `Ollama at ${sidecar.address}`,
     model,
     send: (texts: readonly string[], options: CallOptions) =>
-      sidecar.embed({ model, texts, ...(dimensions !== undefined && { dimensions }) }, options),
+      sidecar.embed({ model, texts, ...defined({ dimensions }) }, options),
     warm: (options: CallOptions) => sidecar.warm(model, options),
   };
   return createBatchedEmbedder(service, settings, DEFAULTS, parts);

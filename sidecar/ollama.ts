@@ -1,5 +1,7 @@
 /** The client of an Ollama server. */
+
 import { Ollama } from "ollama/browser";
+import { defined } from "../engine/defined.ts";
 import { invalidField, isHelmdeckError } from "../engine/errors.ts";
 import { processTimer, type Timer } from "../engine/timing.ts";
 import { withDeadline } from "./call-deadline.ts";
@@ -132,8 +134,7 @@ class OllamaClient implements OllamaSidecar {
       // What the server cuts by itself it does not tell; we cut, and say so.
       truncate: false,
       // Left out, the server's own OLLAMA_KEEP_ALIVE holds; sent, it would undo it with every call.
-      ...(this.#keepAlive !== undefined && { keep_alive: this.#keepAlive }),
-      ...(dimensions !== undefined && { dimensions }),
+      ...defined({ keep_alive: this.#keepAlive, dimensions }),
     };
     return this.#ask(options, { model }, (ollama) => ollama.embed(body));
   }
@@ -156,7 +157,7 @@ class OllamaClient implements OllamaSidecar {
   }
 
   #asked(model?: string): Asked {
-    return { who: this.#who, ...(model !== undefined && { model }) };
+    return { who: this.#who, ...defined({ model }) };
   }
 }
 

@@ -4,6 +4,7 @@
  * The key is held by a closure, not by a property that a log might show, and leaves only in the Authorization header of a
  * request to the configured address: redirects are not followed.
  */
+import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
@@ -35,7 +36,7 @@ export function createOpenAiCompatibleEmbedder(
       model,
       input: texts,
       encoding_format: "float",
-      ...(dimensions !== undefined && { dimensions }),
+      ...defined({ dimensions }),
     });
     const options = { fetch: fetchImpl, signal, asked };
     const response = await request(`${base}/embeddings`, { method: "POST", headers, body }, options);

@@ -4,6 +4,7 @@
  * Whatever the other side says may repeat what we sent it: a person's text, or the key. So none of its words come into an
  * error, and no error of the HTTP client is kept as a cause; known answers are recognised and said in words of ours.
  */
+import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 
 /** Network error codes of Node and of its HTTP client that may be over a moment later. */
@@ -71,7 +72,7 @@ export function statusFailure(
   const details = {
     status,
     passing: PASSING_STATUS.has(status),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   };
   if (status === 429) return new HelmdeckError("rate_limited", `${who} asks us to slow down.`, { details });
   return unavailable(`${who} ${sentenceFor(status, body, model)} (HTTP ${status}).`, details);

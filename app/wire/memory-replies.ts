@@ -15,9 +15,11 @@ export function factOfRequest({ key, value, category, tags, ttl_seconds }: Store
   return {
     key,
     value,
-    ...(category != null && { category }),
-    ...(tags != null && { tags }),
-    ...(ttl_seconds != null && { ttlSeconds: ttl_seconds }),
+    ...defined({
+      category: category ?? undefined,
+      tags: tags ?? undefined,
+      ttlSeconds: ttl_seconds ?? undefined,
+    }),
   };
 }
 
@@ -43,9 +45,7 @@ export function forgetReply({ scope, deleted, dryRun, erased, near }: Forgotten)
 
 export function corpusQueryOfRequest({ query, limit, cursor }: CorpusRequest): CorpusQuery {
   return {
-    ...(query != null && { query }),
-    ...(limit != null && { limit }),
-    ...(cursor != null && { cursor }),
+    ...defined({ query: query ?? undefined, limit: limit ?? undefined, cursor: cursor ?? undefined }),
   };
 }
 

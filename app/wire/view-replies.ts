@@ -6,10 +6,12 @@ import type { CallersReply, FactReply, FactsReply, FactsRequest, MyMemoryReply }
 
 export function factsQueryOfRequest({ prefix, category, limit, cursor }: FactsRequest): FactsQuery {
   return {
-    ...(prefix != null && { prefix }),
-    ...(category != null && { category }),
-    ...(limit != null && { limit }),
-    ...(cursor != null && { cursor }),
+    ...defined({
+      prefix: prefix ?? undefined,
+      category: category ?? undefined,
+      limit: limit ?? undefined,
+      cursor: cursor ?? undefined,
+    }),
   };
 }
 

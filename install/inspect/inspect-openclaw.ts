@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { embeddingSettingsOf, findStorage } from "../../app/index.ts";
+import { defined, embeddingSettingsOf, findStorage } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
 import {
@@ -183,7 +183,7 @@ function memoryFacts(
 ): NonNullable<OpenClawReady["memory"]> {
   const settings = at(config, "plugins", "entries", PLUGIN_ID, "config");
   const databasePath = text(at(settings, "databasePath"));
-  const place = findStorage({ env, homeDir, ...(databasePath === undefined ? {} : { databasePath }) });
+  const place = findStorage({ env, homeDir, ...defined({ databasePath }) });
   const isGiven =
     at(settings, "encryptionKey") !== undefined ||
     Boolean(env.HELMDECK_MEMORY_KEY ?? env.HELMDECK_MEMORY_KEY_FILE);

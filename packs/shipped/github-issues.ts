@@ -163,7 +163,7 @@ function issueOf(issue: GitHubIssue, withBody: boolean): IssuesOutput["issues"][
     number: issue.number,
     title: harmlessLine(issue.title),
     state: issue.state,
-    ...(state_reason != null && { state_reason }),
+    ...defined({ state_reason: state_reason ?? undefined }),
     ...(user != null && { author: user.login }),
     labels: issue.labels.flatMap(nameOf).map(harmlessLine),
     assignees: issue.assignees?.map(({ login }) => login) ?? [],
@@ -171,7 +171,7 @@ function issueOf(issue: GitHubIssue, withBody: boolean): IssuesOutput["issues"][
     comments: issue.comments,
     created_at: issue.created_at,
     updated_at: issue.updated_at,
-    ...(closed_at != null && { closed_at }),
+    ...defined({ closed_at: closed_at ?? undefined }),
     url: issue.html_url,
     ...(withBody && bodyOf(issue.body ?? "")),
   };
