@@ -1,4 +1,5 @@
-// Prints what each part took, and one closing line for the whole as vitest prints it for each of its runs.
+// Prints what each part took, what failed and why, and one closing line for the whole as vitest prints it for each of its
+// runs. The failures stand here again because a long run's own report of them may be cut off.
 // usage: node .ci/summary.mjs FOLDER, with parts.tsv (name, ending, seconds) and vitest's JSON reports in it
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ const files = readdirSync(folder)
 console.log("");
 for (const [name, ending, seconds] of parts)
   console.log(`${name.padEnd(28)} ${ending}  ${seconds.padStart(5)} s`);
+for (const failure of files.flatMap(failuresOf)) console.log(`\n${failure}`);
 console.log("");
 console.log(` Test Files  ${counted(files.map(endingOfFile))}`);
 console.log(
@@ -26,6 +28,17 @@ if (parts.some(([, ending]) => ending !== "passed")) process.exitCode = 1;
 function endingOfFile({ status, assertionResults }) {
   if (status === "failed") return "failed";
   return assertionResults.every((test) => endingOf(test.status) === "skipped") ? "skipped" : "passed";
+}
+
+/** Each failed test of a file with its messages, or the file's own where it failed before its tests. */
+function failuresOf({ name, status, message, assertionResults }) {
+  const failed = assertionResults.filter((test) => test.status === "failed");
+  if (failed.length === 0) return status === "failed" ? [told(name, [message])] : [];
+  return failed.map((test) => told(`${name} > ${test.fullName}`, test.failureMessages));
+}
+
+function told(name, messages) {
+  return [`FAILED ${name}`, ...messages.flatMap((message) => message.split("\n").slice(0, 40))].join("\n    ");
 }
 
 /** vitest calls what was left out by many names. */
