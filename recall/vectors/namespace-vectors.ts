@@ -84,9 +84,11 @@ export class NamespaceVectors implements VectorFollower {
   changed(upserts: readonly CorpusEntry[], removed: readonly EntryId[]): void {
     for (const id of removed) this.#forget(id);
     for (const entry of upserts) {
-      if (this.#values.get(entry.id) === entry.fingerprint) continue; // only its life or its labels changed
-      this.#forget(entry.id);
-      this.#values.set(entry.id, entry.fingerprint);
+      if (this.#values.get(entry.id) !== entry.fingerprint) {
+        this.#forget(entry.id);
+        this.#values.set(entry.id, entry.fingerprint);
+      } else if (this.missing.has(entry.id) || this.#refused.has(entry.id)) continue;
+      // Also where the value is the same: between two looks it may have been another, and the kept vectors went with that one.
       this.unread.set(entry.id, entry);
     }
     this.#tellWaiters();

@@ -50,6 +50,17 @@ describe("an entry", () => {
     expect(await again.keysFor("vim")).toEqual(["editor"]);
   });
 
+  test("whose value was another for a moment, between two looks, is kept again", async () => {
+    const rig = open();
+    await rig.put("editor", "vim");
+    await rig.catchUpAndSettle();
+    await rig.put("editor", "emacs");
+    await rig.put("editor", "vim");
+    await rig.catchUpAndSettle();
+    expect(await rig.keptCount()).toBe(1);
+    expect(await rig.keysFor("vim")).toEqual(["editor"]);
+  });
+
   test("with another value is no longer found by the old one, from the moment that is told", async () => {
     const rig = open();
     await rig.put("editor", "crimson kayak");
