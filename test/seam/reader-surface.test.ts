@@ -29,7 +29,6 @@ const NAMES = [
   "FACT_LIMITS",
   "HelmdeckError",
   "KeyPlaces",
-  "ListQuery",
   "MemoryReader",
   "Namespace",
   "SqliteDriver",
