@@ -18,10 +18,10 @@ import { embeddingsFinding } from "./embedding/examine-embeddings.ts";
 import { EmbeddingOnRequest, type EmbedReport, type EmbedRequest } from "./embedding/on-request.ts";
 import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
 import { settleWithin } from "./embedding/settle.ts";
-import { getFact, listFacts, storeFact } from "./facts.ts";
+import { getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
-import type { Memory, MemoryStatus } from "./memory.ts";
+import type { FactInput, Memory, MemoryStatus, StoredFact } from "./memory.ts";
 import {
   callersOf,
   failedStatus,
@@ -40,6 +40,8 @@ import type { UseCaseContext } from "./use-case-context.ts";
 export interface OpenMemory extends Memory {
   readonly store: MemoryStore;
   readonly now: () => UnixMs;
+  /** As `storeFact`, also what looks like a credential: for a person at a command line, never behind a tool or a port. */
+  storeFactEvenSecret(subject: Subject, fact: FactInput): Promise<StoredFact>;
   /**
    * Embeds now what the subject has without vectors, for a command: there is no background after it. Without a service it does
    * nothing. What the service does is in the report.
@@ -117,6 +119,10 @@ export function composeMemory(parts: Composition): OpenMemory {
     store,
     now,
     storeFact: within((namespace, fact) => storeFact(context, namespace, fact), embedSoon),
+    storeFactEvenSecret: within(
+      (namespace, fact) => storeFactEvenSecret(context, namespace, fact),
+      embedSoon,
+    ),
     getFact: within((namespace, key) => getFact(context, namespace, key)),
     listFacts: within((namespace, query) => listFacts(context, namespace, query)),
     search: within((namespace, query: RecallQuery) => {

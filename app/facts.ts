@@ -1,6 +1,7 @@
 /** Storing, getting and listing facts. */
 import {
   ANSWER_LIMITS,
+  type CheckedFact,
   defined,
   type Entry,
   entriesNamedBy,
@@ -9,6 +10,7 @@ import {
   keyToLookUp,
   type Namespace,
   pathOf,
+  refuseSecrets,
   requireCount,
   validateFact,
 } from "../engine/index.ts";
@@ -20,13 +22,31 @@ const PAGE_BYTES = 1_024 * 1_024;
 /** Values are opened so many at a time. */
 const STEP = 50;
 
-/** Throws `invalid_input` when the policy refuses it. */
+/** Throws `invalid_input` when the policy refuses it, and `secret_refused` for what looks like a credential. */
 export async function storeFact(
   context: UseCaseContext,
   namespace: Namespace,
   input: FactInput,
 ): Promise<StoredFact> {
   const fact = validateFact(input);
+  await refuseSecrets(fact);
+  return keepFact(context, namespace, fact);
+}
+
+/** The same for a person who insists. No input says so, for an agent would. */
+export async function storeFactEvenSecret(
+  context: UseCaseContext,
+  namespace: Namespace,
+  input: FactInput,
+): Promise<StoredFact> {
+  return keepFact(context, namespace, validateFact(input));
+}
+
+async function keepFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  fact: CheckedFact,
+): Promise<StoredFact> {
   const expiresAt = context.now() + fact.ttlSeconds * 1_000;
   const { replaced } = await context.store.put(factEntry(namespace, fact, { expiresAt }));
   return {

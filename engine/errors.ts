@@ -3,6 +3,7 @@
 /** Every code, in the order of docs/errors.md, which a test compares with this list. */
 export const ERROR_CODES = [
   "invalid_input",
+  "secret_refused",
   "key_malformed",
   "key_missing",
   "key_wrong",

@@ -25,6 +25,7 @@ export {
   isHelmdeckError,
 } from "./errors.ts";
 export {
+  type CheckedFact,
   checkCategory,
   checkTags,
   DEFAULT_CATEGORY,
@@ -47,6 +48,7 @@ export {
 } from "./facts/forget-scope.ts";
 export { harmlessBlock, harmlessLine, problemOfName } from "./facts/hostile-text.ts";
 export { nearestKeys } from "./facts/near.ts";
+export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
 export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";
 export { projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";

@@ -8,6 +8,7 @@ import { HelmdeckError, isHelmdeckError } from "../app/index.ts";
 
 const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   invalid_input: "the request was refused",
+  secret_refused: "the request was refused",
   key_malformed: "the memory key is malformed",
   key_missing: "the memory key is missing",
   key_wrong: "the memory key belongs to another database",

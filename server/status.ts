@@ -5,6 +5,7 @@ import type { ErrorCode } from "../app/index.ts";
 export function statusOf(code: ErrorCode) {
   switch (code) {
     case "invalid_input":
+    case "secret_refused":
       return 400;
     case "missing_bearer":
     case "invalid_token":

@@ -3,6 +3,7 @@ import type { ErrorCode } from "../../engine/index.ts";
 
 const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   invalid_input: "Correct what the message names.",
+  secret_refused: "Keep the credential in a password manager or a secret store.",
   key_malformed: "Put the key from your backup in its place; the data is untouched.",
   key_missing: "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY.",
   key_wrong:

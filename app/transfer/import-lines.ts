@@ -5,6 +5,7 @@ import {
   isHelmdeckError,
   type MemoryStore,
   type NewEntry,
+  refuseSecrets,
   type Subject,
   type UnixMs,
 } from "../../engine/index.ts";
@@ -18,6 +19,8 @@ export interface ImportOptions {
   readonly subject: Subject;
   /** UTF-8, one JSON object a line; a byte order mark, CRLF and blank lines are fine. */
   readonly input: AsyncIterable<Uint8Array>;
+  /** True: also what looks like a credential goes in, since a person said so. */
+  readonly allowSecrets?: boolean;
   /** After each batch, and at the end. */
   readonly onProgress?: (progress: ImportCounts) => void;
 }
@@ -80,7 +83,7 @@ class ImportRun {
 
   async take(line: ReadLine): Promise<void> {
     this.#counts.lines = line.number;
-    const entry = this.#read(line);
+    const entry = await this.#read(line);
     if (entry === undefined) return;
     this.#batch.push(entry);
     this.#batchBytes += entry.value.byteLength;
@@ -92,10 +95,12 @@ class ImportRun {
     return { ...this.#counts, refused: this.#refused };
   }
 
-  #read(line: ReadLine): NewEntry | undefined {
+  async #read(line: ReadLine): Promise<NewEntry | undefined> {
     try {
       if ("problem" in line) throw new HelmdeckError("invalid_input", `The line ${line.problem}.`);
-      return readEntry(line.text, { namespace: this.#namespace, now: this.#options.memory.now() });
+      const entry = readEntry(line.text, { namespace: this.#namespace, now: this.#options.memory.now() });
+      if (this.#options.allowSecrets !== true) await refuseSecretsIn(entry);
+      return entry;
     } catch (error) {
       if (!isHelmdeckError(error)) throw error;
       this.#counts.refusedCount += 1;
@@ -125,6 +130,10 @@ class ImportRun {
       else this.#counts.replaced += 1;
     }
   }
+}
+
+async function refuseSecretsIn({ key, value, tags = [] }: NewEntry): Promise<void> {
+  await refuseSecrets({ key, value: Buffer.from(value).toString(), tags });
 }
 
 function interrupted(error: unknown, safeLine: number): unknown {

@@ -13,14 +13,24 @@ import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { bytesOf, inputSource } from "../input.ts";
 import { showProgress } from "../progress-bar.ts";
 
-export async function importCommand(context: CommandContext, file: string): Promise<number> {
+export interface ImportRequest {
+  readonly file: string;
+  /** What looks like a credential goes in all the same. */
+  readonly allowSecrets: boolean;
+}
+
+export async function importCommand(
+  context: CommandContext,
+  { file, allowSecrets }: ImportRequest,
+): Promise<number> {
   const { shell, output, options } = context;
   const source = inputSource(shell, file);
   const read = async (memory: OpenMemory): Promise<ImportResult> => {
     const progress = await showProgress(shell, file === "-" ? undefined : await sizeOf(file));
     try {
       const input = progress.counted(bytesOf(source));
-      return await importLines({ memory, subject: options.caller, input, onProgress: progress.lines });
+      const { caller: subject } = options;
+      return await importLines({ memory, subject, input, allowSecrets, onProgress: progress.lines });
     } finally {
       progress.stop();
     }

@@ -14,15 +14,17 @@ export interface StoreRequest {
   readonly category?: string;
   readonly tags: readonly string[];
   readonly ttlSeconds?: number;
+  /** What looks like a credential is stored all the same. */
+  readonly allowSecret: boolean;
 }
 
 export async function storeCommand(context: CommandContext, request: StoreRequest): Promise<number> {
-  const { source, ...fact } = request;
+  const { source, allowSecret, ...fact } = request;
   const value = await readValue(context, source);
   const { caller } = context.options;
   await withMemoryToWrite(
     context,
-    (memory) => memory.storeFact(caller, { ...fact, value }),
+    (memory) => memory[allowSecret ? "storeFactEvenSecret" : "storeFact"](caller, { ...fact, value }),
     async (memory, stored) => {
       await acknowledge(context, stored);
       await embedStored(memory, caller, stored.key);

@@ -10,11 +10,19 @@ export function declareImport(program: Command, runs: Runs): void {
       "Import facts and audit rows, one JSON object a line. Good lines go in; each refused one is named with its reason, and the exit code is then 1.",
     )
     .argument("<file>", "A JSON Lines file; - reads standard input.")
-    .action((file: string, _options: unknown, command: Command) =>
-      runs(command, async (context) => (await import("../commands/import.ts")).importCommand(context, file)),
+    .option("--allow-secrets", "Import also what looks like a credential.")
+    .action((file: string, { allowSecrets = false }: ImportOptions, command: Command) =>
+      runs(command, async (context) => {
+        const { importCommand } = await import("../commands/import.ts");
+        return importCommand(context, { file, allowSecrets });
+      }),
     );
   withExamples(importing, [
     "helmdeck-memory import facts.jsonl",
     "ssh old-host helmdeck-memory export | helmdeck-memory import -",
   ]);
+}
+
+interface ImportOptions {
+  readonly allowSecrets?: boolean;
 }

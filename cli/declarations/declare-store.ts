@@ -21,8 +21,9 @@ export function declareStore(program: Command, runs: Runs): void {
       "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days, default 90 days.",
       seconds,
     )
+    .option("--allow-secret", "Store it although it looks like a credential.")
     .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
-      const { valueFile, category, tag, ttl } = command.opts<StoreOptions>();
+      const { valueFile, category, tag, ttl, allowSecret = false } = command.opts<StoreOptions>();
       if ((value === undefined) === (valueFile === undefined)) {
         command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
       }
@@ -33,6 +34,7 @@ export function declareStore(program: Command, runs: Runs): void {
           key,
           source,
           tags: tag ?? [],
+          allowSecret,
           ...defined({ category, ttlSeconds: ttl }),
         });
       });
@@ -49,4 +51,5 @@ interface StoreOptions {
   readonly category?: string;
   readonly tag?: readonly string[];
   readonly ttl?: number;
+  readonly allowSecret?: boolean;
 }

@@ -209,6 +209,22 @@ describe("an import", () => {
     expect(await reasonOf(row)).toEqual(reason);
   });
 
+  test("refuses lines that look like credentials, unless a person lets them in", async () => {
+    const memory = await openTestMemory();
+    const rows = [
+      { key: "ci", value: `ghp_${"aB3dE5gH7jK9".repeat(3)}` },
+      { key: "deploy", value: "Konflux" },
+    ];
+    const { stored, refused } = await importRows(memory, ...rows);
+    expect({ stored, refused }).toEqual({
+      stored: 1,
+      refused: [{ line: 1, code: "secret_refused", reason: expect.stringContaining("GITHUB_TOKEN") }],
+    });
+    const input = chunks(JSON.stringify(rows[0]));
+    const allowed = await importLines({ memory, subject: "main", input, allowSecrets: true });
+    expect(allowed).toMatchObject({ stored: 1, refusedCount: 0 });
+  });
+
   test("never repeats a value in a reason", async () => {
     const rows = [
       { key: "k", value: { s3cret: "s3cret" } },

@@ -31,6 +31,19 @@ describe("store", () => {
     );
   });
 
+  test("refuses what looks like a credential, and stores it when a person insists", async () => {
+    const fact = ["ci/token", `ghp_${"aB3dE5gH7jK9".repeat(3)}`];
+    const { code, stderr } = await home.run(["store", ...fact]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^secret_refused: value .*GITHUB_TOKEN/),
+    });
+    expect(stderr).not.toContain("aB3dE5gH7jK9");
+    expect((await home.run(["get", "ci/token"])).code).toBe(1);
+    expect((await home.run(["store", "--allow-secret", ...fact])).code).toBe(0);
+    expect((await home.run(["get", "ci/token"])).stdout).toContain(fact[1]);
+  });
+
   test("says when the same value stood there", async () => {
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
     const { stdout } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);

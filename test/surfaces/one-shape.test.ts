@@ -190,6 +190,25 @@ describe("the same", () => {
     expect(await byOpenClaw("forget", "--yes", NO_SCOPE)).toEqual(error);
   });
 
+  test("refusal of a credential is one object everywhere, and no surface for agents takes an order to store it", async () => {
+    const secret = { key: "ci", value: `ghp_${"aB3dE5gH7jK9".repeat(3)}` };
+    const refusal = await overRest("/api/v1/memory/store", secret);
+    expect(refusal).toEqual({
+      error: "secret_refused",
+      message: expect.stringContaining("GITHUB_TOKEN"),
+      details: { field: "value", kind: "GITHUB_TOKEN" },
+    });
+    const { remedy: _, ...overTool } = await overMcp("store", secret);
+    expect(overTool).toEqual(refusal);
+    expect(await byHelmdeck("store", secret.key, secret.value)).toEqual(refusal);
+    await expect(byTool(makeStoreTool, secret)).rejects.toThrow("secret_refused");
+    const insisting = { ...secret, allowSecret: true, allow_secret: true, allowSecrets: true };
+    await overRest("/api/v1/memory/store", insisting);
+    await overMcp("store", insisting);
+    await byTool(makeStoreTool, insisting).catch(() => {});
+    expect(await byHelmdeck("get", secret.key)).toMatchObject({ error: "not_found" });
+  });
+
   test("report of doctor has one shape on both command lines", async () => {
     const [mine, theirs] = [await byHelmdeck("doctor"), await byOpenClaw("doctor")];
     for (const { store } of [mine, theirs])

@@ -1,0 +1,98 @@
+/**
+ * `node bench/secrets.ts [--data DIR] [--write]`: how many ordinary texts are taken for credentials, and what looking costs.
+ *
+ * None of these texts holds a credential, so each refusal is a false alarm.
+ */
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { kindOfSecret } from "../engine/index.ts";
+import { historyLines, QUESTIONS, TOLD } from "../scripts/demo/story.ts";
+import { showSection, writeSection } from "./bench-report.ts";
+import { type Measured, quantile, table } from "./measured.ts";
+import { conversationsOfFolder, readJsonLines } from "./recall/conversations.ts";
+import { madeFact } from "./search/made-facts.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const LOCOMO = join(ROOT, "..", "shared", "data", "locomo-dev");
+
+interface TextSet {
+  readonly name: string;
+  readonly texts: readonly string[];
+}
+
+interface Line {
+  readonly key?: string;
+  readonly value?: string;
+  readonly fact?: string;
+  readonly question?: string;
+}
+
+function setsOfTexts(locomo: string): readonly TextSet[] {
+  const lines = globSync("test/data/*.jsonl", { cwd: ROOT }).flatMap((file) =>
+    readJsonLines<Line>(join(ROOT, file)),
+  );
+  const conversations = existsSync(locomo) ? conversationsOfFolder(locomo) : [];
+  const made = Array.from({ length: 20_000 }, (_, number) => madeFact(number));
+  const documents = globSync("docs/**/*.md", { cwd: ROOT }).map((file) =>
+    readFileSync(join(ROOT, file), "utf8"),
+  );
+  return [
+    { name: "facts and questions of test/data", texts: lines.flatMap(textsOf) },
+    {
+      name: "LoCoMo: lines of conversations",
+      texts: conversations.flatMap(({ facts }) => facts).flatMap(textsOf),
+    },
+    {
+      name: "LoCoMo: questions",
+      texts: conversations.flatMap(({ questions }) => questions).flatMap(textsOf),
+    },
+    {
+      name: "the demo",
+      texts: [
+        ...textsOf(TOLD),
+        ...historyLines(new Date(0)).trim().split("\n"),
+        ...QUESTIONS.map(({ query }) => query),
+      ],
+    },
+    { name: "facts made for the search bench", texts: made.flatMap(textsOf) },
+    { name: "paragraphs of this documentation", texts: documents.flatMap((text) => text.split(/\n{2,}/)) },
+  ].filter(({ texts }) => texts.length > 0);
+}
+
+/** As a write is looked through: name and value together. */
+function textsOf({ key, value, fact, question }: Line): readonly string[] {
+  const written = value ?? fact;
+  return [written === undefined ? undefined : `${key} = ${written}`, question].filter(
+    (text) => text !== undefined,
+  );
+}
+
+async function measure(sets: readonly TextSet[]): Promise<Measured> {
+  const rows: string[][] = [];
+  const kinds: string[] = [];
+  for (const { name, texts } of sets) {
+    const microseconds: number[] = [];
+    const alarms: string[] = [];
+    for (const text of texts) {
+      const started = performance.now();
+      const kind = await kindOfSecret(text);
+      microseconds.push((performance.now() - started) * 1_000);
+      if (kind !== undefined) alarms.push(kind);
+    }
+    kinds.push(...alarms);
+    rows.push([name, `${texts.length}`, `${alarms.length}`, quantile(microseconds, 0.5).toFixed(0)]);
+  }
+  const head = ["texts", "number", "false alarms", "µs for one, median"];
+  const told = kinds.length === 0 ? "" : `\n\nThe false alarms are: ${kinds.join(", ")}.`;
+  const markdown = `What secretlint's recommended rules take for a credential among texts that hold none; by \`node bench/secrets.ts --write\`.\n\n${table(head, rows)}${told}`;
+  return { title: "Credentials: false alarms", markdown, json: rows };
+}
+
+const { values } = parseArgs({
+  options: { data: { type: "string", default: LOCOMO }, write: { type: "boolean", default: false } },
+});
+const section = await measure(setsOfTexts(values.data));
+showSection(section);
+if (values.write) writeSection(section);
