@@ -2,10 +2,11 @@
  * Four runs, so that what is run often stays short:
  *
  * - `npm test`: the checks, the build, the unit tests, one file against the real OpenClaw gateway. Nothing but Node is needed.
- * - `npm run test:integration`: the other gateway files, a real Docker engine, and what needs programs that are installed
- *   beside Node (`*.integration.test.ts`). What such a file needs and does not find is left out, with the reason.
- * - `npm run test:nightly`: the unit tests again in their large sizes (test/run/size.ts), and other people's clients
- *   (`*.nightly.test.ts`).
+ * - `npm run test:integration`: the other gateway files, a real Docker engine, what a failing machine does to the data
+ *   (test/durability), and what needs programs that are installed beside Node (`*.integration.test.ts`). What such a file needs
+ *   and does not find is left out, with the reason.
+ * - `npm run test:nightly`: the unit tests and test/durability again in their large sizes (test/run/size.ts), and other
+ *   people's clients (`*.nightly.test.ts`).
  * - `npm run test:mutants`: test/mutants/README.md.
  *
  * But for those that share a gateway, any two files can run at the same time, so all go into one queue, the long ones first: at
@@ -25,8 +26,26 @@ const OWN_GATEWAY_TESTS = ["demo", "faults", "host", "hybrid", "lifecycle", "not
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
 const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
 const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
-const ALL_BUT_UNIT = [SMOKE_TESTS, GATEWAY_TESTS, DOCKER_TESTS, INTEGRATION_TESTS, NIGHTLY_TESTS];
-const LONGEST_FIRST = ["docker", "gateway", "shared-gateway", "smoke", "nightly", "integration", "unit"];
+/** Kills, power cuts, failing disks, damage: in their small sizes with `test:integration`, in the large ones with `test:nightly`. */
+const DURABILITY_TESTS = "test/durability/**/*.test.ts";
+const ALL_BUT_UNIT = [
+  SMOKE_TESTS,
+  GATEWAY_TESTS,
+  DOCKER_TESTS,
+  INTEGRATION_TESTS,
+  NIGHTLY_TESTS,
+  DURABILITY_TESTS,
+];
+const LONGEST_FIRST = [
+  "docker",
+  "gateway",
+  "shared-gateway",
+  "smoke",
+  "durability",
+  "nightly",
+  "integration",
+  "unit",
+];
 /** One for each processor: many tests wait for processes of their own, so leaving one free, as vitest would, wastes it. */
 const WORKERS = Math.max(2, availableParallelism());
 /** A gateway needs ten to thirty seconds to start, an `openclaw` command three to fifteen, on two busy cores. */
@@ -35,6 +54,8 @@ const GATEWAY_TIMEOUT_MS = 180_000;
 const DOCKER_TIMEOUT_MS = 600_000;
 /** Only a defect takes this long; many tests start processes of their own, and the machine may be busy. */
 const UNIT_TIMEOUT_MS = 120_000;
+/** The large sizes take hours. */
+const DURABILITY_TIMEOUT_MS = process.env.HELMDECK_TEST_SIZE === "large" ? 4 * 3_600_000 : 240_000;
 /** For `expect.poll`, which asks until it is so; vitest's own second is short on a busy machine. */
 const UNTIL = { poll: { timeout: 60_000 } };
 
@@ -114,6 +135,14 @@ export default defineConfig({
       },
       { test: { name: "integration", include: [INTEGRATION_TESTS], ...UNIT_LIMITS } },
       { test: { name: "nightly", include: [NIGHTLY_TESTS], ...UNIT_LIMITS } },
+      {
+        test: {
+          name: "durability",
+          include: [DURABILITY_TESTS],
+          ...UNIT_LIMITS,
+          testTimeout: DURABILITY_TIMEOUT_MS,
+        },
+      },
     ],
   },
 });

@@ -1,17 +1,10 @@
-/**
- * Writes without end, saying after each write what has been acknowledged, until it is killed. It imports little, since two
- * hundred of it are started.
- */
+/** Writes without end, saying after each write what has been acknowledged, until it is killed. */
 import { writeSync } from "node:fs";
-import { parseKey } from "../../../../engine/store/master-key.ts";
-import type { NewEntry } from "../../../../engine/store/memory-store.ts";
-import { namespaceOf } from "../../../../engine/store/namespace.ts";
-import { betterSqliteDriver } from "../../../../engine/store/sqlite/better-sqlite-driver.ts";
-import { nodeSqliteDriver } from "../../../../engine/store/sqlite/node-sqlite-driver.ts";
-import { openSqliteStore } from "../../../../engine/store/sqlite/open-sqlite.ts";
+import { type NewEntry, namespaceOf, openSqliteStore, parseKey } from "../../../engine/index.ts";
+import { driverNamed } from "../place.ts";
 
 const [driverName, path = "", keyHex = "", life = ""] = process.argv.slice(2);
-const driver = driverName === nodeSqliteDriver.name ? nodeSqliteDriver : betterSqliteDriver;
+const driver = driverNamed(driverName);
 
 /** Straight to the pipe: nothing may linger in this process. */
 function acknowledge(line: Readonly<Record<string, string>>): void {

@@ -1,0 +1,96 @@
+/** A workload as a list, the same in the process that carries it out and in the test that knows what must come of it. */
+import { type MemoryStore, type NewEntry, namespaceOf } from "../../engine/index.ts";
+import { Random } from "./random.ts";
+
+export type Operation =
+  | { readonly do: "put"; readonly facts: readonly Fact[] }
+  | { readonly do: "delete"; readonly key: string }
+  | { readonly do: "deleteWhere"; readonly prefix: string }
+  | { readonly do: "reopen" };
+
+interface Fact {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** What a store holds: value by key. */
+export type Held = ReadonlyMap<string, string>;
+
+export const OWNER = namespaceOf("ana");
+const KEYS = 4;
+const GROUPS = ["deploy/", "home/", "team/"] as const;
+const LONGEST_PADDING = 1_200;
+
+/** Stores, overwrites, renews, forgets and stores many; few keys, so that they meet themselves again. */
+export function operationsOf(seed: number, length: number): readonly Operation[] {
+  const random = new Random(seed);
+  return Array.from({ length }, (_, n) => drawOperation(random, n));
+}
+
+function drawOperation(random: Random, n: number): Operation {
+  const kind = random.next();
+  if (kind < 0.6) return { do: "put", facts: [drawFact(random, n)] };
+  if (kind < 0.78) return { do: "put", facts: drawFacts(random, n) };
+  if (kind < 0.9) return { do: "delete", key: drawKey(random) };
+  if (kind < 0.96) return { do: "deleteWhere", prefix: random.pick(GROUPS) };
+  return { do: "reopen" };
+}
+
+function drawFacts(random: Random, n: number): readonly Fact[] {
+  const length = 2 + random.below(4);
+  return Array.from({ length }, () => drawFact(random, n));
+}
+
+function drawFact(random: Random, n: number): Fact {
+  return { key: drawKey(random), value: `${n}: ${"x".repeat(random.below(LONGEST_PADDING))}` };
+}
+
+function drawKey(random: Random): string {
+  return `${random.pick(GROUPS)}${random.below(KEYS)}`;
+}
+
+/** What is held before the first operation, and after each. */
+export function heldAfterEach(operations: readonly Operation[]): readonly Held[] {
+  const held = new Map<string, string>();
+  return [new Map(held), ...operations.map((operation) => new Map(applyTo(held, operation)))];
+}
+
+function applyTo(held: Map<string, string>, operation: Operation): Held {
+  if (operation.do === "put") for (const { key, value } of operation.facts) held.set(key, value);
+  if (operation.do === "delete") held.delete(operation.key);
+  if (operation.do === "deleteWhere")
+    for (const key of [...held.keys()]) if (key.startsWith(operation.prefix)) held.delete(key);
+  return held;
+}
+
+export async function carryOut(store: MemoryStore, operation: Operation): Promise<void> {
+  if (operation.do === "put") {
+    const entries = operation.facts.map(entryOf);
+    await (entries.length === 1 && entries[0] ? store.put(entries[0]) : store.putMany(entries));
+  }
+  if (operation.do === "delete") await store.delete({ namespace: OWNER, origin: "fact", key: operation.key });
+  if (operation.do === "deleteWhere")
+    await store.deleteWhere({ namespace: OWNER, origins: ["fact"], prefix: operation.prefix });
+}
+
+function entryOf({ key, value }: Fact): NewEntry {
+  return {
+    namespace: OWNER,
+    origin: "fact",
+    key,
+    value: Buffer.from(value),
+    category: "user_facts",
+    tags: [],
+  };
+}
+
+/** What a store holds now; throws for an entry that does not open. */
+export async function heldIn(store: Pick<MemoryStore, "list">): Promise<Held> {
+  const { entries, unreadable } = await store.list({ namespace: OWNER, limit: 1_000 });
+  if (unreadable.length > 0) throw new Error(`${unreadable.length} entries do not open`);
+  return new Map(entries.map(({ key, value }) => [key, Buffer.from(value).toString()]));
+}
+
+export function isSame(one: Held, other: Held | undefined): boolean {
+  return one.size === other?.size && [...one].every(([key, value]) => other.get(key) === value);
+}

@@ -1,0 +1,45 @@
+/** A database and its key in one folder, opened as a process would that finds or makes both. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  betterSqliteDriver,
+  loadOrMakeKey,
+  type MemoryStore,
+  nodeSqliteDriver,
+  openSqliteStore,
+  type SqliteDriver,
+} from "../../engine/index.ts";
+import { unlessMissing } from "../../engine/store/private-file.ts";
+
+export const DRIVERS: readonly SqliteDriver[] = [betterSqliteDriver, nodeSqliteDriver];
+
+const MEMORY_FILE_SYSTEM = "/dev/shm";
+
+export function databaseIn(folder: string): string {
+  return join(folder, "data", "memory.sqlite");
+}
+
+export async function openIn(folder: string, driver: SqliteDriver): Promise<MemoryStore> {
+  const path = databaseIn(folder);
+  const { key } = await loadOrMakeKey({ env: {}, keyPath: join(folder, "memory.key"), databasePath: path });
+  return openSqliteStore({ path, key, driver });
+}
+
+export function driverNamed(name: string | undefined): SqliteDriver {
+  const driver = DRIVERS.find((known) => known.name === name);
+  if (driver === undefined) throw new Error(`no driver ${name}`);
+  return driver;
+}
+
+/** In memory where the system has such a place: thousands of databases are made there, and each syncs. */
+export function makeQuickFolder(): Promise<string> {
+  const make = (parent: string) => mkdtemp(join(parent, "helmdeck-memory-test-"));
+  return unlessMissing(make(MEMORY_FILE_SYSTEM), undefined).then((made) => made ?? make(tmpdir()));
+}
+
+/** The path of a program that a test starts. */
+export function childOf(name: string): string {
+  return fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url));
+}

@@ -1,0 +1,151 @@
+/**
+ * A power cut at any moment loses nothing that was acknowledged, and leaves nothing half.
+ *
+ * A workload runs under strace. From its writes and syncs, and the acknowledgements among them, the disk is rebuilt as a cut at
+ * a random moment could leave it, and opened: it must hold what the last acknowledged operation left, or what the one after it
+ * would have left.
+ */
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { SqliteDriver } from "../../engine/index.ts";
+import { bundledScript } from "../run/bundles.ts";
+import { sized } from "../run/size.ts";
+import { type Image, ModelledDisk, writeImage } from "./modelled-disk.ts";
+import { type Held, heldAfterEach, heldIn, isSame, operationsOf } from "./operations.ts";
+import { childOf, DRIVERS, makeQuickFolder, openIn } from "./place.ts";
+import { Random } from "./random.ts";
+import { type Call, callsIn, trace, whyNoTrace } from "./traced-calls.ts";
+
+const IMAGES = sized(500, 20_000);
+/** The long one makes the log be folded in, with its bytes left where they are. */
+const LENGTHS = [40, 300];
+const IMAGES_OF_A_TRACE = IMAGES / (DRIVERS.length * LENGTHS.length * sized(1, 5));
+const SEED = 20_261_122;
+/** While key and database are made more can go wrong than later. */
+const SHARE_OF_BEGINNING = 0.2;
+const CALLS_OF_BEGINNING = 80;
+const AT_ONCE = 16;
+const STDOUT = 1;
+
+interface Workload {
+  readonly driver: SqliteDriver;
+  readonly seed: number;
+  readonly length: number;
+}
+
+/** The disk after one cut, and which operations were acknowledged before it. */
+interface Cut {
+  readonly name: string;
+  readonly image: Image;
+  readonly acknowledged: number;
+}
+
+const WORKLOADS: readonly Workload[] = DRIVERS.flatMap((driver) =>
+  Array.from({ length: sized(1, 5) }, (_, i) => i).flatMap((i) =>
+    LENGTHS.map((length) => ({ driver, length, seed: SEED + i })),
+  ),
+);
+
+describe(`of ${IMAGES} images of a disk after a power cut`, () => {
+  const without = whyNoTrace();
+  let script: string;
+  beforeAll(async () => {
+    script = await bundledScript(childOf("carry-out"));
+  });
+
+  test.for(WORKLOADS)(
+    "$driver.name, $length operations, seed $seed: none has lost what was acknowledged, or holds half of anything",
+    async (workload, context) => {
+      context.skip(without !== undefined, without);
+      const folder = await makeQuickFolder();
+      try {
+        expect(await faultsOf(workload, script, folder)).toEqual([]);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
+async function faultsOf(workload: Workload, script: string, folder: string): Promise<readonly string[]> {
+  const { driver, seed, length } = workload;
+  const root = join(folder, "traced");
+  const file = join(folder, "trace");
+  await mkdir(root);
+  await trace([process.execPath, script, driver.name, root, `${seed}`, `${length}`], file);
+  const calls = await callsIn(file);
+  const cuts = cutsOf(calls, root, new Random(seed));
+  const held = heldAfterEach(operationsOf(seed, length));
+  const faults: string[] = [];
+  const work = async (): Promise<void> => {
+    for (const cut of cuts) {
+      const place = join(folder, cut.name);
+      await writeImage(cut.image, place);
+      const fault = await faultOf(cut, { place, driver, held });
+      if (fault !== undefined) faults.push(`${cut.name}: ${fault}`);
+      else await rm(place, { recursive: true });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  expect(calls.filter((call) => acknowledgedBy(call) !== undefined)).toHaveLength(length + 1);
+  return faults;
+}
+
+/** At random moments between two calls, in the order of time. */
+function* cutsOf(calls: readonly Call[], root: string, random: Random): Generator<Cut> {
+  const disk = new ModelledDisk(root, (path) => path.endsWith("-shm"));
+  const first = calls.findIndex((call) => "path" in call && call.path.startsWith(root));
+  const drawMoment = (): number =>
+    first + random.below(random.chance(SHARE_OF_BEGINNING) ? CALLS_OF_BEGINNING : calls.length - first + 1);
+  const moments = Array.from({ length: IMAGES_OF_A_TRACE }, drawMoment).sort((one, other) => one - other);
+  let done = 0;
+  let acknowledged = -1;
+  for (const [n, moment] of moments.entries()) {
+    for (; done < moment; done++) {
+      const call = calls[done];
+      if (call !== undefined) disk.apply(call);
+      acknowledged = (call && acknowledgedBy(call)) ?? acknowledged;
+    }
+    yield { name: `cut ${n} before call ${moment}`, image: disk.afterCut(random), acknowledged };
+  }
+}
+
+/** How many operations the process has just said to be done. */
+function acknowledgedBy(call: Call): number | undefined {
+  if (call.call !== "write" || call.fd !== STDOUT) return undefined;
+  const said: { readonly done: number } = JSON.parse(call.bytes.toString());
+  return said.done;
+}
+
+async function faultOf(
+  { acknowledged }: Cut,
+  {
+    place,
+    driver,
+    held,
+  }: { readonly place: string; readonly driver: SqliteDriver; readonly held: readonly Held[] },
+): Promise<string | undefined> {
+  try {
+    await mkdir(place, { recursive: true });
+    const store = await openIn(place, driver);
+    try {
+      const found = await heldIn(store);
+      const { integrity, unreadable, entries } = await store.inspect();
+      if (integrity !== "ok" || unreadable > 0 || entries !== found.size)
+        return `inspected: ${integrity}, ${unreadable}`;
+      if (isSame(found, held[Math.max(0, acknowledged)]) || isSame(found, held[acknowledged + 1]))
+        return undefined;
+      return `holds neither what operation ${acknowledged} left nor the next: ${describeHeld(found, held)}`;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function describeHeld(found: Held, held: readonly Held[]): string {
+  const when = held.findLastIndex((then) => isSame(found, then));
+  return when === -1 ? "something half" : `what operation ${when} left`;
+}
