@@ -16,7 +16,7 @@ interface Fact {
 /** What a store holds: value by key. */
 export type Held = ReadonlyMap<string, string>;
 
-export const OWNER = namespaceOf("ana");
+const OWNER = namespaceOf("ana");
 const KEYS = 4;
 const GROUPS = ["deploy/", "home/", "team/"] as const;
 const LONGEST_PADDING = 1_200;

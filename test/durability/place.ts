@@ -17,7 +17,7 @@ export const DRIVERS: readonly SqliteDriver[] = [betterSqliteDriver, nodeSqliteD
 
 const MEMORY_FILE_SYSTEM = "/dev/shm";
 
-export function databaseIn(folder: string): string {
+function databaseIn(folder: string): string {
   return join(folder, "data", "memory.sqlite");
 }
 
