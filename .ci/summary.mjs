@@ -15,7 +15,7 @@ const files = readdirSync(folder)
 
 console.log("");
 for (const [name, ending, seconds] of parts)
-  console.log(`${name.padEnd(28)} ${ending}  ${seconds.padStart(5)} s`);
+  console.log(`${name.padEnd(28)} ${ending.padEnd(11)} ${seconds.padStart(5)} s`);
 for (const failure of files.flatMap(failuresOf)) console.log(`\n${failure}`);
 console.log("");
 console.log(` Test Files  ${counted(files.map(endingOfFile))}`);
@@ -23,7 +23,7 @@ console.log(
   `      Tests  ${counted(files.flatMap((file) => file.assertionResults.map(({ status }) => endingOf(status))))}`,
 );
 console.log(`   Duration  ${parts.reduce((sum, [, , seconds]) => sum + Number(seconds), 0)}s`);
-if (parts.some(([, ending]) => ending !== "passed")) process.exitCode = 1;
+if (parts.some(([, ending]) => ending === "failed")) process.exitCode = 1;
 
 function endingOfFile({ status, assertionResults }) {
   if (status === "failed") return "failed";
@@ -38,7 +38,9 @@ function failuresOf({ name, status, message, assertionResults }) {
 }
 
 function told(name, messages) {
-  return [`FAILED ${name}`, ...messages.flatMap((message) => message.split("\n").slice(0, 40))].join("\n    ");
+  return [`FAILED ${name}`, ...messages.flatMap((message) => message.split("\n").slice(0, 40))].join(
+    "\n    ",
+  );
 }
 
 /** vitest calls what was left out by many names. */

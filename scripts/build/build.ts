@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
 import { pluginPackage, readManifest } from "./plugin-package.ts";
-import { noticesFor } from "./third-party.ts";
+import { bundledPackages, noticesFor } from "./third-party.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const DIST = join(ROOT, "dist");
@@ -20,6 +20,8 @@ export const PLUGIN_DIST = join(DIST, "plugin");
 
 /** OpenClaw evaluates this file at every load of every process. */
 const MAIN_MAX_BYTES = 100_000;
+/** Beside the stamp: what the bundles hold of other people's packages, for the SBOM. */
+const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
 const SOURCES = [
   "{engine,recall,sidecar,app,packs,seam,server,plugin,cli,install}/**/*.{ts,md,yaml}",
@@ -49,6 +51,12 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "helmdeck-here": "./here.mjs",
 };
 
+/** Packages that are bundled into the plugin, and into the commands, each as `name@version`. */
+export interface Bundled {
+  readonly plugin: readonly string[];
+  readonly commands: readonly string[];
+}
+
 export interface Built {
   readonly fresh: boolean;
   readonly seconds: number;
@@ -65,7 +73,11 @@ export async function buildAll(options: { readonly force?: boolean } = {}): Prom
   try {
     await rm(making, { recursive: true, force: true });
     await mkdir(making);
-    await Promise.all([buildPlugin(join(making, "plugin"), sources), buildCommandLine(making)]);
+    const [plugin, commands] = await Promise.all([
+      buildPlugin(join(making, "plugin"), sources),
+      buildCommandLine(making),
+    ]);
+    await writeJson(join(making, BUNDLED_FILE), { plugin, commands } satisfies Bundled);
     await writeFile(join(making, STAMP), sources);
     await exchange(making, DIST);
   } finally {
@@ -74,8 +86,13 @@ export async function buildAll(options: { readonly force?: boolean } = {}): Prom
   return { fresh: true, seconds: since() };
 }
 
-/** The package that OpenClaw installs: three files of code, nothing to install with it. `buildId` names these sources. */
-export async function buildPlugin(outFolder: string, buildId: string): Promise<void> {
+/** What the last build bundled. */
+export async function readBundled(): Promise<Bundled> {
+  return JSON.parse(await readFile(join(DIST, BUNDLED_FILE), "utf8"));
+}
+
+/** The package that OpenClaw installs: three files of code, nothing to install with it. `buildId` names these sources. Gives what it bundled. */
+export async function buildPlugin(outFolder: string, buildId: string): Promise<readonly string[]> {
   const rootPackage = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   await mkdir(join(outFolder, "dist"), { recursive: true });
   const { metafile } = await build({
@@ -99,8 +116,9 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<v
     writeJson(join(outFolder, "openclaw.plugin.json"), await readManifest(ROOT, rootPackage.version)),
     cp(join(ROOT, "plugin", "README.md"), join(outFolder, "README.md")),
     cp(join(ROOT, "LICENSE"), join(outFolder, "LICENSE")),
-    writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, [metafile])),
+    writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, metafile)),
   ]);
+  return bundledPackages(ROOT, metafile);
 }
 
 const COMMANDS_FILE = "./commands.js";
@@ -115,8 +133,8 @@ const commandsBeside: Plugin = {
   },
 };
 
-/** Our commands: a front for each that any Node can read, and the programs split by command, so that each starts quickly. */
-export async function buildCommandLine(outFolder: string): Promise<void> {
+/** Our commands: a front for each that any Node can read, and the programs split by command, so that each starts quickly. Gives what it bundled. */
+export async function buildCommandLine(outFolder: string): Promise<readonly string[]> {
   const { engines } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const { metafile } = await build({
     ...COMMON,
@@ -142,7 +160,8 @@ export async function buildCommandLine(outFolder: string): Promise<void> {
     await writeFile(front, frontFor(engines.node, command, program));
     await chmod(front, 0o755);
   }
-  await writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, [metafile]));
+  await writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, metafile));
+  return bundledPackages(ROOT, metafile);
 }
 
 /** In the syntax of long ago: a Node that is too old must be able to read it to say so. */

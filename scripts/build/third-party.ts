@@ -1,4 +1,4 @@
-/** The licences of the libraries that are bundled, as their authors ask for. */
+/** The libraries that are bundled: which, and their licences, as their authors ask for. */
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,11 +6,24 @@ import type { Metafile } from "esbuild";
 
 const HEADING = "# Third-party notices\n\nThis build contains code from the following packages.\n";
 
+/** Each bundled package as `name@version`. */
+export async function bundledPackages(root: string, metafile: Metafile): Promise<readonly string[]> {
+  return Promise.all(
+    foldersIn(metafile).map(async (folder) => {
+      const { name, version } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
+      return `${name}@${version}`;
+    }),
+  );
+}
+
 /** One section per bundled package, by name, with its licence text. Throws when a package has none. */
-export async function noticesFor(root: string, metafiles: readonly Metafile[]): Promise<string> {
-  const folders = new Set(metafiles.flatMap(filesIn).flatMap(packageFolder));
-  const sections = await Promise.all([...folders].sort().map((folder) => noticeOf(join(root, folder))));
+export async function noticesFor(root: string, metafile: Metafile): Promise<string> {
+  const sections = await Promise.all(foldersIn(metafile).map((folder) => noticeOf(join(root, folder))));
   return sections.length === 0 ? `${HEADING}\nNone.\n` : [HEADING, ...sections].join("\n");
+}
+
+function foldersIn(metafile: Metafile): readonly string[] {
+  return [...new Set(filesIn(metafile).flatMap(packageFolder))].sort();
 }
 
 /** What really went into the build; much more than that is read and then left out. */

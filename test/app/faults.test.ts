@@ -24,6 +24,7 @@ function countRows(place: StorageLocation): number {
   return row?.n ?? -1;
 }
 
+// verifies P-durable-damage
 describe("fault 3: one row that cannot be decrypted makes every list fail", () => {
   async function withBadRow(): Promise<OpenMemory> {
     const place = await tempPlace();

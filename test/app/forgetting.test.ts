@@ -235,6 +235,7 @@ async function filled(stored: readonly Named[]): Promise<OpenMemory> {
   return memory;
 }
 
+// verifies P-forget-exact
 test("whatever the text, a forget takes what it counted, as its dry run said, and says so", async () => {
   const scope = fc.oneof(
     key,

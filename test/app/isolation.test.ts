@@ -125,6 +125,7 @@ const SCOPES = [
   `user_facts/${KEY}`,
 ];
 
+// verifies P-alone-subjects
 describe("of two subjects, whatever they are called", () => {
   test("no use case shows one what the other has", async () => {
     const memory = await openTestMemory();
@@ -193,6 +194,7 @@ describe("fault 15: namespaces are joined with a colon and so are ambiguous when
   });
 });
 
+// verifies P-alone-no-identity
 test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])(
   "a subject that cannot be told apart from others on disk (%#) is refused by every use case",
   async (given) => {

@@ -42,6 +42,7 @@ async function expectRefused(memory: OpenMemory, code: string): Promise<void> {
   });
 }
 
+// verifies P-durable-replaced
 describe("a database that is", () => {
   test("deleted is made anew a moment later, and the index begins anew with it", async () => {
     const { memory, path, wait } = await opened();
@@ -150,6 +151,7 @@ test("the worker's memory heals in the same way", async () => {
   await served.answer("close", []);
 });
 
+// verifies P-clock-deletes-nothing
 test("what a wrong clock hid for a moment is found again", async () => {
   const wrong = 800 * 24 * 3_600 * 1_000;
   let now = Date.parse("2026-11-20T12:00:00Z");

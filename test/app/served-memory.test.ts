@@ -109,6 +109,7 @@ async function tempKeyPath() {
   return { keyPath };
 }
 
+// verifies P-quiet-packs
 describe.each(TROUBLES)("with %s", (_, code, trouble) => {
   test(`is unavailable: every use case says ${code}, and status and doctor say it too`, async () => {
     const place = await placeWithData();

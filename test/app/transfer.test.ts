@@ -209,6 +209,7 @@ describe("an import", () => {
     expect(await reasonOf(row)).toEqual(reason);
   });
 
+  // verifies P-policy-secrets
   test("refuses lines that look like credentials, unless a person lets them in", async () => {
     const memory = await openTestMemory();
     const rows = [
@@ -225,6 +226,7 @@ describe("an import", () => {
     expect(allowed).toMatchObject({ stored: 1, refusedCount: 0 });
   });
 
+  // verifies P-quiet-words
   test("never repeats a value in a reason", async () => {
     const rows = [
       { key: "k", value: { s3cret: "s3cret" } },
@@ -312,6 +314,7 @@ describe("an import", () => {
     ]);
   });
 
+  // verifies P-alone-import
   test("writes into the memory of the subject it was asked for, and no other", async () => {
     const memory = await openTestMemory();
     await importLines({ memory, subject: "work", input: chunks('{"key":"k","value":"v"}') });
@@ -473,6 +476,7 @@ describe("an export", () => {
     return memory;
   }
 
+  // verifies P-transfer-whole
   test("then import gives the same rows, every field, audit included", async () => {
     const memory = await filled();
     const lines = await exported(memory);

@@ -123,6 +123,7 @@ describe("memory in a worker", () => {
     expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([true, true]);
   });
 
+  // verifies P-key-never-shown
   test("gets its key by no argument that others could read", async () => {
     const memory = await startTestWorker("probe", { configuredKey: "ab".repeat(32) });
     const start: unknown = await memory.doctor();

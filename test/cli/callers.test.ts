@@ -50,6 +50,7 @@ const OTHERS = [
   "unknown",
 ];
 
+// verifies P-alone-subjects
 describe.each(OTHERS)("the caller %j", (other) => {
   test("sees nothing of alice's, in any command", async () => {
     const reads = [

@@ -59,6 +59,7 @@ describe("an export's file", () => {
     },
   );
 
+  // verifies P-disk-owner-only
   test("is readable by its owner alone, while it is written and after, whatever the umask", async () => {
     const before = process.umask(0);
     try {

@@ -11,6 +11,7 @@ function expectHarmless(...outputs: readonly string[]): void {
   for (const output of outputs) expect(actsOnATerminal(output, "\n\t")).toBe(false);
 }
 
+// verifies P-text-harmless
 describe("a hostile value", () => {
   beforeAll(async () => {
     const lines = HOSTILE_TEXTS.map(([name, text]) =>

@@ -98,6 +98,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["serve", "--port", "0", "--require-memory"],
 ];
 
+// verifies P-look-changes-nothing
 describe.each(Object.entries(FOREIGN))("somebody else's database %s", (_, make) => {
   test("stays as it is, whatever is asked, and no key is made for it", async () => {
     await home.write("facts.jsonl", '{"key":"k","value":"v"}\n');
@@ -134,6 +135,7 @@ describe.each(Object.entries(FOREIGN))("somebody else's database %s", (_, make) 
   });
 });
 
+// verifies P-look-changes-nothing
 describe("a database that cannot be written", () => {
   beforeEach(async (context) => {
     context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged);

@@ -70,6 +70,7 @@ const COMMANDS = [
   ["export"],
 ];
 
+// verifies P-key-never-guessed
 describe("a missing key, after data exists", () => {
   test.each(COMMANDS)("stops %s; no new key is made, nothing is lost", async (...args) => {
     await home.write("facts.jsonl", JSON.stringify({ key: "k", value: "v" }));
@@ -81,6 +82,7 @@ describe("a missing key, after data exists", () => {
   });
 });
 
+// verifies P-key-never-guessed
 describe("a wrong key", () => {
   test.each(COMMANDS)("stops %s; nothing is read or written under it", async (...args) => {
     await home.write("facts.jsonl", JSON.stringify({ key: "k", value: "v" }));
@@ -175,6 +177,7 @@ describe("a damaged database", () => {
     expect(statSync(home.databasePath).size).toBe(Math.floor(size / 2));
   });
 
+  // verifies P-durable-damage
   test("with one row that was changed shows every other row", async () => {
     await home.run(["store", "healthy", "still here"]);
     changeOneRow("deploy/konflux");
@@ -192,6 +195,7 @@ describe("a damaged database", () => {
   });
 });
 
+// verifies P-durable-full-disk
 describe("a place that cannot be written", () => {
   beforeEach((context) => context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged));
 

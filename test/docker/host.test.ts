@@ -45,6 +45,7 @@ afterAll(async () => {
   await stopEngine();
 });
 
+// verifies P-install-undone
 describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the machine", () => {
   let plan: Report["plan"];
   let secrets: ReturnType<typeof watchArguments>;
@@ -123,6 +124,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect([config(), journal(), await dockerState()]).toEqual(before);
   });
 
+  // verifies P-quiet-sidecar
   it("with a dead sidecar: memory_search says so, helmdeck's facts are still found, and it recovers by itself", async () => {
     await host.invokeTool("helmdeck__memory_store", FACT);
     await docker("kill", "helmdeck-embeddings");
@@ -199,6 +201,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     await expectNewNoteFound("2026-11-22.md", "The tortoise sleeps until April.", "tortoise April");
   });
 
+  // verifies P-key-never-shown
   it("showed no secret in any process's arguments, log or world-readable file", async () => {
     expect(secrets.seen()).toEqual([]);
     expect(secrets.samples()).toBeGreaterThan(100);

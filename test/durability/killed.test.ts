@@ -30,6 +30,7 @@ interface Fate {
   readonly andMs: number;
 }
 
+// verifies P-durable-kill
 describe("killed with SIGKILL", () => {
   test(`${KILLS} times, a store has all that was acknowledged, and nothing half`, async () => {
     const script = await bundledScript(childOf("live-until-killed"));

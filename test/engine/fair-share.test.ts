@@ -6,6 +6,7 @@ import { countByCaller, hasRoom, SharedPlaces, shareOf } from "../../engine/fair
 const LIMITS = { perCaller: 8, total: 16 };
 const held = (counts: Readonly<Record<string, number>>) => new Map(Object.entries(counts));
 
+// verifies P-load-fair
 describe("a caller's share", () => {
   it.each<[string, Record<string, number>, string, number]>([
     ["is its own bound while there are places", { ben: 8 }, "ana", 8],

@@ -56,6 +56,7 @@ beforeAll(async () => {
   await store(FACT.key, FACT.value);
 });
 
+// verifies P-alone-closed-contexts
 describe("a sub-agent", () => {
   it("of a direct chat finds the fact, stores and forgets", async () => {
     await store("victim/direct", "to be forgotten");

@@ -39,6 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => host?.stop());
 
+// verifies P-quiet-host
 describe("trouble with key or database", () => {
   const troubles = [
     {
@@ -185,6 +186,7 @@ describe("a bad configuration", () => {
   });
 });
 
+// verifies P-quiet-host, P-quiet-deadline
 describe("a source that misbehaves", () => {
   let real: Buffer;
 

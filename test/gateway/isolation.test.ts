@@ -42,6 +42,7 @@ beforeAll(async () => {
   expect(stored).toMatchObject({ code: 0 });
 });
 
+// verifies P-alone-subjects
 describe("two agents", () => {
   it.each(["main", "work"])("%s finds its own lamp and no other", async (agent) => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY }, { agentId: agent });
@@ -106,6 +107,7 @@ describe("the agent's own sessions", () => {
   });
 });
 
+// verifies P-alone-closed-contexts, P-alone-invisible
 describe("a group, a channel, a hook or a run of unknown origin", () => {
   it.each(CLOSED_SESSIONS)("%s finds nothing", async (sessionKey) => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY, corpus: "all" }, { sessionKey });
@@ -151,6 +153,7 @@ describe("a group, a channel, a hook or a run of unknown origin", () => {
   });
 });
 
+// verifies P-alone-closed-contexts
 describe("a sandboxed agent", () => {
   const call = { agentId: "boxed" };
 

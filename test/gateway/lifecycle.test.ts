@@ -69,6 +69,7 @@ describe("hot reloads", () => {
   });
 });
 
+// verifies P-disk-key-apart
 describe("OpenClaw's backup", () => {
   it("holds the database whole, and not the key that opens it", async () => {
     const { code, stdout } = await host.openclaw(["backup", "create", "--output", folder, "--json"]);

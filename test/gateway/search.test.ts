@@ -13,6 +13,7 @@ beforeAll(async () => {
   expect(stored).toMatchObject({ status: 200, details: { key: KEY, path: PATH } });
 });
 
+// verifies P-recall-found
 describe("memory_search", () => {
   it("finds a stored fact beside OpenClaw's own notes when no corpus is named", async () => {
     const reply = await openclaw.invokeTool("memory_search", { query: QUERY });

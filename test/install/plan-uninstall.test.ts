@@ -7,6 +7,7 @@ import { FACTS, INSTALLED, options, withJournal, withOpenClaw } from "./fixtures
 const kinds = (facts: Facts, ...args: string[]) =>
   makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
 
+// verifies P-install-undone
 describe("an uninstallation", () => {
   it("takes back what the journal says, byte for byte when nobody wrote since", () => {
     expect(kinds(INSTALLED, "--uninstall")).toEqual([

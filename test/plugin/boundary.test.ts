@@ -272,6 +272,7 @@ describe("documents", () => {
     expect(documentForHost({ ...SLICE, ...change })).toBeUndefined();
   });
 
+  // verifies P-text-harmless
   test("whatever memory answers, the text is harmless and bounded", () => {
     const content = fc.string({ unit: "binary", maxLength: 300 }).map((text) => text.repeat(50));
     fc.assert(

@@ -15,6 +15,7 @@ const textOf = (file: string) => readFileSync(join(plugin, file), "utf8");
 beforeAll(() => buildPlugin(plugin, "test"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+// verifies P-supply-bundled
 describe("the plugin's package", () => {
   test("has these files and no others", () => {
     const files = readdirSync(plugin, { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -90,6 +91,7 @@ describe("the plugin's package", () => {
   });
 });
 
+// verifies P-supply-bundled
 test.each(["better-sqlite3", "zod", "left-pad"])(
   "a build that needs %s at run time is refused",
   async (name) => {

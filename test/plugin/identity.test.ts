@@ -99,6 +99,7 @@ const SHARED_SESSIONS = [
   ["a nested sub-agent whose key names a room", "agent:main:subagent:a:subagent:matrix:room:!x"],
 ] as const;
 
+// verifies P-alone-closed-contexts
 describe("sessions that others can enter", () => {
   test.each(SHARED_SESSIONS)("%s is closed", (_, sessionKey) => {
     expect(whoAsks(ask(sessionKey), rules())).toEqual({ ok: false, reason: "groups" });
@@ -142,6 +143,7 @@ describe("sessions that others can enter", () => {
   });
 });
 
+// verifies P-alone-no-identity
 describe("identities that are missing, malformed or contradictory", () => {
   const everythingOpen = allowing(...CLOSED_CONTEXTS);
 

@@ -321,6 +321,7 @@ describe("a scheduled run", () => {
   });
 });
 
+// verifies P-alone-closed-contexts
 test("no line that begins in a group ever opens, however the records are linked", async () => {
   const keys = [CHILD, ACP, RUN, "agent:main:dashboard:d1", "agent:main:named", MAIN, DIRECT, GROUP];
   const link = fc.constantFrom(...keys, undefined);

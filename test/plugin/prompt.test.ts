@@ -75,6 +75,7 @@ describe("prompt lines", () => {
     expect(memory.calls).toEqual([]);
   });
 
+  // verifies P-quiet-deadline
   test("come without categories from a memory that hangs, within the deadline", async () => {
     const lines = await linesOver(hanging)({ ...MAIN, availableTools: ALL_TOOLS });
     expect(lines).toEqual(linesFor(ALL_TOOLS, []));
@@ -109,6 +110,7 @@ describe("prompt lines", () => {
     expect((await prepare(other)).join("\n")).not.toContain("secret_project");
   });
 
+  // verifies P-text-harmless
   test("take no category that could carry an instruction", async () => {
     const lines = await linesOver(async () =>
       holding(

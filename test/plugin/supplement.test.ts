@@ -145,6 +145,7 @@ describe("search", () => {
     expect(log.lines).toEqual(["helmdeck memory: internal: 1 malformed hits were left out"]);
   });
 
+  // verifies P-quiet-deadline
   test("a memory that hangs is given up at the deadline", async () => {
     const { supplement } = supplementOver(fakeMemory({ search: hanging }));
     await expect(supplement.search({ ...MAIN, query: "x" })).rejects.toThrow(
@@ -216,6 +217,7 @@ describe("get", () => {
     expect(memory.calls).toEqual([]);
   });
 
+  // verifies P-alone-invisible
   test("missing looks like invisible", async () => {
     const memory = fakeMemory({ readDocument: async () => undefined });
     expect(await supplementOver(memory).supplement.get({ ...MAIN, lookup: PATH })).toBeNull();

@@ -51,7 +51,7 @@ function makeLibrary(): Promise<string> {
 }
 
 /** Several files may start at once: each makes its own, and whoever is done first has made everybody's. */
-async function shared(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+async function shared(name: string, make: (folder: string) => Promise<unknown>): Promise<string> {
   const place = join(inject("runFolder"), name);
   if (existsSync(place)) return place;
   const making = await mkdtemp(`${place}-`);

@@ -72,6 +72,7 @@ async function filledHome(): Promise<SeamHome> {
   return home;
 }
 
+// verifies P-look-changes-nothing
 describe("with memory present", () => {
   test.each(["better-sqlite3", "node:sqlite"])(
     "no write method is reached and no byte changes, on %s",

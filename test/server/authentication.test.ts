@@ -39,6 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => served.close());
 
+// verifies P-alone-tokens
 describe("a server with a secret", () => {
   it("takes a token as helmdeck makes it, and knows its caller", async () => {
     const caller = served.as(forge({ ...good, name: "Alice", client: "test", scopes: ["admin"] }));
@@ -142,6 +143,7 @@ describe("a server without a secret", () => {
     await Promise.all([open.close(), closed.close()]);
   });
 
+  // verifies P-alone-tokens
   it.each(["0.0.0.0", "::", "[::]"])("refuses to listen on %s", async (host) => {
     const open = await ContextServer.open();
     const refused = open.server.listen({ host, port: 0 });

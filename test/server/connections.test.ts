@@ -222,6 +222,7 @@ it("a caller who takes its answer in small sips is cut once that takes far too l
   await expect.poll(openConnections, SOON).toBe(0);
 });
 
+// verifies P-load-fair
 describe("with as many connections held as may be open", () => {
   const LIMITS = { ...NEVER, connections: 12, connectionsPerAddress: 8 };
 

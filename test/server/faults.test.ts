@@ -68,6 +68,7 @@ describe("fault 6: forgetting", () => {
   });
 });
 
+// verifies P-policy-limits
 describe("fault 8: limits", () => {
   it.each([
     ["key", { key: "k".repeat(513), value: "v" }],
@@ -91,6 +92,7 @@ describe("fault 8: limits", () => {
   });
 });
 
+// verifies P-audit-always
 describe("fault 10: a client that goes away", () => {
   it("cancels the run, and the audit row is there all the same", async () => {
     const begun = Promise.withResolvers<AbortSignal>();
@@ -175,6 +177,7 @@ describe("fault 14: memory that does not open", () => {
   );
 });
 
+// verifies P-durable-replaced
 describe("a database that is deleted under the server", () => {
   it("is told by every memory route and /readyz, nothing is acknowledged, and the server heals by itself", async () => {
     let clockMs = 0;

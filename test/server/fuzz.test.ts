@@ -142,6 +142,7 @@ async function ask(path: string, init: RequestInit = {}): Promise<void> {
   }
 }
 
+// verifies P-load-odd-requests
 it(`${BODIES} bodies over REST`, async () => {
   await fc.assert(
     fc.asyncProperty(posted, ([path, body]) => ask(path, { method: "POST", body })),
@@ -149,6 +150,7 @@ it(`${BODIES} bodies over REST`, async () => {
   );
 });
 
+// verifies P-load-odd-requests
 it(`${ADDRESSES} addresses over REST`, async () => {
   await fc.assert(
     fc.asyncProperty(getPath, (path) => ask(path)),
@@ -156,6 +158,7 @@ it(`${ADDRESSES} addresses over REST`, async () => {
   );
 });
 
+// verifies P-load-odd-requests
 it(`${MESSAGES} messages over MCP`, async () => {
   const opened = await whole.app.request("/api/v1/mcp", {
     method: "POST",

@@ -33,6 +33,7 @@ function send(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   });
 }
 
+// verifies P-alone-web-page
 describe("the host guard", () => {
   it.each([
     "localhost",

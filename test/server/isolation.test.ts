@@ -141,6 +141,7 @@ const templates: Readonly<Record<string, () => string>> = {
   "here-recall": () => "helmdeck://here/heron/recall?phase=plan",
 };
 
+// verifies P-alone-subjects
 describe("what Alice has", () => {
   it("is there for her, so that the cases below mean something", async () => {
     for (const one of await hers()) expect([CANARY, runId].some((mark) => one?.includes(mark))).toBe(true);

@@ -103,6 +103,7 @@ describe("serve", () => {
     expect(await log).toContain("warning: Memory is kept in this process only");
   });
 
+  // verifies P-quiet-words
   it("logs ids, routes, statuses and times, and nothing that was sent", async () => {
     const env = { HELMDECK_JWT_SECRET: SECRET };
     const served = await serve([], env);
@@ -186,6 +187,7 @@ describe("a server that is stopped", () => {
     socket.destroy();
   });
 
+  // verifies P-durable-kill
   it("by kill -9 between accept and answer has every write that it acknowledged", async () => {
     const acknowledged: string[] = [];
     for (let cycle = 0; cycle < 3; cycle += 1) {

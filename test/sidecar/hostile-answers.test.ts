@@ -80,6 +80,7 @@ const TINY = {
 
 const parts = () => ({ clock: new FakeClock(), random: () => 0 });
 
+// verifies P-quiet-sidecar
 it("holds for what a server at Ollama's address says", async () => {
   await fc.assert(
     fc.asyncProperty(answers(ollamaAnswer), async (answer) => {

@@ -8,6 +8,7 @@ const PATH = "helmdeck/user_facts/deploy/preference.md";
 const FACT = "We always deploy through Konflux, by merging to main.";
 const QUERY = "what was that thing about my Konflux deployment preference";
 
+// verifies P-recall-found
 describe("a fact that the agent stored when it was told", () => {
   it("is found in a new conversation by a plain memory_search", async () => {
     const store = { tool: "helmdeck__memory_store", args: { key: "deploy/preference", value: FACT } };

@@ -8,6 +8,7 @@ import { factEntry, namespaceOf, validateFact } from "../../engine/index.ts";
 import { DAY_MS, inTurn } from "../app/fixtures/memories.ts";
 import { FORGET_SURFACES, type Forget, type ForgetSurface } from "./forget-surfaces.ts";
 
+// verifies P-forget-exact
 describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: ForgetSurface) => {
   let folder: string;
   let memory: OpenMemory;

@@ -190,6 +190,7 @@ describe("the same", () => {
     expect(await byOpenClaw("forget", "--yes", NO_SCOPE)).toEqual(error);
   });
 
+  // verifies P-policy-secrets
   test("refusal of a credential is one object everywhere, and no surface for agents takes an order to store it", async () => {
     const secret = { key: "ci", value: `ghp_${"aB3dE5gH7jK9".repeat(3)}` };
     const refusal = await overRest("/api/v1/memory/store", secret);

@@ -82,6 +82,7 @@ async function forgotten(scope: string): Promise<readonly string[]> {
   return gone.map((key) => key.replace(/\/\d{20}$/, "/…"));
 }
 
+// verifies P-forget-exact
 describe("fault 6: key: deletes by prefix, case-insensitively, over all categories; all leaves the facts; an empty body deletes everything", () => {
   test.each([
     ["key:deploy", ["alice fact deploy"]],

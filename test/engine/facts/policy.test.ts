@@ -133,6 +133,7 @@ describe("fault 8: no limit on the length of keys, values, tags, and a huge ttl 
   });
 });
 
+// verifies P-policy-limits
 test("whatever comes in, the outcome is a fact within the limits or invalid_input", () => {
   const loose = fc.record(
     {

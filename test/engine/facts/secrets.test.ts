@@ -31,6 +31,7 @@ async function refusalOf(written: {
   }
 }
 
+// verifies P-policy-secrets
 describe("what looks like a credential", () => {
   test.each(SECRETS)("%s is refused by its kind, and never repeated", async (kind, secret) => {
     const refusal = await refusalOf({ value: `For the release we use ${secret} since May.` });

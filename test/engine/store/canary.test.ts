@@ -62,6 +62,7 @@ async function withPlaces(
 }
 
 describe.each(DRIVERS)("with $name,", (driver) => {
+  // verifies P-disk-no-plaintext
   test("no value is in any byte of database, log, index or key folder, at any time", async () => {
     await withPlaces(driver, async ({ folders, clock, open }) => {
       const store = await open();
@@ -86,6 +87,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
   });
 
+  // verifies P-disk-key-apart
   test("the key is in no byte of the data folder", async () => {
     await withPlaces(driver, async ({ folders, clock, open }) => {
       const keyPath = join(folders[1], "memory.key");

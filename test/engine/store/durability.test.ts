@@ -4,6 +4,7 @@ import { openSqliteStore, type SqliteDriver } from "../../../engine/index.ts";
 import { fact, refTo } from "../../contract/rig.ts";
 import { DRIVERS, openSqliteRig } from "./sqlite-rig.ts";
 
+// verifies P-durable-sync
 describe.each(DRIVERS)("with $name,", (driver) => {
   test("synchronous is FULL after the first write through our connection, and the log is in use", async () => {
     const rig = await openSqliteRig(driver);

@@ -33,6 +33,7 @@ async function found(rig: SqliteRig, needles: readonly Needle[]): Promise<readon
   return (await scanFiles([rig.folder], needles)).hits;
 }
 
+// verifies P-disk-forgotten
 describe.each(DRIVERS)("with $name,", (driver) => {
   test("a deleted entry leaves neither ciphertext nor key, short or long", () =>
     using(openSqliteRig(driver), async (rig) => {

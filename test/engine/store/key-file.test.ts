@@ -114,6 +114,7 @@ describe("reading a key file", () => {
   });
 });
 
+// verifies P-disk-owner-only
 describe("making a key file", () => {
   test("makes one for the owner alone, whole, and leaves nothing else", async () => {
     const { key, made } = await makeKeyFile(keyPath);
@@ -173,6 +174,7 @@ describe("making a key file", () => {
   });
 });
 
+// verifies P-key-never-guessed
 describe("the key by precedence", () => {
   const places = (env: Record<string, string> = {}) => ({ env, keyPath, databasePath });
 

@@ -32,6 +32,7 @@ describe("a key", () => {
     expect(Buffer.from(key.deriveBytes("key id", 8)).toString("hex")).toBe("7d746fbd1c3bac67");
   });
 
+  // verifies P-key-never-shown
   test("shows in no text that can be made of it", () => {
     const key = parseKey(HEX, "a");
     const texts = [

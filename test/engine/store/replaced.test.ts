@@ -36,6 +36,7 @@ const CALLS: Readonly<Record<string, (store: MemoryStore) => Promise<unknown>>> 
   inspect: (store) => store.inspect(),
 };
 
+// verifies P-durable-replaced
 describe.each(DRIVERS)("with $name,", (driver) => {
   const using = (work: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
     const rig = await openSqliteRig(driver);

@@ -23,6 +23,7 @@ const COLUMNS: ClearColumns = {
   digest: new Uint8Array(32).fill(9),
 };
 
+// verifies P-disk-sealed-rows
 describe("a sealed value", () => {
   const sealed = sealer.seal(COLUMNS, bytes("vim"));
 

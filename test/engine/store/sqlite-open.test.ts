@@ -193,6 +193,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   });
 
   describe("a file of ours", () => {
+    // verifies P-upgrade-opens
     test("from a newer program is store_newer", async () => {
       await makeStore();
       await runSql("PRAGMA user_version = 99");
@@ -349,6 +350,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
   });
 
+  // verifies P-durable-full-disk
   describe("a full disk", () => {
     test("is store_full; nothing of that write is kept, everything before it is", async () => {
       const store = await openSqliteStore(optionsFor({ driver: withPageLimit(driver, 60) }));

@@ -77,6 +77,7 @@ async function expectRefused({ store }: SqliteRig, ref: EntryRef): Promise<void>
   expect(await allKeys(store)).toContain("third");
 }
 
+// verifies P-disk-sealed-rows
 describe.each(DRIVERS)("with $name,", (driver) => {
   test("the table has no column that is left out here", () =>
     withRows(driver, async (rig) => {

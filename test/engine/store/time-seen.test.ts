@@ -29,6 +29,7 @@ function evenly(from: number, milliseconds: number): readonly number[] {
   return Array.from({ length: milliseconds / LONGEST_STEP_MS + 1 }, (_, i) => from + i * LONGEST_STEP_MS);
 }
 
+// verifies P-clock-deletes-nothing
 describe("what is deleted", () => {
   test("has been expired for 24 hours to the minute while the clock went evenly", () => {
     expect(expiredForGood(seenAt(evenly(START, DAY - LONGEST_STEP_MS)))).toBeUndefined();

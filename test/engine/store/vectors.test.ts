@@ -221,6 +221,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     );
   });
 
+  // verifies P-disk-no-plaintext
   describe("the file", () => {
     /** Numbers whose bytes spell it. */
     const CANARY = "canary-of-a-meaning-that-nobody-may-read";
@@ -299,6 +300,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     }),
   );
 
+  // verifies P-upgrade-opens
   describe("a file of schema 1", () => {
     const withOldFile = (run: (path: string) => Promise<void>) => async (): Promise<void> => {
       const folder = await makeTempFolder();

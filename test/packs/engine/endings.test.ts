@@ -47,6 +47,7 @@ const endings: readonly Ending[] = [
   },
 ];
 
+// verifies P-audit-always
 describe.each(endings)("when $name,", ({ code, happens }) => {
   const open = async () => {
     const { pack, ...handler } = deafPack();

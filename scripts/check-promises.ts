@@ -1,0 +1,90 @@
+/**
+ * Sees to it that every promise in docs/promises.md is verified by a test, and that no test names one that is not there.
+ *
+ *   npm run check:promises
+ *
+ * A test names the ids in a line of its own directly above itself: `// verifies P-durable-kill, P-durable-memory`. Exit 1 with
+ * one line for each promise without a test, each unknown or repeated id, and each such line that stands above no test.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const DOCUMENT = "docs/promises.md";
+
+const ROW = /^\| `(P-[^`]*)` \|/;
+const ID = /^P-[a-z0-9]+(-[a-z0-9]+)*$/;
+const NAMING = /^\s*\/\/ verifies\b:?\s*(.*)$/;
+/** What may stand under such a line: a test, or a group of them, that runs. */
+const TEST = /^\s*(describe|test|it)(\.(each|concurrent|sequential|runIf|skipIf)\b.*)?[(<`]/;
+
+interface TextFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+interface Named {
+  readonly id: string;
+  readonly at: string;
+}
+
+function main(): number {
+  const tests = globSync("test/**/*.test.ts", { cwd: ROOT }).sort().map(read);
+  const problems = problemsIn(read(DOCUMENT), tests);
+  for (const problem of problems) console.error(problem);
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** What is wrong between the promises and the tests that name them; empty when nothing is. */
+export function problemsIn(document: TextFile, tests: readonly TextFile[]): readonly string[] {
+  const promised = promisesIn(document);
+  const known = new Set(promised.map(({ id }) => id));
+  const named = tests.flatMap(namedIn);
+  const verified = new Set(named.map(({ id }) => id));
+  return [
+    ...(promised.length === 0 ? [`${document.file}: no promise found`] : []),
+    ...promised.filter(({ id }) => !ID.test(id)).map(({ id, at }) => `${at}: ${id}: not the form of an id`),
+    ...repeated(promised).map(({ id, at }) => `${at}: ${id}: this id is taken`),
+    ...promised
+      .filter(({ id }) => !verified.has(id))
+      .map(({ id, at }) => `${at}: ${id}: no test verifies it`),
+    ...named.filter(({ id }) => !known.has(id)).map(({ id, at }) => `${at}: ${id}: not in ${document.file}`),
+    ...tests.flatMap(aboveNoTest),
+  ];
+}
+
+function promisesIn({ file, text }: TextFile): readonly Named[] {
+  return text.split("\n").flatMap((line, index) => {
+    const id = ROW.exec(line)?.[1];
+    return id === undefined ? [] : [{ id, at: `${file}:${index + 1}` }];
+  });
+}
+
+function namedIn({ file, text }: TextFile): readonly Named[] {
+  return text.split("\n").flatMap((line, index) => {
+    const ids = NAMING.exec(line)?.[1];
+    return ids === undefined
+      ? []
+      : ids.split(",").map((id) => ({ id: id.trim(), at: `${file}:${index + 1}` }));
+  });
+}
+
+function aboveNoTest({ file, text }: TextFile): readonly string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, index) =>
+    NAMING.test(line) && !TEST.test(lines[index + 1] ?? "")
+      ? [`${file}:${index + 1}: stands above no test, or above one that is left out`]
+      : [],
+  );
+}
+
+function repeated(promised: readonly Named[]): readonly Named[] {
+  return promised.filter(({ id }, index) => promised.findIndex((other) => other.id === id) < index);
+}
+
+function read(file: string): TextFile {
+  return { file, text: readFileSync(join(ROOT, file), "utf8") };
+}
+
+if (import.meta.main) process.exitCode = main();

@@ -1,0 +1,106 @@
+/** The list of what a tarball is made of (CycloneDX), by npm's own `npm sbom` over the lockfile. Packages are `name@version`. */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import * as z from "zod";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MOST_BYTES = 64 * 1_024 * 1_024;
+const MODULES = "node_modules/";
+
+const component = z.looseObject({ "bom-ref": z.string(), name: z.string(), version: z.string() });
+const bom = z.looseObject({
+  metadata: z.looseObject({ component }),
+  components: z.array(component),
+  dependencies: z.array(z.object({ ref: z.string(), dependsOn: z.array(z.string()) })),
+});
+export type Sbom = z.infer<typeof bom>;
+
+export interface Packed {
+  readonly name: string;
+  readonly version: string;
+  /** What npm installs with it. */
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** All that is installed with the npm package; throws when it bundles something else. */
+export async function sbomOfEngine(engine: Packed, bundled: readonly string[]): Promise<Sbom> {
+  const { dependencies = {} } = engine;
+  const locked = await lockedForUse();
+  requireAll(locked, bundled);
+  const direct = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
+  return named(only(locked, packagesIn(locked), direct), engine);
+}
+
+/** What is bundled into the plugin, and nothing else: nothing is installed with it. */
+export async function sbomOfPlugin(plugin: Packed, bundled: readonly string[]): Promise<Sbom> {
+  const locked = await lockedForUse();
+  requireAll(locked, bundled);
+  return named(only(locked, new Set(bundled), bundled), plugin);
+}
+
+/** Without what only development needs, by the lockfile's own word: `npm sbom --omit dev` leaves out more than that. */
+async function lockedForUse(): Promise<Sbom> {
+  const args = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
+  const [{ stdout }, lock] = await Promise.all([
+    promisify(execFile)("npm", args, { cwd: ROOT, maxBuffer: MOST_BYTES }),
+    readFile(join(ROOT, "package-lock.json"), "utf8"),
+  ]);
+  const { packages } = lockfile.parse(JSON.parse(lock));
+  const used = Object.entries(packages).filter(([path, { dev }]) => path !== "" && !dev);
+  return only(bom.parse(JSON.parse(stdout)), new Set(used.map(refOf)), []);
+}
+
+const lockfile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ name: z.string().optional(), version: z.string(), dev: z.boolean().default(false) }),
+  ),
+});
+type Locked = z.infer<typeof lockfile>["packages"][string];
+
+function refOf([path, { name, version }]: readonly [string, Locked]): string {
+  return `${name ?? path.slice(path.lastIndexOf(MODULES) + MODULES.length)}@${version}`;
+}
+
+function packagesIn({ components }: Sbom): ReadonlySet<string> {
+  return new Set(components.map((one) => one["bom-ref"]));
+}
+
+function requireAll(locked: Sbom, bundled: readonly string[]): void {
+  const listed = packagesIn(locked);
+  const missing = bundled.filter((one) => !listed.has(one));
+  if (missing.length > 0) {
+    throw new Error(
+      `The SBOM has no ${missing.join(", ")}: bundled, but not locked for use, or another version.`,
+    );
+  }
+}
+
+/** Of all packages those in `kept`, the root needing those in `direct`. */
+function only(all: Sbom, kept: ReadonlySet<string>, direct: readonly string[]): Sbom {
+  const dependencies = all.dependencies
+    .filter(({ ref }) => kept.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
+  return {
+    ...all,
+    components: all.components.filter((one) => kept.has(one["bom-ref"])),
+    dependencies: [{ ref: all.metadata.component["bom-ref"], dependsOn: [...direct] }, ...dependencies],
+  };
+}
+
+/** npm calls the root by its folder's name, which is this machine's. */
+function named(all: Sbom, { name, version }: Packed): Sbom {
+  const { component: root } = all.metadata;
+  const ref = `${name}@${version}`;
+  return {
+    ...all,
+    metadata: {
+      ...all.metadata,
+      component: { ...root, "bom-ref": ref, name, version, purl: `pkg:npm/${ref}` },
+    },
+    dependencies: all.dependencies.map((one) => (one.ref === root["bom-ref"] ? { ...one, ref } : one)),
+  };
+}

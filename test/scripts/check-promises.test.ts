@@ -1,0 +1,74 @@
+/** `npm run check:promises`: a promise without a test, a test without a promise, and an id given twice are each found. */
+import { describe, expect, test } from "vitest";
+import { problemsIn } from "../../scripts/check-promises.ts";
+
+// In two parts, so that the check does not take this file's own examples for tests of those promises.
+const VERIFIES = "// verif" + "ies";
+const promises = (...ids: readonly string[]) => ({
+  file: "docs/promises.md",
+  text: [
+    "# Promises",
+    "",
+    "| id | promise |",
+    "|---|---|",
+    ...ids.map((id) => `| \`${id}\` | It holds. |`),
+  ].join("\n"),
+});
+const file = (...lines: readonly string[]) => ({ file: "test/a.test.ts", text: lines.join("\n") });
+
+describe("check:promises", () => {
+  test.each([
+    ["a test", "test('holds', () => {});"],
+    ["a group", "  describe('holds', () => {"],
+    ["a table of tests", "it.each([1, 2])('holds for %d', () => {});"],
+    ["a table over lines", "test.each<readonly [string]>(["],
+    ["a test that some machines cannot run", "describe.skipIf(why)('holds', () => {});"],
+  ])("is content with a promise that %s names", (_, line) => {
+    expect(problemsIn(promises("P-a"), [file(`${VERIFIES} P-a`, line)])).toEqual([]);
+  });
+
+  test("takes several ids in one line, and several tests of one promise", () => {
+    const tests = [file(`${VERIFIES} P-a, P-b`, "test(", `${VERIFIES} P-a`, "test(")];
+    expect(problemsIn(promises("P-a", "P-b"), tests)).toEqual([]);
+  });
+
+  test("fails on a promise that no test verifies", () => {
+    expect(problemsIn(promises("P-a", "P-b"), [file(`${VERIFIES} P-a`, "test(")])).toEqual([
+      "docs/promises.md:6: P-b: no test verifies it",
+    ]);
+  });
+
+  test("fails on a test that names an unknown id", () => {
+    expect(problemsIn(promises("P-a"), [file("", `${VERIFIES} P-a, P-z`, "test(")])).toEqual([
+      "test/a.test.ts:2: P-z: not in docs/promises.md",
+    ]);
+  });
+
+  test("fails on an id that is given twice", () => {
+    expect(problemsIn(promises("P-a", "P-a"), [file(`${VERIFIES} P-a`, "test(")])).toEqual([
+      "docs/promises.md:6: P-a: this id is taken",
+    ]);
+  });
+
+  test("fails on an id that no test could name", () => {
+    expect(problemsIn(promises("P-A b"), [file(`${VERIFIES} P-A b`, "test(")])).toEqual([
+      "docs/promises.md:5: P-A b: not the form of an id",
+    ]);
+  });
+
+  test.each(["test.skip('x', () => {});", "describe.todo('x');", "", "const a = 1;"])(
+    "fails where the ids stand above %j",
+    (line) => {
+      expect(problemsIn(promises("P-a"), [file(`${VERIFIES} P-a`, line)])).toEqual([
+        "test/a.test.ts:1: stands above no test, or above one that is left out",
+      ]);
+    },
+  );
+
+  test("fails on a document without promises, and a line that names none", () => {
+    expect(problemsIn(promises(), [file(VERIFIES, "test(")])).toEqual([
+      "docs/promises.md: no promise found",
+      "test/a.test.ts:1: : not in docs/promises.md",
+    ]);
+  });
+});

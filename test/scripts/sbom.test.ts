@@ -1,0 +1,89 @@
+/** The SBOMs beside the tarballs list what the packages are made of, as their own licence notices and the lockfile say it. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DIST, PLUGIN_DIST, ROOT } from "../../scripts/build/build.ts";
+import { packEngine } from "../../scripts/pack-engine.ts";
+import { sbomBeside } from "../../scripts/pack-package.ts";
+import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { type Sbom, sbomOfPlugin } from "../../scripts/supply-chain/sbom.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "helmdeck-sbom-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+
+/** By the headings of THIRD_PARTY_NOTICES.md: "## name version (licence)". */
+function bundledBy(notices: string): readonly string[] {
+  const headings = readFileSync(notices, "utf8").matchAll(/^## (\S+) (\d\S*) \(/gm);
+  return [...headings].map(([, name, of]) => `${name}@${of}`).sort();
+}
+
+const listedIn = ({ components }: Sbom) => components.map(({ name, version }) => `${name}@${version}`).sort();
+
+// verifies P-supply-sbom
+describe("the SBOM beside", () => {
+  let plugin: { readonly tarball: string; readonly sbom: Sbom };
+  let engine: typeof plugin;
+  beforeAll(async () => {
+    const read = (tarball: string) => ({
+      tarball,
+      sbom: JSON.parse(readFileSync(sbomBeside(tarball), "utf8")),
+    });
+    plugin = read(await packPlugin(folder));
+    engine = read(await packEngine(folder));
+  });
+
+  test("each tarball is named after it and says whose it is", () => {
+    expect(plugin.tarball).toBe(join(folder, `openclaw-helmdeck-memory-${version}.tgz`));
+    expect(engine.tarball).toBe(join(folder, `helmdeck-memory-${version}.tgz`));
+    for (const [{ sbom }, name] of [
+      [plugin, "openclaw-helmdeck-memory"],
+      [engine, "helmdeck-memory"],
+    ] as const) {
+      expect(sbom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name, version } } });
+      expect(sbom.metadata.component["bom-ref"]).toBe(`${name}@${version}`);
+      expect(sbom.dependencies.map(({ ref }) => ref)).toContain(`${name}@${version}`);
+    }
+  });
+
+  test("the plugin lists the packages that are bundled into it, and no others", () => {
+    const bundled = bundledBy(join(PLUGIN_DIST, "THIRD_PARTY_NOTICES.md"));
+    expect(bundled.length).toBeGreaterThan(3);
+    expect(listedIn(plugin.sbom)).toEqual(bundled);
+  });
+
+  test("the engine lists the packages that are bundled into its commands, and those that are installed with it", () => {
+    const listed = listedIn(engine.sbom);
+    expect(listed).toEqual(expect.arrayContaining([...bundledBy(join(DIST, "THIRD_PARTY_NOTICES.md"))]));
+    expect(listed).toContain(`better-sqlite3@${lock.packages["node_modules/better-sqlite3"].version}`);
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(listed).toEqual(expect.arrayContaining(engine.sbom.dependencies[0]?.dependsOn ?? []));
+    expect(engine.sbom.dependencies[0]?.dependsOn).toHaveLength(Object.keys(dependencies).length);
+    expect(listed.filter((one) => /^(openclaw|vitest|typescript)@/.test(one))).toEqual([]);
+  });
+
+  test("each tells the lockfile's checksum of every package", () => {
+    const checksums = Object.entries<{ version: string; integrity?: string }>(lock.packages).map(
+      ([path, { version, integrity = "" }]) => {
+        const content = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");
+        return `${path.split("node_modules/").at(-1)}@${version} ${content}`;
+      },
+    );
+    for (const { name, version, hashes } of [...plugin.sbom.components, ...engine.sbom.components]) {
+      expect(hashes).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+      const [{ content }] = hashes as [{ content: string }]; // as the line above says
+      expect(checksums).toContain(`${name}@${version} ${content}`);
+    }
+  });
+
+  test("refuses a package that was bundled and is not locked for use", async () => {
+    const packed = { name: "openclaw-helmdeck-memory", version };
+    await expect(sbomOfPlugin(packed, ["zod@0.0.1"])).rejects.toThrow("zod@0.0.1");
+    await expect(
+      sbomOfPlugin(packed, [`vitest@${lock.packages["node_modules/vitest"].version}`]),
+    ).rejects.toThrow("vitest");
+  });
+});
