@@ -20,6 +20,7 @@ import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
 import { examineFailure, examineNothing } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
 import type { DoctorReport } from "./memory.ts";
+import { quotaOfEnv } from "./quota.ts";
 import { ReopeningStore } from "./reopening-store.ts";
 import type { StorageLocation } from "./storage-location.ts";
 
@@ -74,7 +75,7 @@ interface OpenedStore {
 
 async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<OpenedStore> {
   const { databasePath: path, driver, now = Date.now, access } = options;
-  const parts = { path, driver, now };
+  const parts = { path, driver, now, quota: quotaOfEnv(options.env) };
   try {
     const opened = await openSqliteStore({ ...parts, key });
     const open = async (beginnings: number): Promise<MemoryStore> => {

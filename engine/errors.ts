@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   "store_corrupt",
   "store_locked",
   "store_full",
+  "quota_exceeded",
   "store_readonly",
   "store_replaced",
   "store_unavailable",

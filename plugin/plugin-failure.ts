@@ -18,6 +18,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   store_corrupt: "the database is damaged",
   store_locked: "the database is locked by another process",
   store_full: "the disk is full",
+  quota_exceeded: "this memory holds as much as it may",
   store_readonly: "the database cannot be written",
   store_replaced: "the database was moved, deleted or exchanged",
   store_unavailable: "the database cannot be opened",

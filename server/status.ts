@@ -58,6 +58,7 @@ export function statusOf(code: ErrorCode) {
     case "deadline_exceeded":
       return 504;
     case "store_full":
+    case "quota_exceeded":
       return 507;
   }
 }

@@ -15,6 +15,8 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     "Stop every process that uses the database, move it aside with its -wal and -shm, and put a backup in its place.",
   store_locked: "See which process has the database open, and try again.",
   store_full: "Free some space on the disk.",
+  quota_exceeded:
+    "Forget what is no longer needed, or raise HELMDECK_MEMORY_MAX_ENTRIES or HELMDECK_MEMORY_MAX_MIB.",
   store_readonly: "Make the database and its folder writable for this account.",
   store_replaced:
     "Nothing, where a backup was put in its place: memory opens it anew. Put it back if it was moved by mistake.",

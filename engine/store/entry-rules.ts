@@ -3,6 +3,7 @@ import { ANSWER_LIMITS, requireCount } from "../answer-limits.ts";
 import { invalidField } from "../errors.ts";
 import type { ChangesQuery, ListQuery, NewEntry, UnixMs } from "./memory-store.ts";
 import { ORIGINS } from "./memory-store.ts";
+import { checkWriter } from "./writer.ts";
 
 /** Wider than any policy above (facts allow far less): these keep one entry from hurting the store. Bytes are UTF-8. */
 export const ENTRY_LIMITS = {
@@ -27,6 +28,7 @@ export function checkNewEntry(entry: NewEntry): void {
   checkOrigin(entry.origin);
   checkTags(entry.tags);
   checkValue(entry.value);
+  if (entry.writer !== undefined) checkWriter(entry.writer);
   checkInstant("expiresAt", entry.expiresAt);
   checkInstant("createdAt", entry.createdAt);
   checkInstant("updatedAt", entry.updatedAt);

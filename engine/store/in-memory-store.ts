@@ -48,6 +48,7 @@ import {
   checkVectorsQuery,
   KEPT_REFERENCE_SPACES,
 } from "./vector-rules.ts";
+import type { Writer } from "./writer.ts";
 
 export interface InMemoryStoreOptions {
   /** The clock, in Unix milliseconds. */
@@ -64,6 +65,7 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
 interface Held {
   readonly meta: EntryMeta;
   readonly value: Uint8Array;
+  readonly writer: Writer | undefined;
   readonly seq: number;
   /** By space; of this value. */
   readonly vectors: Map<string, EntryVectors>;
@@ -353,6 +355,7 @@ class InMemoryStore implements MemoryStore {
     this.#held.set(slot, {
       meta,
       value: Uint8Array.from(entry.value),
+      writer: entry.writer && { ...entry.writer },
       seq: this.#nextSeq(),
       vectors: sameValue ? kept.vectors : new Map(),
     });
@@ -405,8 +408,13 @@ function metaOf(entry: NewEntry, kept: EntryMeta | undefined, now: UnixMs): Entr
   };
 }
 
-function entryOf(held: Held): Entry {
-  return { ...held.meta, value: Uint8Array.from(held.value), fingerprint: fingerprintOf(held.value) };
+function entryOf({ meta, value, writer }: Held): Entry {
+  return {
+    ...meta,
+    value: Uint8Array.from(value),
+    fingerprint: fingerprintOf(value),
+    ...defined({ writer }),
+  };
 }
 
 function isListed(meta: EntryMeta, query: ListQuery): boolean {

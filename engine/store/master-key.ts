@@ -8,6 +8,7 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import { inspect } from "node:util";
 import { HelmdeckError } from "../errors.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
 const KEY_BYTES = 32;
 const KEY_TEXT = /^[0-9a-fA-F]{64}$/;
@@ -32,6 +33,17 @@ export class MasterKey {
   /** A 32-byte subkey for one purpose, in the form that ciphers and HMACs take without copying it each time. */
   deriveKey(purpose: string): KeyObject {
     return createSecretKey(this.deriveBytes(purpose, KEY_BYTES));
+  }
+
+  /** An envelope of these bytes, for a store that changes its key. */
+  sealUnder(key: KeyObject, header: Uint8Array, associated: Uint8Array): Uint8Array {
+    return sealEnvelope(key, header, associated, this.#bytes);
+  }
+
+  /** Undefined for what {@link sealUnder} did not make beside the same data. */
+  static openFrom(key: KeyObject, associated: Uint8Array, envelope: Uint8Array): MasterKey | undefined {
+    const bytes = openEnvelope(key, associated, envelope);
+    return bytes?.byteLength === KEY_BYTES ? new MasterKey(bytes) : undefined;
   }
 
   toString(): string {

@@ -1,5 +1,6 @@
 /** What every memory store promises: entries, the `MemoryStore` contract, and its read-only half. */
 import type { Namespace } from "./namespace.ts";
+import type { Writer } from "./writer.ts";
 
 declare const fingerprintBrand: unique symbol;
 declare const entryIdBrand: unique symbol;
@@ -29,6 +30,8 @@ export interface NewEntry extends EntryRef {
   readonly value: Uint8Array;
   readonly category: string;
   readonly tags: readonly string[];
+  /** Who writes, as the host vouches for it. */
+  readonly writer?: Writer;
   /** Expired when now >= expiresAt; absent = never. */
   readonly expiresAt?: UnixMs;
   /** Only an import sets these two; otherwise they are the time of the write. */
@@ -49,6 +52,8 @@ export interface EntryMeta extends EntryRef {
 export interface Entry extends EntryMeta {
   readonly value: Uint8Array;
   readonly fingerprint: Fingerprint;
+  /** Who wrote the value; absent when nobody was named, as in rows of 0.1. */
+  readonly writer?: Writer;
 }
 
 export interface PutResult {
@@ -153,6 +158,8 @@ export interface StoreReport {
   readonly clockBehindMs: number;
   readonly unreadable: number;
   readonly integrity: "ok" | "damaged";
+  /** What the keys in use call themselves: the one that seals, and while it is being changed, the one before it. */
+  readonly keys?: { readonly current: string; readonly former?: string };
   /** Back-end settings worth showing, such as journal mode and synchronous. */
   readonly settings: Readonly<Record<string, string | number>>;
 }

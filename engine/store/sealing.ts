@@ -1,16 +1,25 @@
 /**
- * Sealing: one entry's value encrypted so that only its own row, unchanged in every clear column, opens it; and likewise
- * the vectors that a model made of the value, which say much of what it says.
+ * Sealing: one entry's value encrypted so that only its own row, in its own store, unchanged in every clear column, opens it;
+ * and likewise what was made of the value: its vectors, and the values that stood there before.
  *
- * Who attacks: whoever can read or write the database file, but has no key. What stops them: AES-256-GCM with a fresh
- * random nonce for every write keeps values secret; the associated data is the list of all clear columns, so that a value
- * moved to another row, or a row given another key, owner, expiry or place in history, does not open. Vectors have a key of
- * their own and open only beside the entry, owner, value and model that they were made of; those of the program's own reference
- * texts, by which every question is judged, only in their store and for their model. What it does not stop: removing rows, or putting a row back as an older copy of itself; lengths and clear columns can be read.
- * Random nonces bound one key to 2^32 writes, far more than a memory sees.
+ * Who attacks: whoever can read or write the database file, but has no key. What stops them: AES-256-GCM keeps values secret; the
+ * associated data is the store's id and the list of all clear columns, so that a value moved to another row or another database,
+ * or a row given another key, owner, expiry or place in history, does not open. Vectors have a key of their own and open only
+ * beside the entry, owner, value and model that they were made of; those of the program's own reference texts, by which every
+ * question is judged, only for their model. What it does not stop: removing rows, or putting a row back as an older copy of itself;
+ * lengths and clear columns can be read.
  */
-import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
-import type { MasterKey } from "./master-key.ts";
+import { createHmac } from "node:crypto";
+import {
+  associatedData,
+  ENVELOPE_VERSION,
+  FIRST_ENVELOPE_VERSION,
+  headerOf,
+  openEnvelope,
+  sealEnvelope,
+} from "./envelope.ts";
+import type { KeyRing, SealingKeys } from "./key-ring.ts";
+import { type Content, decodeContent, encodeContent } from "./writer.ts";
 
 /** Every column of a row but the sealed value itself, as written to disk. */
 export interface ClearColumns {
@@ -41,101 +50,122 @@ export interface VectorColumns {
 export interface ReferenceColumns {
   readonly space: string;
   readonly dimensions: number;
-  readonly storeId: Uint8Array;
 }
 
-const CIPHER = "aes-256-gcm";
-const VERSION = 1;
-const VERSION_BYTES = 1;
-const KEY_ID_BYTES = 8;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+/** What a former value must stand beside. */
+export interface HistoryColumns {
+  readonly number: number;
+  readonly entryId: string;
+  readonly writtenAt: number;
+}
 
-// The envelope: version, key id, nonce, ciphertext, tag.
-const NONCE_START = VERSION_BYTES + KEY_ID_BYTES;
-const CIPHERTEXT_START = NONCE_START + NONCE_BYTES;
+/** Fields that are authenticated: text, and one blob. */
+interface Fields {
+  readonly texts: readonly string[];
+  readonly blob: Uint8Array;
+}
 
-/** Seals and opens rows under one master key. */
+type Purpose = "entries" | "vectors" | "references" | "history";
+
+export interface SealerParts {
+  readonly ring: KeyRing;
+  /** A row names what the ring does not know: brings it up to date if the store's keys have changed. */
+  readonly onUnknown?: () => void;
+}
+
+/** Seals under the key in use, and opens what was sealed under any key of the ring. */
 export class Sealer {
-  /** Stored in the database, to tell a wrong key at open. */
-  readonly keyCheck: Uint8Array;
-  /** Version and key id: the start of every envelope, so that a key rotation can tell rows apart. */
-  readonly #header: Uint8Array;
-  readonly #sealKey: KeyObject;
-  readonly #digestKey: KeyObject;
-  readonly #vectorKey: KeyObject;
-  readonly #referenceKey: KeyObject;
+  readonly ring: KeyRing;
+  readonly #onUnknown: () => void;
 
-  constructor(master: MasterKey) {
-    this.keyCheck = master.deriveBytes("key check", 32);
-    this.#header = Uint8Array.of(VERSION, ...master.deriveBytes("key id", KEY_ID_BYTES));
-    this.#sealKey = master.deriveKey("seal");
-    this.#digestKey = master.deriveKey("digest");
-    this.#vectorKey = master.deriveKey("seal vectors");
-    this.#referenceKey = master.deriveKey("seal reference vectors");
+  constructor({ ring, onUnknown = () => undefined }: SealerParts) {
+    this.ring = ring;
+    this.#onUnknown = onUnknown;
   }
 
   /**
-   * The fingerprint that goes to disk, 32 bytes; it tells whether an entry got the same value again. A bare hash would let
+   * The fingerprint that goes to disk, 32 bytes: it binds vectors to the value they were made of. A bare hash would let
    * a reader of the file confirm guesses, so this is an HMAC, and bound to the entry, so that equal values do not show.
    */
   digest(id: string, value: Uint8Array): Uint8Array {
-    return createHmac("sha256", this.#digestKey).update(`${id}\0`).update(value).digest();
+    return createHmac("sha256", this.ring.current.digests).update(`${id}\0`).update(value).digest();
   }
 
-  seal(columns: ClearColumns, value: Uint8Array): Uint8Array {
-    return this.#encrypt(this.#sealKey, associatedData(this.#header, columns), value);
+  seal(columns: ClearColumns, { value, writer }: Content): Uint8Array {
+    return this.#seal("entries", entryFields(columns), encodeContent(value, writer));
   }
 
-  /** The value, or undefined when this is not, byte for byte, a row that was sealed under this key. */
-  open(columns: ClearColumns, envelope: Uint8Array): Uint8Array | undefined {
-    return this.#decrypt(this.#sealKey, associatedData(this.#header, columns), envelope);
+  /** Undefined when this is not, byte for byte, a row that was sealed for this store under one of its keys. */
+  open(columns: ClearColumns, envelope: Uint8Array): Content | undefined {
+    const opened = this.#open("entries", entryFields(columns), envelope);
+    if (opened === undefined) return undefined;
+    return opened.version === FIRST_ENVELOPE_VERSION
+      ? { value: opened.content }
+      : decodeContent(opened.content);
   }
 
   sealVectors(columns: VectorColumns, content: Uint8Array): Uint8Array {
-    return this.#encrypt(this.#vectorKey, vectorData(this.#header, columns), content);
+    return this.#seal("vectors", vectorFields(columns), content);
   }
 
   openVectors(columns: VectorColumns, envelope: Uint8Array): Uint8Array | undefined {
-    return this.#decrypt(this.#vectorKey, vectorData(this.#header, columns), envelope);
+    return this.#open("vectors", vectorFields(columns), envelope)?.content;
   }
 
   sealReferences(columns: ReferenceColumns, content: Uint8Array): Uint8Array {
-    return this.#encrypt(this.#referenceKey, referenceData(this.#header, columns), content);
+    return this.#seal("references", referenceFields(columns), content);
   }
 
   openReferences(columns: ReferenceColumns, envelope: Uint8Array): Uint8Array | undefined {
-    return this.#decrypt(this.#referenceKey, referenceData(this.#header, columns), envelope);
+    return this.#open("references", referenceFields(columns), envelope)?.content;
   }
 
-  #encrypt(key: KeyObject, associated: Uint8Array, content: Uint8Array): Uint8Array {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-    cipher.setAAD(associated);
-    const ciphertext = cipher.update(content);
-    cipher.final(); // GCM streams: nothing is left over, but the tag is made here
-    return Buffer.concat([this.#header, nonce, ciphertext, cipher.getAuthTag()]);
+  sealHistory(columns: HistoryColumns, content: Uint8Array): Uint8Array {
+    return this.#seal("history", historyFields(columns), content);
   }
 
-  #decrypt(key: KeyObject, associated: Uint8Array, envelope: Uint8Array): Uint8Array | undefined {
-    const tagStart = envelope.byteLength - TAG_BYTES;
-    if (tagStart < CIPHERTEXT_START || !startsWith(envelope, this.#header)) return undefined;
-    const nonce = envelope.subarray(NONCE_START, CIPHERTEXT_START);
-    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-    decipher.setAAD(associated);
-    decipher.setAuthTag(envelope.subarray(tagStart));
-    const content = decipher.update(envelope.subarray(CIPHERTEXT_START, tagStart));
-    try {
-      decipher.final();
-    } catch {
-      return undefined; // one flat answer, whatever the reason
+  openHistory(columns: HistoryColumns, envelope: Uint8Array): Uint8Array | undefined {
+    return this.#open("history", historyFields(columns), envelope)?.content;
+  }
+
+  #seal(purpose: Purpose, { texts, blob }: Fields, content: Uint8Array): Uint8Array {
+    const keys = this.ring.current;
+    const data = associatedData(keys.header, texts, blob, this.ring.storeId ?? NOTHING);
+    return sealEnvelope(keys[purpose], keys.header, data, content);
+  }
+
+  #open(
+    purpose: Purpose,
+    { texts, blob }: Fields,
+    envelope: Uint8Array,
+  ): { readonly version: number; readonly content: Uint8Array } | undefined {
+    const header = headerOf(envelope);
+    const keys = header && this.#keysOf(header.keyId);
+    if (header === undefined || keys === undefined) return undefined;
+    const data = this.#dataOf(header.version, keys, { texts, blob });
+    const content = data && openEnvelope(keys[purpose], data, envelope);
+    return content && { version: header.version, content };
+  }
+
+  #dataOf(version: number, keys: SealingKeys, { texts, blob }: Fields): Uint8Array | undefined {
+    if (version === ENVELOPE_VERSION) {
+      if (this.ring.storeId === undefined) this.#onUnknown(); // the file was brought up to date meanwhile
+      return this.ring.storeId && associatedData(keys.header, texts, blob, this.ring.storeId);
     }
-    return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
+    if (version !== FIRST_ENVELOPE_VERSION || !this.ring.acceptsFirstEnvelope) return undefined;
+    return associatedData(keys.firstHeader, texts, blob);
+  }
+
+  #keysOf(keyId: string): SealingKeys | undefined {
+    const known = this.ring.find(keyId);
+    if (known !== undefined) return known;
+    this.#onUnknown();
+    return this.ring.find(keyId);
   }
 }
 
-/** Each field after its length, so that no two rows give the same bytes. A number is never empty text, so null is. */
-function associatedData(header: Uint8Array, columns: ClearColumns): Uint8Array {
+/** A number is never empty text, so null is. */
+function entryFields(columns: ClearColumns): Fields {
   const texts = [
     columns.id,
     columns.namespace,
@@ -148,33 +178,20 @@ function associatedData(header: Uint8Array, columns: ClearColumns): Uint8Array {
     `${columns.updatedAt}`,
     columns.expiresAt === null ? "" : `${columns.expiresAt}`,
   ];
-  return lengthPrefixed(header, texts, columns.digest);
+  return { texts, blob: columns.digest };
 }
 
-function vectorData(header: Uint8Array, columns: VectorColumns): Uint8Array {
+function vectorFields(columns: VectorColumns): Fields {
   const texts = [columns.space, `${columns.dimensions}`, columns.id, columns.namespace];
-  return lengthPrefixed(header, texts, columns.digest);
+  return { texts, blob: columns.digest };
 }
 
-function referenceData(header: Uint8Array, { space, dimensions, storeId }: ReferenceColumns): Uint8Array {
-  return lengthPrefixed(header, [space, `${dimensions}`], storeId);
+function referenceFields({ space, dimensions }: ReferenceColumns): Fields {
+  return { texts: [space, `${dimensions}`], blob: NOTHING };
 }
 
-function lengthPrefixed(header: Uint8Array, texts: readonly string[], digest: Uint8Array): Uint8Array {
-  const textBytes = texts.reduce((sum, text) => sum + LENGTH_BYTES + Buffer.byteLength(text), 0);
-  const data = Buffer.allocUnsafe(header.byteLength + textBytes + LENGTH_BYTES + digest.byteLength);
-  data.set(header);
-  let at = header.byteLength;
-  for (const text of texts) {
-    const written = data.write(text, at + LENGTH_BYTES);
-    at = data.writeUInt32BE(written, at) + written;
-  }
-  data.set(digest, data.writeUInt32BE(digest.byteLength, at));
-  return data;
+function historyFields({ number, entryId, writtenAt }: HistoryColumns): Fields {
+  return { texts: [`${number}`, entryId, `${writtenAt}`], blob: NOTHING };
 }
 
-const LENGTH_BYTES = 4;
-
-function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
-  return start.every((byte, i) => bytes[i] === byte);
-}
+const NOTHING = new Uint8Array(0);

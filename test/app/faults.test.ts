@@ -65,7 +65,7 @@ describe("fault 3: one row that cannot be decrypted makes every list fail", () =
     expect((await memory.search("main", { query: "harbour" })).results).toHaveLength(1);
     // The same library in the same process shares SQLite's locks, so this is as another process would write.
     tamper(place, "UPDATE entries SET category = 'moved', seq = seq + 1000000 WHERE key = 'bad'");
-    tamper(place, "UPDATE store SET last_seq = last_seq + 1000000");
+    tamper(place, "UPDATE store SET newest_seq = newest_seq + 1000000");
     expect((await memory.search("main", { query: "harbour" })).results).toEqual([]);
   });
 

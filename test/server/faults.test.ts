@@ -224,6 +224,7 @@ describe("fault 16: times and failures are what they are called", () => {
   it.each([
     ["store_locked", 503],
     ["store_full", 507],
+    ["quota_exceeded", 507],
     ["store_readonly", 503],
     ["store_corrupt", 503],
     ["store_unavailable", 503],

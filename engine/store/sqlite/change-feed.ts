@@ -49,7 +49,7 @@ export function readRevision(session: SqliteSession, namespace: Namespace): numb
 
 /** Keeps the highest number given out; to be called in the write transaction that used it. */
 export function saveLastSeq(session: SqliteSession, lastSeq: number): void {
-  session.statement("UPDATE store SET last_seq = ?").run(lastSeq);
+  session.statement("UPDATE store SET newest_seq = ?").run(lastSeq);
 }
 
 /** Forgets old removals once there are many; to be called in the write transaction of a removal. */

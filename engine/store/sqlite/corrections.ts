@@ -22,8 +22,9 @@ export function setTimesRight(
   for (const { id } of ids) {
     const row = select.get(`${id}`);
     const columns = row && parseColumns(row);
-    const value = columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
-    if (columns === undefined || value === undefined) continue;
+    const content =
+      columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
+    if (columns === undefined || content === undefined) continue;
     const { createdAt, updatedAt, expiresAt } = columns;
     const right = {
       ...columns,
@@ -32,6 +33,6 @@ export function setTimesRight(
       updatedAt: updatedAt + byMs,
       expiresAt: expiresAt === null ? null : expiresAt + byMs,
     };
-    update.run(...valuesOf(right, sealer.seal(right, value)), columns.id);
+    update.run(...valuesOf(right, sealer.seal(right, content)), columns.id);
   }
 }

@@ -80,8 +80,8 @@ export function parseColumns(row: SqliteRow): ClearColumns | undefined {
 export function openRow(row: SqliteRow, sealer: Sealer): Entry | undefined {
   const columns = parseColumns(row);
   if (columns === undefined || !(row.sealed instanceof Uint8Array)) return undefined;
-  const value = sealer.open(columns, row.sealed);
-  return value && { ...metaOf(columns), value, fingerprint: fingerprintOf(value) };
+  const content = sealer.open(columns, row.sealed);
+  return content && { ...metaOf(columns), ...content, fingerprint: fingerprintOf(content.value) };
 }
 
 /** Splits rows into entries and those that do not open, each in the order given. */

@@ -242,6 +242,11 @@ export function exchangedAtOpen(path: string): HelmdeckError {
   return replaced(path, "was exchanged while it was being opened. Try again.", "other");
 }
 
+/** By another process, while this one had it open as it was. */
+export function broughtUpToDate(path: string): HelmdeckError {
+  return replaced(path, `was brought up to date by another process. ${GO_ON}`, "other");
+}
+
 function overwritten(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_corrupt",

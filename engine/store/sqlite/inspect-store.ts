@@ -1,5 +1,6 @@
 /** What doctor wants to know of a database: is it whole, does every row open, and how is it set up. */
 
+import { defined } from "../../defined.ts";
 import { isExpired } from "../entry-rules.ts";
 import type { StoreReport, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
@@ -32,6 +33,7 @@ export function inspectStore(
     ...counts,
     isWritable,
     clockBehindMs: clock.behindMs,
+    keys: { current: sealer.ring.current.id, ...defined({ former: sealer.ring.former?.id }) },
     integrity: whole && checkIntegrity(session) ? "ok" : "damaged",
     settings: {
       sqlite: `${session.connection.prepare("SELECT sqlite_version() AS version").get()?.version}`,

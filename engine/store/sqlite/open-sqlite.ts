@@ -1,6 +1,5 @@
 /** Opening the database: place, identity, key, settings and schema, in the order in which nothing can be harmed. */
 
-import { timingSafeEqual } from "node:crypto";
 import { access, constants, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,15 +7,17 @@ import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { Beginnings } from "../beginnings.ts";
 import { KEEP_REMOVALS } from "../cursors.ts";
+import { SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { MemoryReader, MemoryStore, UnixMs } from "../memory-store.ts";
-import { Sealer } from "../sealing.ts";
+import type { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
 import { findDatabase, placeDatabase } from "./database-file.ts";
 import { FileWatch, stat } from "./file-watch.ts";
 import { announceFold, bearTime } from "./fold-log.ts";
 import { exchangedAtOpen, StoreGuard } from "./guard.ts";
 import { requireOurs } from "./look.ts";
+import { sealLegacyRowsAnew } from "./reseal.ts";
 import { damaged, migrate, SCHEMA_VERSION, schemaVersionOf } from "./schema.ts";
 import type { OpenMode, SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy, isSchemaMismatch } from "./sqlite-errors.ts";
@@ -24,6 +25,8 @@ import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { SqliteSession } from "./sqlite-session.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { IDENTITY_SINCE, readStoreRow, type StoreRow, timeSeenIn } from "./store-row.ts";
+import { openSealer } from "./stored-keys.ts";
+import { DEFAULT_QUOTA, type Quota } from "./usage.ts";
 
 export interface SqliteReaderOptions {
   readonly path: string;
@@ -38,6 +41,8 @@ export interface SqliteReaderOptions {
 export interface SqliteStoreOptions extends SqliteReaderOptions {
   /** How many writes back the change feed remembers removals, at least; default 20,000. */
   readonly keepRemovals?: number;
+  /** What one subject may hold, sessions included; default 100,000 entries and 256 MiB. */
+  readonly quota?: Partial<Quota>;
   /** How often this process has opened another database under the same cursors: readers then begin anew. Default 0. */
   readonly beginnings?: number;
 }
@@ -50,21 +55,36 @@ const BUSY_TIMEOUT_MS = 5_000;
  * @throws `key_wrong`, and `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
  * `store_replaced`, `store_unavailable`; none of them takes anything away that was in the file.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<MemoryStore> {
+export function openSqliteStore(options: SqliteStoreOptions): Promise<MemoryStore> {
+  return openToWrite(options);
+}
+
+/** A store whose key can be changed. */
+export type KeyChangingStore = MemoryStore &
+  Pick<SqliteStore, "beginKeyChange" | "sealAnew" | "finishKeyChange">;
+
+/** Opens the database to change its key: with the key in use, or where a change has begun, with either. Throws as {@link openSqliteStore}. */
+export function openSqliteStoreToChangeKey(options: SqliteStoreOptions): Promise<KeyChangingStore> {
+  return openToWrite(options);
+}
+
+async function openToWrite(options: SqliteStoreOptions): Promise<SqliteStore> {
   const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;
   const path = await placeDatabase(options.path);
   const watch = new FileWatch(options.path, path);
   const isAlone = !watch.hasLog();
   await lookFirst(path, options, watch);
-  return openAt({ path, options, mode: "write" }, async (session, sealer) => {
-    if (schemaVersionOf(session) > 0) requireKey(session, sealer);
+  return openAt({ path, options, mode: "write" }, async (session) => {
+    if (schemaVersionOf(session) > 0) openSealer(session, options.key);
     await enterWal(session, busyTimeoutMs);
-    if (schemaVersionOf(session) < SCHEMA_VERSION) bringUpToDate(session, sealer);
-    requireKey(session, sealer); // another process may have made the database, with another key, since we looked
+    if (schemaVersionOf(session) < SCHEMA_VERSION) bringUpToDate(session, options.key);
+    const sealer = openSealer(session, options.key); // another process may have made the database, with another key, since we looked
+    await sealLegacyRowsAnew(session, sealer);
     if (isAlone) bearTime(path, readRow(session).foldedAt); // whatever stands in a database without a log is the store
     const store = new SqliteStore({
       ...partsOf({ session, sealer, watch: openedNow(watch, path), options }),
-      ...{ busyTimeoutMs, isReadOnly: false, keepRemovals: options.keepRemovals ?? KEEP_REMOVALS },
+      ...{ busyTimeoutMs, isReadOnly: false, quota: quotaOf(options) },
+      keepRemovals: options.keepRemovals ?? KEEP_REMOVALS,
     });
     store.keepTime();
     return store;
@@ -78,7 +98,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Memo
 export async function openSqliteStoreToRead(options: SqliteStoreOptions): Promise<MemoryStore> {
   return openToRead(options, (parts) => {
     const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;
-    return new SqliteStore({ ...parts, busyTimeoutMs, isReadOnly: true, keepRemovals: KEEP_REMOVALS });
+    const quota = quotaOf(options);
+    return new SqliteStore({ ...parts, busyTimeoutMs, isReadOnly: true, quota, keepRemovals: KEEP_REMOVALS });
   });
 }
 
@@ -101,9 +122,9 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
   const watch = new FileWatch(options.path, path);
   await requireOurs(path, options.driver);
   const mode = await modeToRead(path);
-  return openAt({ path, options, mode }, async (session, sealer) => {
+  return openAt({ path, options, mode }, async (session) => {
     requireTables(session);
-    requireKey(session, sealer);
+    const sealer = openSealer(session, options.key);
     const isStill = mode !== "read";
     return make(partsOf({ session, sealer, watch: openedNow(watch, path), options, isStill }));
   });
@@ -116,9 +137,9 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
 async function lookFirst(path: string, options: SqliteStoreOptions, watch: FileWatch): Promise<void> {
   await requireOurs(path, options.driver);
   if (!watch.hasLog()) return;
-  await openAt({ path, options, mode: "read" }, async (session, sealer) => {
+  await openAt({ path, options, mode: "read" }, async (session) => {
     if (schemaVersionOf(session) < IDENTITY_SINCE) return session.connection.close();
-    requireKey(session, sealer);
+    openSealer(session, options.key);
     const row = readRow(session);
     const { driver } = options;
     await new StoreGuard({ session, driver, watch: openedNow(watch, path), row, isNew: true }).verify();
@@ -136,13 +157,13 @@ interface Opening {
 /** Opens the connection, and closes it again if anything after that fails. */
 async function openAt<T>(
   { path, options, mode }: Opening,
-  setUp: (session: SqliteSession, sealer: Sealer) => Promise<T>,
+  setUp: (session: SqliteSession) => Promise<T>,
 ): Promise<T> {
   try {
     const connection = await options.driver.open(path, mode);
     try {
       connection.exec(settingsFor(mode, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS));
-      return await setUp(new SqliteSession(connection, path), new Sealer(options.key));
+      return await setUp(new SqliteSession(connection, path));
     } catch (error) {
       connection.close();
       throw error;
@@ -152,8 +173,8 @@ async function openAt<T>(
   }
 }
 
-function bringUpToDate(session: SqliteSession, sealer: Sealer): void {
-  migrate(session, sealer.keyCheck);
+function bringUpToDate(session: SqliteSession, key: MasterKey): void {
+  migrate(session, new SealingKeys(key));
   const time = session.write(() => announceFold(session, 0));
   bearTime(session.path, time);
 }
@@ -182,6 +203,10 @@ function partsOf({ session, sealer, watch, options, isStill = false }: Opened): 
     guard: new StoreGuard({ session, driver, watch, isStill, ...defined({ row }) }),
     beginnings: new Beginnings(beginnings),
   };
+}
+
+function quotaOf({ quota }: SqliteStoreOptions): Quota {
+  return { ...DEFAULT_QUOTA, ...quota };
 }
 
 function readRow(session: SqliteSession): StoreRow {
@@ -221,19 +246,6 @@ function settingsFor(mode: OpenMode, busyTimeoutMs: number): string {
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA secure_delete = ON;      -- deleted content is zeroed in its page
   `;
-}
-
-/** A key that does not belong to this database: nothing is read, and nothing is ever written under it. */
-function requireKey(session: SqliteSession, sealer: Sealer): void {
-  const stored = session.statement("SELECT key_check FROM store").get()?.key_check;
-  if (!(stored instanceof Uint8Array)) throw damaged(session.path);
-  if (stored.byteLength === sealer.keyCheck.byteLength && timingSafeEqual(stored, sealer.keyCheck)) return;
-  throw new HelmdeckError(
-    "key_wrong",
-    `The memory database ${session.path} was made with another key, and nothing was read or written under this one. ` +
-      "Find the key that belongs to it: another key file, or an environment variable that overrides it.",
-    { details: { path: session.path } },
-  );
 }
 
 /** Every schema so far is read the same way: what later ones added is for writers. */

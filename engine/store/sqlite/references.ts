@@ -11,14 +11,13 @@ export function readReferences(
   space: string,
 ): ReferenceVectors | undefined {
   if (!hasTable(session)) return undefined;
-  const storeId = storeIdOf(session);
   const row = session
     .statement("SELECT dimensions, sealed FROM reference_vectors WHERE space = ?")
     .get(space);
-  if (storeId === undefined || typeof row?.dimensions !== "number") return undefined;
+  if (typeof row?.dimensions !== "number") return undefined;
   const { dimensions, sealed } = row;
   if (!(sealed instanceof Uint8Array)) return undefined;
-  const content = sealer.openReferences({ space, dimensions, storeId }, sealed);
+  const content = sealer.openReferences({ space, dimensions }, sealed);
   const decoded = content && decodeVectors(content, dimensions);
   return decoded && { dimensions, ...decoded };
 }
@@ -30,10 +29,8 @@ export function writeReferences(
   space: string,
   made: ReferenceVectors,
 ): void {
-  const storeId = storeIdOf(session);
-  if (storeId === undefined) return; // somebody took it away: nothing can be bound to this store
   const { dimensions } = made;
-  const sealed = sealer.sealReferences({ space, dimensions, storeId }, encodeVectors(made));
+  const sealed = sealer.sealReferences({ space, dimensions }, encodeVectors(made));
   session
     .statement("INSERT OR REPLACE INTO reference_vectors (space, dimensions, sealed) VALUES (?, ?, ?)")
     .run(space, dimensions, sealed);
@@ -43,11 +40,6 @@ export function writeReferences(
        (SELECT number FROM reference_vectors ORDER BY number DESC LIMIT ${KEPT_REFERENCE_SPACES})`,
     )
     .run();
-}
-
-function storeIdOf(session: SqliteSession): Uint8Array | undefined {
-  const id = session.statement("SELECT id FROM store").get()?.id;
-  return id instanceof Uint8Array ? id : undefined;
 }
 
 /** Not in a file that an older program made, which may be read as it is. */

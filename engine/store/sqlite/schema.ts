@@ -1,5 +1,6 @@
 /** The database's tables, how a file is known to be ours, and the steps that bring an older one up to date. */
 import { HelmdeckError } from "../../errors.ts";
+import type { SealingKeys } from "../key-ring.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /** "HDMM" in the file's header: tells our databases from everybody else's. */
@@ -92,9 +93,60 @@ const MIGRATIONS: readonly string[] = [
     sealed     BLOB NOT NULL
   ) STRICT;
   `,
+  `
+  -- A program that knows less than this schema finds no last_seq, and so writes nothing any longer into a file it has open.
+  ALTER TABLE store RENAME COLUMN last_seq TO newest_seq;
+  -- While the key is being changed: how to tell the former one, and each of the two sealed under the other.
+  ALTER TABLE store ADD COLUMN former_check BLOB;
+  ALTER TABLE store ADD COLUMN former_key BLOB;
+  ALTER TABLE store ADD COLUMN new_key BLOB;
+  -- While rows of the first envelope are here: a proof of the key's that they may be.
+  ALTER TABLE store ADD COLUMN legacy BLOB;
+
+  -- What a key held before, the newest with the highest number. It ends with its entry.
+  CREATE TABLE history (
+    number     INTEGER PRIMARY KEY,
+    entry_id   TEXT NOT NULL,
+    written_at INTEGER NOT NULL,
+    sealed     BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX history_by_entry ON history (entry_id, number);
+  CREATE TRIGGER history_ends_with_entry AFTER DELETE ON entries
+    BEGIN DELETE FROM history WHERE entry_id = OLD.id; END;
+
+  -- How much each subject has, sessions included: counted as rows come and go, so that nobody has to count them.
+  CREATE TABLE usage (
+    owner   TEXT PRIMARY KEY,
+    entries INTEGER NOT NULL,
+    bytes   INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO usage
+    SELECT ${ownerOf("namespace")} AS owner, count(*), sum(length(sealed)) FROM entries GROUP BY owner;
+  CREATE TRIGGER usage_grows AFTER INSERT ON entries BEGIN
+    INSERT INTO usage VALUES (${ownerOf("NEW.namespace")}, 1, length(NEW.sealed))
+      ON CONFLICT (owner) DO UPDATE SET entries = entries + 1, bytes = bytes + excluded.bytes;
+  END;
+  CREATE TRIGGER usage_changes AFTER UPDATE OF sealed ON entries
+    WHEN length(NEW.sealed) <> length(OLD.sealed) BEGIN
+    UPDATE usage SET bytes = bytes + length(NEW.sealed) - length(OLD.sealed)
+      WHERE owner = ${ownerOf("NEW.namespace")};
+  END;
+  CREATE TRIGGER usage_shrinks AFTER DELETE ON entries BEGIN
+    UPDATE usage SET entries = entries - 1, bytes = bytes - length(OLD.sealed)
+      WHERE owner = ${ownerOf("OLD.namespace")};
+    DELETE FROM usage WHERE owner = ${ownerOf("OLD.namespace")} AND entries = 0;
+  END;
+  `,
 ];
 
+/** The part of a namespace before its session (namespace.ts), in SQL. */
+function ownerOf(namespace: string): string {
+  return `substr(${namespace}, 1, instr(${namespace} || ':', ':') - 1)`;
+}
+
 export const SCHEMA_VERSION = MIGRATIONS.length;
+/** Since this schema rows are sealed in the second envelope. */
+const ENVELOPE_SINCE = 4;
 
 /** How far a file has come: 0 for an empty one, {@link SCHEMA_VERSION} for one that is up to date. */
 export type SchemaVersion = number;
@@ -110,20 +162,25 @@ export function schemaVersionOf(session: SqliteSession): SchemaVersion {
 
 /**
  * Brings the file up to date in one transaction; of several processes that try at once, one does and the others find it
- * done. A new store gets `keyCheck`, by which every later opener proves that it has the same key.
+ * done. A new store gets the check of `keys`, by which every later opener proves that it has the same key.
  */
-export function migrate(session: SqliteSession, keyCheck: Uint8Array): void {
+export function migrate(session: SqliteSession, keys: SealingKeys): void {
   session.write(() => {
     const version = identify(session);
     for (const step of MIGRATIONS.slice(version)) session.connection.exec(step);
     if (version === 0) {
-      const columns = "one, key_check, last_seq, pruned_through, prunes, id";
+      const columns = "one, key_check, newest_seq, pruned_through, prunes, id";
       session
         .statement(`INSERT INTO store (${columns}) VALUES (1, ?, 0, 0, 0, randomblob(16))`)
-        .run(keyCheck);
+        .run(keys.check);
+    } else if (version < ENVELOPE_SINCE) {
+      const storeId = session.statement("SELECT id FROM store").get()?.id;
+      if (!(storeId instanceof Uint8Array)) throw damaged(session.path);
+      session.statement("UPDATE store SET legacy = ?").run(keys.legacyProof(storeId));
     }
     if (version < SCHEMA_VERSION) session.connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   });
+  session.forgetStatements();
 }
 
 function identify(session: SqliteSession): SchemaVersion {
@@ -140,8 +197,17 @@ function identify(session: SqliteSession): SchemaVersion {
 }
 
 function requireKnown(session: SqliteSession, version: number): SchemaVersion {
-  if (version >= 1 && version <= SCHEMA_VERSION) return version;
   if (version < 1) throw damaged(session.path);
+  requireNotNewer(session, version);
+  return version;
+}
+
+/** Throws `store_newer` when a newer program has brought the file up to date, also while this one has it open. */
+export function requireNotNewer(
+  session: SqliteSession,
+  version = Number(session.pragma("user_version")),
+): void {
+  if (version <= SCHEMA_VERSION) return;
   throw new HelmdeckError(
     "store_newer",
     `The memory database ${session.path} has schema ${version}, and this program knows ${SCHEMA_VERSION} at most. ` +

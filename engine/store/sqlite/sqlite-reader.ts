@@ -34,11 +34,12 @@ import {
   refCondition,
 } from "./conditions.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./entry-rows.ts";
-import type { StoreGuard } from "./guard.ts";
+import { broughtUpToDate, type StoreGuard } from "./guard.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
+import { requireNotNewer } from "./schema.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
-import { explainSqliteError } from "./sqlite-errors.ts";
+import { explainSqliteError, isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 export interface SqliteReaderParts {
@@ -188,7 +189,17 @@ export class SqliteReader implements MemoryReader {
       if (!this.guard.isInPlace()) await this.#explainWrite();
       return work();
     } catch (error) {
-      throw explainSqliteError(error, this.session.path);
+      throw isSchemaMismatch(error) ? this.#explainMismatch() : explainSqliteError(error, this.session.path);
+    }
+  }
+
+  /** The file had the tables that are asked for when it was opened: another process has changed them. */
+  #explainMismatch(): HelmdeckError {
+    try {
+      requireNotNewer(this.session);
+      return broughtUpToDate(this.session.path);
+    } catch (error) {
+      return explainSqliteError(error, this.session.path);
     }
   }
 

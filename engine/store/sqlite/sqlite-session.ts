@@ -25,6 +25,11 @@ export class SqliteSession {
     return statement;
   }
 
+  /** After a change of the schema. */
+  forgetStatements(): void {
+    this.#statements.clear();
+  }
+
   /** The present value of a pragma that has one. Never cached: SQLite settles some values when it prepares. */
   pragma(name: string): SqliteValue | undefined {
     return Object.values(this.connection.prepare(`PRAGMA ${name}`).get() ?? {})[0];

@@ -1,8 +1,10 @@
 /** The SQLite store: the reader, and the writes, each one transaction. */
 
 import { HelmdeckError } from "../../errors.ts";
+import { nextTurn } from "../../timing.ts";
 import { makeEntryId } from "../entry-id.ts";
 import { checkNewEntry, isExpired } from "../entry-rules.ts";
+import type { MasterKey } from "../master-key.ts";
 import type {
   EntryFilter,
   EntryId,
@@ -19,6 +21,7 @@ import type {
 import type { Namespace } from "../namespace.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { pruneRemovals, saveLastSeq } from "./change-feed.ts";
+import { beginKeyChange, finishKeyChange, type KeyChangeReport } from "./change-key.ts";
 import {
   type Condition,
   expiredCondition,
@@ -30,14 +33,25 @@ import { setTimesRight } from "./corrections.ts";
 import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { announceFold, fold } from "./fold-log.ts";
 import { writeReferences } from "./references.ts";
+import { ResealRun, type SealAnewOptions } from "./reseal.ts";
+import { requireNotNewer } from "./schema.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
-import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./sqlite-vectors.ts";
+import {
+  readVectorSpaces,
+  readVectors,
+  removeOtherVectors,
+  removeVectors,
+  writeVectors,
+} from "./sqlite-vectors.ts";
 import { readStoreRow, type StoreRow, saveTimeSeen, timeSeenIn } from "./store-row.ts";
+import { followKeys } from "./stored-keys.ts";
+import { type Quota, requireQuota } from "./usage.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
   readonly busyTimeoutMs: number;
   readonly keepRemovals: number;
+  readonly quota: Quota;
   /** The file or its folder cannot be written: every write is refused. */
   readonly isReadOnly: boolean;
 }
@@ -63,6 +77,7 @@ const LONG_LOG_BYTES = 2 * 1_000 * 4_120;
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #busyTimeoutMs: number;
   readonly #keepRemovals: number;
+  readonly #quota: Quota;
   readonly #isReadOnly: boolean;
   #erasurePending = false;
   /** As it was last read or written. */
@@ -76,6 +91,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     super(parts);
     this.#busyTimeoutMs = parts.busyTimeoutMs;
     this.#keepRemovals = parts.keepRemovals;
+    this.#quota = parts.quota;
     this.#isReadOnly = parts.isReadOnly;
   }
 
@@ -132,6 +148,37 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     await super.close();
   }
 
+  /** From here until {@link finishKeyChange} both keys open the store; see `change-key.ts`. */
+  beginKeyChange(newKey: MasterKey): Promise<void> {
+    return this.change(() => {
+      if (this.#isReadOnly) throw readOnly(this.session.path);
+      beginKeyChange(this.session, this.sealer, newKey);
+    });
+  }
+
+  /** Seals every row under the key in use, in slices; can be interrupted at any time, and called again. */
+  async sealAnew({ onProgress, signal }: SealAnewOptions = {}): Promise<void> {
+    const run = new ResealRun(this.session, this.sealer);
+    while (!run.isDone) {
+      signal?.throwIfAborted();
+      await this.change(() => run.next());
+      onProgress?.(run.progress);
+      if (this.guard.logBytes >= this.#foldFromBytes) await this.change(() => this.#foldLongLog(true));
+      await nextTurn();
+    }
+  }
+
+  /** Takes the former key out of the store, and what was sealed under it out of the file. */
+  finishKeyChange(): Promise<KeyChangeReport> {
+    return this.change(() => {
+      const report = finishKeyChange(this.session, this.sealer);
+      const time = this.session.write(() => announceFold(this.session, readStoreRow(this.session).foldedAt));
+      const erased = fold(this.session, { time, busyTimeoutMs: this.#busyTimeoutMs });
+      this.guard.acceptFold();
+      return { ...report, erased };
+    });
+  }
+
   vectorSpaces(): Promise<readonly string[]> {
     return this.perform(() => readVectorSpaces(this.session));
   }
@@ -179,8 +226,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     if (this.#isReadOnly) throw readOnly(this.session.path);
     let lastSeq = 0;
     const result = this.session.write(() => {
+      requireNotNewer(this.session);
       const row = readStoreRow(this.session);
       this.guard.requireSame(row);
+      if (!this.sealer.ring.isUpToDate(row.keys)) followKeys(this.session, this.sealer.ring, row.keys);
       const first = row.history.lastSeq;
       lastSeq = first;
       const takeSeqs = (count: number): number => {
@@ -233,19 +282,17 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       createdAt: entry.createdAt ?? before?.createdAt ?? now,
     };
     const columns = columnsOf(entry, identity, now, this.sealer);
-    const sealed = this.sealer.seal(columns, entry.value);
-    const sameValue =
-      before !== undefined &&
-      row?.digest instanceof Uint8Array &&
-      Buffer.compare(row.digest, columns.digest) === 0;
-    if (sameValue) {
-      // A delete would take along what belongs to the value: its vectors.
-      this.session.statement(UPDATE_ROW).run(...valuesOf(columns, sealed), columns.id);
-    } else {
+    const sealed = this.sealer.seal(columns, entry);
+    if (before === undefined) {
       this.session.statement(`DELETE FROM entries WHERE ${ref.sql}`).run(...ref.values);
       this.session.statement(INSERT_ROW).run(...valuesOf(columns, sealed));
+    } else {
+      this.session.statement(UPDATE_ROW).run(...valuesOf(columns, sealed), columns.id);
+      if (!hasDigest(row, columns.digest)) removeVectors(this.session, columns.id);
     }
+    requireQuota(this.session, entry, this.#quota);
     if (before === undefined) return { entry: metaOf(columns) };
+    const sameValue = Buffer.compare(before.value, entry.value) === 0;
     return { entry: metaOf(columns), replaced: { updatedAt: before.updatedAt, sameValue } };
   }
 
@@ -305,6 +352,11 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.session.statement(`DELETE FROM entries WHERE ${where.sql}`).run(...where.values);
     pruneRemovals(this.session, firstSeq + rows - 1, this.#keepRemovals);
   }
+}
+
+/** Vectors belong to the value that their entry's digest is of. */
+function hasDigest(row: SqliteRow | undefined, digest: Uint8Array): boolean {
+  return row?.digest instanceof Uint8Array && Buffer.compare(row.digest, digest) === 0;
 }
 
 function readOnly(path: string): HelmdeckError {

@@ -63,6 +63,11 @@ export function writeVectors(
   });
 }
 
+/** To be called in a write transaction: the entry's value is another now. */
+export function removeVectors(session: SqliteSession, id: string): void {
+  session.statement("DELETE FROM vectors WHERE entry_id = ?").run(id);
+}
+
 /** To be called in a write transaction. */
 export function removeOtherVectors(session: SqliteSession, { namespace, space, ids }: VectorsQuery): void {
   const owner = namespaceCondition(namespace);

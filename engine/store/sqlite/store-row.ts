@@ -1,8 +1,11 @@
 /** The one row that a store keeps about itself: who it is, how far it has come, when it was folded, what it has seen of time. */
+
+import { defined } from "../../defined.ts";
 import type { History } from "../cursors.ts";
+import type { KeyChange, StoredKeys } from "../key-ring.ts";
 import { decodeTimeSeen, encodeTimeSeen, type TimeSeen } from "../time-seen.ts";
 import { damaged } from "./schema.ts";
-import type { SqliteRow } from "./sqlite-driver.ts";
+import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /** Since this schema the row says who the store is. */
@@ -15,10 +18,11 @@ export interface StoreRow {
   /** When the log was last folded into the database: the time that the file itself then bears, in Unix milliseconds. */
   readonly foldedAt: number;
   readonly timeSeen: string | undefined;
+  readonly keys: StoredKeys;
 }
 
-const SELECT = `SELECT last_seq, pruned_through, prunes, id, generation, folded_at,
-  (SELECT seen FROM time_seen) AS time_seen FROM store`;
+/** Whatever columns the schema has. */
+const SELECT = "SELECT store.*, (SELECT seen FROM time_seen) AS time_seen FROM store";
 
 /** To be called in a transaction, of a file that is of schema 3 or later. */
 export function readStoreRow(session: SqliteSession): StoreRow {
@@ -29,14 +33,32 @@ export function readStoreRow(session: SqliteSession): StoreRow {
     identity: identityOf(row),
     foldedAt: Number(row.folded_at),
     timeSeen: typeof row.time_seen === "string" ? row.time_seen : undefined,
+    keys: keysOf(row, session.path),
   };
 }
 
 /** The store's memory of its own history, in a file of any schema; to be called in a transaction. */
 export function readHistory(session: SqliteSession): History {
-  const row = session.statement("SELECT last_seq, pruned_through, prunes FROM store").get();
-  if (row === undefined) throw damaged(session.path);
-  return historyOf(row);
+  return historyOf(readRow(session));
+}
+
+/** Which keys the rows are sealed under, in a file of any schema; to be called in a transaction. */
+export function readStoredKeys(session: SqliteSession): StoredKeys {
+  return keysOf(readRow(session), session.path);
+}
+
+/** Says which keys the rows are sealed under from now on; to be called in a write transaction. */
+export function saveStoredKeys(session: SqliteSession, { check, change, legacy }: StoredKeys): void {
+  const columns = "key_check, former_check, former_key, new_key, legacy";
+  session
+    .statement(`UPDATE store SET (${columns}) = (?, ?, ?, ?, ?)`)
+    .run(
+      check,
+      change?.formerCheck ?? null,
+      change?.former ?? null,
+      change?.current ?? null,
+      legacy instanceof Uint8Array ? legacy : null,
+    );
 }
 
 /** Undefined when nothing was kept, or nothing that can be understood. */
@@ -51,9 +73,39 @@ export function saveTimeSeen(session: SqliteSession, seen: TimeSeen): string {
   return text;
 }
 
+function readRow(session: SqliteSession): SqliteRow {
+  const row = session.statement("SELECT * FROM store").get();
+  if (row === undefined) throw damaged(session.path);
+  return row;
+}
+
+function keysOf(row: SqliteRow, path: string): StoredKeys {
+  const { key_check: check, id, former_check, former_key, new_key, legacy } = row;
+  if (!(check instanceof Uint8Array)) throw damaged(path);
+  const change = changeOf(former_check, former_key, new_key);
+  const isFirstEnvelope = !("newest_seq" in row);
+  if (!isFirstEnvelope && !(id instanceof Uint8Array)) throw damaged(path);
+  return {
+    check,
+    ...(id instanceof Uint8Array && { storeId: id }),
+    ...defined({ change }),
+    ...(isFirstEnvelope && { legacy: true }),
+    ...(legacy instanceof Uint8Array && { legacy }),
+  };
+}
+
+function changeOf(
+  formerCheck: SqliteValue | undefined,
+  former: SqliteValue | undefined,
+  current: SqliteValue | undefined,
+): KeyChange | undefined {
+  if (!(formerCheck instanceof Uint8Array) || !(former instanceof Uint8Array)) return undefined;
+  return current instanceof Uint8Array ? { formerCheck, former, current } : undefined;
+}
+
 function historyOf(row: SqliteRow): History {
   return {
-    lastSeq: Number(row.last_seq),
+    lastSeq: Number(row.newest_seq ?? row.last_seq),
     prunedThrough: Number(row.pruned_through),
     prunes: Number(row.prunes),
   };

@@ -121,7 +121,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       const heads = connection.prepare("SELECT hex(substr(sealed, 1, 9)) AS head FROM entries").all();
       connection.close();
       expect(new Set(heads.map(({ head }) => head)).size).toBe(1);
-      expect(heads[0]?.head).toMatch(/^01[0-9A-F]{16}$/);
+      expect(heads[0]?.head).toMatch(/^02[0-9A-F]{16}$/);
     }),
   );
 

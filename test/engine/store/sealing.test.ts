@@ -2,12 +2,28 @@
 import { createDecipheriv, hkdfSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { parseKey } from "../../../engine/index.ts";
+import { associatedData, sealEnvelope } from "../../../engine/store/envelope.ts";
+import { KeyRing, SealingKeys, type StoredKeys } from "../../../engine/store/key-ring.ts";
 import { type ClearColumns, Sealer } from "../../../engine/store/sealing.ts";
 import { bytes, text } from "../../contract/rig.ts";
 
 const HEX = "00112233445566778899aabbccddeeff".repeat(2);
-const sealer = new Sealer(parseKey(HEX, "test"));
-const stranger = new Sealer(parseKey("ff".repeat(32), "test"));
+const STORE_ID = new Uint8Array(16).fill(5);
+const OTHER_ID = new Uint8Array(16).fill(6);
+
+const sealer = sealerOf(HEX);
+const stranger = sealerOf("ff".repeat(32));
+
+function sealerOf(hex: string, storeId = STORE_ID): Sealer {
+  const key = parseKey(hex, "test");
+  const ring = KeyRing.open(key, { check: new SealingKeys(key).check, storeId });
+  if (ring === undefined) throw new Error("the key is the store's own");
+  return new Sealer({ ring });
+}
+
+function sealed(value: string, by = sealer): Uint8Array {
+  return by.seal(COLUMNS, { value: bytes(value) });
+}
 
 const COLUMNS: ClearColumns = {
   seq: 7,
@@ -25,27 +41,27 @@ const COLUMNS: ClearColumns = {
 
 // verifies P-disk-sealed-rows
 describe("a sealed value", () => {
-  const sealed = sealer.seal(COLUMNS, bytes("vim"));
+  const vim = sealed("vim");
 
   test("opens in its own row", () => {
-    expect(text(sealer.open(COLUMNS, sealed))).toBe("vim");
+    expect(text(sealer.open(COLUMNS, vim)?.value)).toBe("vim");
   });
 
   test("may be empty or hold any byte", () => {
     for (const value of [new Uint8Array(0), Uint8Array.from({ length: 256 }, (_, i) => i)]) {
-      expect(sealer.open(COLUMNS, sealer.seal(COLUMNS, value))).toEqual(value);
+      expect(sealer.open(COLUMNS, sealer.seal(COLUMNS, { value }))).toEqual({ value });
     }
   });
 
   test("is different each time, and no longer than it must be", () => {
-    const again = sealer.seal(COLUMNS, bytes("vim"));
-    expect(Buffer.compare(sealed, again)).not.toBe(0);
-    expect(sealed).toHaveLength(1 + 8 + 12 + 3 + 16);
+    const again = sealed("vim");
+    expect(Buffer.compare(vim, again)).not.toBe(0);
+    expect(vim).toHaveLength(1 + 8 + 12 + 2 + 3 + 16);
   });
 
   test("never repeats a nonce", () => {
     const nonces = Array.from({ length: 1_000 }, () =>
-      Buffer.from(sealer.seal(COLUMNS, bytes("x")).subarray(9, 21)).toString("hex"),
+      Buffer.from(sealed("x").subarray(9, 21)).toString("hex"),
     );
     expect(new Set(nonces).size).toBe(1_000);
   });
@@ -66,7 +82,7 @@ describe("a sealed value", () => {
   for (const [column, values] of Object.entries(changed)) {
     test(`does not open when ${column} was changed`, () => {
       for (const value of values) {
-        expect(sealer.open({ ...COLUMNS, [column]: value }, sealed)).toBeUndefined();
+        expect(sealer.open({ ...COLUMNS, [column]: value }, vim)).toBeUndefined();
       }
     });
   }
@@ -80,19 +96,19 @@ describe("a sealed value", () => {
       { createdAt: 10_002, updatedAt: 0 },
       { updatedAt: 20_003, expiresAt: 0 },
     ];
-    for (const columns of moved) expect(sealer.open({ ...COLUMNS, ...columns }, sealed)).toBeUndefined();
+    for (const columns of moved) expect(sealer.open({ ...COLUMNS, ...columns }, vim)).toBeUndefined();
   });
 
   test("does not open when no expiry was made one, or one none", () => {
     const endless = { ...COLUMNS, expiresAt: null };
-    const sealedEndless = sealer.seal(endless, bytes("vim"));
-    expect(text(sealer.open(endless, sealedEndless))).toBe("vim");
+    const sealedEndless = sealer.seal(endless, { value: bytes("vim") });
+    expect(text(sealer.open(endless, sealedEndless)?.value)).toBe("vim");
     expect(sealer.open({ ...endless, expiresAt: 0 }, sealedEndless)).toBeUndefined();
   });
 
   test("does not open when any one of its bits was changed", () => {
-    for (let bit = 0; bit < sealed.byteLength * 8; bit++) {
-      const copy = Uint8Array.from(sealed);
+    for (let bit = 0; bit < vim.byteLength * 8; bit++) {
+      const copy = Uint8Array.from(vim);
       const at = bit >> 3;
       copy[at] = (copy[at] ?? 0) ^ (1 << (bit & 7));
       expect(sealer.open(COLUMNS, copy)).toBeUndefined();
@@ -100,21 +116,33 @@ describe("a sealed value", () => {
   });
 
   test("does not open when it was cut or lengthened", () => {
-    for (let length = 0; length < sealed.byteLength; length++) {
-      expect(sealer.open(COLUMNS, sealed.subarray(0, length))).toBeUndefined();
+    for (let length = 0; length < vim.byteLength; length++) {
+      expect(sealer.open(COLUMNS, vim.subarray(0, length))).toBeUndefined();
     }
-    expect(sealer.open(COLUMNS, Buffer.concat([sealed, Uint8Array.of(0)]))).toBeUndefined();
-    expect(sealer.open(COLUMNS, sealed.subarray(1))).toBeUndefined();
+    expect(sealer.open(COLUMNS, Buffer.concat([vim, Uint8Array.of(0)]))).toBeUndefined();
+    expect(sealer.open(COLUMNS, vim.subarray(1))).toBeUndefined();
   });
 
   test("does not open under another key", () => {
-    expect(stranger.open(COLUMNS, sealed)).toBeUndefined();
+    expect(stranger.open(COLUMNS, vim)).toBeUndefined();
   });
 
   test("does not open under another key that claims its key id", () => {
-    const claimed = Uint8Array.from(stranger.seal(COLUMNS, bytes("vim")));
-    claimed.set(sealed.subarray(0, 9));
+    const claimed = Uint8Array.from(sealed("vim", stranger));
+    claimed.set(vim.subarray(0, 9));
     expect(sealer.open(COLUMNS, claimed)).toBeUndefined();
+  });
+
+  test("does not open in another store under the same key", () => {
+    expect(sealerOf(HEX, OTHER_ID).open(COLUMNS, vim)).toBeUndefined();
+  });
+
+  test("keeps who wrote it, and says nobody where nobody was named", () => {
+    const value = bytes("vim");
+    const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
+    for (const content of [{ value }, { value, writer: { surface: "cli" } }, { value, writer }]) {
+      expect(sealer.open(COLUMNS, sealer.seal(COLUMNS, content))).toEqual(content);
+    }
   });
 
   // Read back by an independent few lines, so that the format on disk is pinned: whoever has key and row can open it.
@@ -122,17 +150,51 @@ describe("a sealed value", () => {
     const key = new Uint8Array(
       hkdfSync("sha256", Buffer.from(HEX, "hex"), "", "helmdeck-memory/v1/seal", 32),
     );
-    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(9, 21), { authTagLength: 16 });
+    const decipher = createDecipheriv("aes-256-gcm", key, vim.subarray(9, 21), { authTagLength: 16 });
     const fields = [
       ...["id", "namespace", "origin", "key", "category", "tags"].map((name) => COLUMNS[name as "id"]),
       ...["7", "1000", "2000", "3000"],
     ].map((field) => Buffer.from(field));
-    const prefixed = [...fields, Buffer.from(COLUMNS.digest)].flatMap((field) => [lengthOf(field), field]);
-    decipher.setAAD(Buffer.concat([sealed.subarray(0, 9), ...prefixed]));
-    decipher.setAuthTag(sealed.subarray(sealed.byteLength - 16));
-    const opened = Buffer.concat([decipher.update(sealed.subarray(21, -16)), decipher.final()]);
-    expect(opened.toString()).toBe("vim");
-    expect(sealed[0]).toBe(1);
+    const prefixed = [...fields, Buffer.from(COLUMNS.digest), Buffer.from(STORE_ID)].flatMap((field) => [
+      lengthOf(field),
+      field,
+    ]);
+    decipher.setAAD(Buffer.concat([vim.subarray(0, 9), ...prefixed]));
+    decipher.setAuthTag(vim.subarray(vim.byteLength - 16));
+    const opened = Buffer.concat([decipher.update(vim.subarray(21, -16)), decipher.final()]);
+    expect(opened.toString()).toBe("\0\0vim");
+    expect(vim[0]).toBe(2);
+  });
+});
+
+describe("a row of the first envelope", () => {
+  const keys = new SealingKeys(parseKey(HEX, "test"));
+  const stored: StoredKeys = { check: keys.check, storeId: STORE_ID };
+
+  /** As 0.1 sealed it: no store, no writer. */
+  function firstEnvelope(): Uint8Array {
+    const fields = [
+      ...["id", "namespace", "origin", "key", "category", "tags"].map((name) => COLUMNS[name as "id"]),
+      ...["7", "1000", "2000", "3000"],
+    ];
+    return sealEnvelope(
+      keys.entries,
+      keys.firstHeader,
+      associatedData(keys.firstHeader, fields, COLUMNS.digest),
+      bytes("vim"),
+    );
+  }
+
+  test.each([
+    ["in a file that an older program made", { ...stored, legacy: true as const }, true],
+    ["where the key's proof says so", { ...stored, legacy: keys.legacyProof(STORE_ID) }, true],
+    ["not where nothing says so", stored, false],
+    ["not by another store's proof", { ...stored, legacy: keys.legacyProof(OTHER_ID) }, false],
+    ["not by a proof that somebody made up", { ...stored, legacy: new Uint8Array(32) }, false],
+  ])("opens %s", (_, store, opens) => {
+    const ring = KeyRing.open(parseKey(HEX, "test"), store);
+    const opened = ring && new Sealer({ ring }).open(COLUMNS, firstEnvelope());
+    expect(opened).toEqual(opens ? { value: bytes("vim") } : undefined);
   });
 });
 

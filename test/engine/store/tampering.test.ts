@@ -197,7 +197,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   test(
     "a sequence that was set back is another history to who has it open, and store_corrupt at the next write of who opens it",
     withRows(driver, async (rig) => {
-      await rig.tamper("UPDATE store SET last_seq = 0");
+      await rig.tamper("UPDATE store SET newest_seq = 0");
       await expect(rig.store.put(fact("new", "v"))).rejects.toMatchObject({ code: "store_replaced" });
       const again = await rig.openAgain();
       await expect(again.put(fact("new", "v"))).rejects.toMatchObject({ code: "store_corrupt" });

@@ -1,0 +1,22 @@
+/** How much one caller may keep, where the operator says otherwise than the default. */
+import { defined, invalidField, type Quota } from "../engine/index.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const MIB = 1_024 * 1_024;
+
+/** Throws `invalid_input` for anything but whole numbers above 0. An empty variable counts as absent. */
+export function quotaOfEnv(env: Env): Partial<Quota> {
+  const mib = wholeNumber(env, "HELMDECK_MEMORY_MAX_MIB");
+  return defined({
+    entries: wholeNumber(env, "HELMDECK_MEMORY_MAX_ENTRIES"),
+    bytes: mib && mib * MIB,
+  });
+}
+
+function wholeNumber(env: Env, name: string): number | undefined {
+  const text = env[name];
+  if (text === undefined || text === "") return undefined;
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw invalidField(name, "must be a whole number from 1 to 999999999");
+}

@@ -1,0 +1,178 @@
+/**
+ * The keys that a store's rows may be sealed under: the one in use, and while it is being replaced, the one before it.
+ *
+ * Who attacks: whoever has the database, or an older copy of it, but no key; and mishap in the middle of a change of keys. What
+ * stops them: a row names its key and opens under no other; during a change each of the two keys lies in the database sealed
+ * under the other, so that whoever holds one reads everything and nobody else learns anything; afterwards nothing is left of it.
+ */
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import {
+  associatedData,
+  ENVELOPE_VERSION,
+  encodeHeader,
+  FIRST_ENVELOPE_VERSION,
+  headerOf,
+  KEY_ID_BYTES,
+} from "./envelope.ts";
+import { MasterKey } from "./master-key.ts";
+
+const CHECK_BYTES = 32;
+
+/** What a database keeps about its keys. */
+export interface StoredKeys {
+  /** Of the key in use. */
+  readonly check: Uint8Array;
+  /** Absent in a file of an older schema. */
+  readonly storeId?: Uint8Array;
+  readonly change?: KeyChange;
+  /** That rows of the first envelope may be here: see {@link SealingKeys.legacyProof}. `true` in a file of an older schema. */
+  readonly legacy?: Uint8Array | true;
+}
+
+/** A change of keys that has begun. */
+export interface KeyChange {
+  readonly formerCheck: Uint8Array;
+  /** The former key under the one in use, and the one in use under the former. */
+  readonly former: Uint8Array;
+  readonly current: Uint8Array;
+}
+
+/** All that is derived from one master key. */
+export class SealingKeys {
+  readonly #master: MasterKey;
+  /** 16 hexadecimal digits, for people and in every envelope. */
+  readonly id: string;
+  /** Stored in the database, to tell a wrong key at open. */
+  readonly check: Uint8Array;
+  readonly header: Uint8Array;
+  readonly firstHeader: Uint8Array;
+  readonly entries: KeyObject;
+  readonly digests: KeyObject;
+  readonly vectors: KeyObject;
+  readonly references: KeyObject;
+  readonly history: KeyObject;
+  readonly #proofs: KeyObject;
+  readonly #keys: KeyObject;
+
+  constructor(master: MasterKey) {
+    this.#master = master;
+    const id = master.deriveBytes("key id", KEY_ID_BYTES);
+    this.id = Buffer.from(id).toString("hex");
+    this.check = master.deriveBytes("key check", CHECK_BYTES);
+    this.header = encodeHeader(ENVELOPE_VERSION, id);
+    this.firstHeader = encodeHeader(FIRST_ENVELOPE_VERSION, id);
+    this.entries = master.deriveKey("seal");
+    this.digests = master.deriveKey("digest");
+    this.vectors = master.deriveKey("seal vectors");
+    this.references = master.deriveKey("seal reference vectors");
+    this.history = master.deriveKey("seal history");
+    this.#proofs = master.deriveKey("prove");
+    this.#keys = master.deriveKey("seal keys");
+  }
+
+  matches(check: Uint8Array): boolean {
+    return areEqual(check, this.check);
+  }
+
+  /** Only a holder of the key can have written it: this store may still hold rows of the first envelope. */
+  legacyProof(storeId: Uint8Array): Uint8Array {
+    return createHmac("sha256", this.#proofs).update("envelope 1\0").update(storeId).digest();
+  }
+
+  /** Another master key, sealed under this one for this store. */
+  wrap(other: SealingKeys, storeId: Uint8Array): Uint8Array {
+    return other.#master.sealUnder(this.#keys, this.header, associatedData(this.header, [], storeId));
+  }
+
+  /** Undefined for what {@link wrap} did not make for this store. */
+  unwrap(wrapped: Uint8Array, storeId: Uint8Array): SealingKeys | undefined {
+    if (headerOf(wrapped)?.keyId !== this.id) return undefined;
+    const master = MasterKey.openFrom(this.#keys, associatedData(this.header, [], storeId), wrapped);
+    return master && new SealingKeys(master);
+  }
+}
+
+export class KeyRing {
+  #current: SealingKeys;
+  #former: SealingKeys | undefined;
+  #acceptsFirstEnvelope = false;
+  #mayBeLegacy = false;
+  #storeId: Uint8Array | undefined;
+
+  private constructor(own: SealingKeys) {
+    this.#current = own;
+  }
+
+  /** Undefined when the key does not belong to the store. */
+  static open(master: MasterKey, stored: StoredKeys): KeyRing | undefined {
+    const ring = new KeyRing(new SealingKeys(master));
+    return ring.update(stored) ? ring : undefined;
+  }
+
+  /** Undefined in a file of an older schema, whose rows do not name it. */
+  get storeId(): Uint8Array | undefined {
+    return this.#storeId;
+  }
+
+  get current(): SealingKeys {
+    return this.#current;
+  }
+
+  get former(): SealingKeys | undefined {
+    return this.#former;
+  }
+
+  /** Rows that do not name their store open: until all that an older program wrote has been sealed anew. */
+  get acceptsFirstEnvelope(): boolean {
+    return this.#acceptsFirstEnvelope;
+  }
+
+  find(keyId: string): SealingKeys | undefined {
+    return [this.#current, this.#former].find((keys) => keys?.id === keyId);
+  }
+
+  /** Whether what is stored is what was taken over last. */
+  isUpToDate({ check, change, legacy, storeId }: StoredKeys): boolean {
+    const isChanging = change !== undefined;
+    return (
+      this.#current.matches(check) &&
+      (storeId === undefined) === (this.#storeId === undefined) &&
+      isChanging === (this.#former !== undefined) &&
+      (legacy !== undefined) === this.#mayBeLegacy
+    );
+  }
+
+  /** Takes over what is stored now. False when none of the keys at hand leads to those in use. */
+  update(stored: StoredKeys): boolean {
+    const found = this.#resolve(stored);
+    if (found === undefined) return false;
+    [this.#current, this.#former] = found;
+    this.#storeId = stored.storeId;
+    this.#mayBeLegacy = stored.legacy !== undefined;
+    this.#acceptsFirstEnvelope = mayHoldFirstEnvelope(stored, found[0]);
+    return true;
+  }
+
+  #resolve({
+    check,
+    storeId,
+    change,
+  }: StoredKeys): readonly [SealingKeys, SealingKeys | undefined] | undefined {
+    const known = [this.#current, this.#former].filter((keys) => keys !== undefined);
+    const current = known.find((keys) => keys.matches(check));
+    if (change === undefined || storeId === undefined) return current && [current, undefined];
+    if (current !== undefined) return [current, current.unwrap(change.former, storeId)];
+    const former = known.find((keys) => keys.matches(change.formerCheck));
+    const brought = former?.unwrap(change.current, storeId);
+    return brought?.matches(check) === true ? [brought, former] : undefined;
+  }
+}
+
+function mayHoldFirstEnvelope({ legacy, storeId }: StoredKeys, current: SealingKeys): boolean {
+  if (legacy === undefined || legacy === true || storeId === undefined) return legacy === true;
+  return areEqual(legacy, current.legacyProof(storeId));
+}
+
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
+}

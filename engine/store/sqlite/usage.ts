@@ -1,0 +1,36 @@
+/** How much a subject may keep: one caller without measure must not fill the disk of all. */
+import { HelmdeckError } from "../../errors.ts";
+import type { EntryRef } from "../memory-store.ts";
+import { subjectOf } from "../namespace.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+export interface Quota {
+  readonly entries: number;
+  /** Of sealed values. */
+  readonly bytes: number;
+}
+
+export const DEFAULT_QUOTA: Quota = { entries: 100_000, bytes: 256 * 1_024 * 1_024 };
+
+/**
+ * Throws `quota_exceeded` when the subject of what was just written has more than it may; to be called in the write transaction,
+ * of which then nothing stays.
+ */
+export function requireQuota(session: SqliteSession, { namespace }: EntryRef, quota: Quota): void {
+  const [owner = ""] = namespace.split(":", 1);
+  const used = session.statement("SELECT entries, bytes FROM usage WHERE owner = ?").get(owner);
+  const entries = Number(used?.entries);
+  const bytes = Number(used?.bytes);
+  if (entries > quota.entries) throw exceeded(`${quota.entries} entries`, subjectOf(namespace));
+  if (bytes > quota.bytes)
+    throw exceeded(`${Math.floor(quota.bytes / 1_048_576)} MiB of values`, subjectOf(namespace));
+}
+
+function exceeded(limit: string, subject: string): HelmdeckError {
+  return new HelmdeckError(
+    "quota_exceeded",
+    `The memory of ${JSON.stringify(subject)} is full: it may hold ${limit}. Nothing was written. Forget what is no longer ` +
+      "needed, or let the operator raise HELMDECK_MEMORY_MAX_ENTRIES or HELMDECK_MEMORY_MAX_MIB.",
+    { details: { subject, limit } },
+  );
+}
