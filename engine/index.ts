@@ -114,10 +114,8 @@ export {
   unlessMissing,
 } from "./store/private-file.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
-export type { KeyChangeReport } from "./store/sqlite/change-key.ts";
 export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
 export {
-  type KeyChangingStore,
   openSqliteReader,
   openSqliteStore,
   openSqliteStoreToChangeKey,
@@ -125,10 +123,8 @@ export {
   requireOwnDatabase,
   type SqliteStoreOptions,
 } from "./store/sqlite/open-sqlite.ts";
-export type { ResealProgress, SealAnewOptions } from "./store/sqlite/reseal.ts";
 export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
-export { DEFAULT_QUOTA, type Quota } from "./store/sqlite/usage.ts";
-export type { Writer } from "./store/writer.ts";
+export type { Quota } from "./store/sqlite/usage.ts";
 export {
   backgroundTimer,
   type Limits,

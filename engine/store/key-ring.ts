@@ -25,7 +25,7 @@ export interface StoredKeys {
   /** Absent in a file of an older schema. */
   readonly storeId?: Uint8Array;
   readonly change?: KeyChange;
-  /** That rows of the first envelope may be here: see {@link SealingKeys.legacyProof}. `true` in a file of an older schema. */
+  /** That rows of the first envelope may be here: see {@link SealingKeys.legacyMark}. `true` in a file of an older schema. */
   readonly legacy?: Uint8Array | true;
 }
 
@@ -51,7 +51,7 @@ export class SealingKeys {
   readonly vectors: KeyObject;
   readonly references: KeyObject;
   readonly history: KeyObject;
-  readonly #proofs: KeyObject;
+  readonly #marks: KeyObject;
   readonly #keys: KeyObject;
 
   constructor(master: MasterKey) {
@@ -66,7 +66,7 @@ export class SealingKeys {
     this.vectors = master.deriveKey("seal vectors");
     this.references = master.deriveKey("seal reference vectors");
     this.history = master.deriveKey("seal history");
-    this.#proofs = master.deriveKey("prove");
+    this.#marks = master.deriveKey("mark");
     this.#keys = master.deriveKey("seal keys");
   }
 
@@ -75,8 +75,8 @@ export class SealingKeys {
   }
 
   /** Only a holder of the key can have written it: this store may still hold rows of the first envelope. */
-  legacyProof(storeId: Uint8Array): Uint8Array {
-    return createHmac("sha256", this.#proofs).update("envelope 1\0").update(storeId).digest();
+  legacyMark(storeId: Uint8Array): Uint8Array {
+    return createHmac("sha256", this.#marks).update("envelope 1\0").update(storeId).digest();
   }
 
   /** Another master key, sealed under this one for this store. */
@@ -170,7 +170,7 @@ export class KeyRing {
 
 function mayHoldFirstEnvelope({ legacy, storeId }: StoredKeys, current: SealingKeys): boolean {
   if (legacy === undefined || legacy === true || storeId === undefined) return legacy === true;
-  return areEqual(legacy, current.legacyProof(storeId));
+  return areEqual(legacy, current.legacyMark(storeId));
 }
 
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {

@@ -6,6 +6,7 @@
  * Whoever has the database open meanwhile finds the new key in it; whoever finds out too late opens it again.
  */
 import { HelmdeckError } from "../../errors.ts";
+import { HEADER_BYTES } from "../envelope.ts";
 import { SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { Sealer } from "../sealing.ts";
@@ -57,7 +58,7 @@ export function finishKeyChange(session: SqliteSession, sealer: Sealer): Omit<Ke
   const { current, former } = sealer.ring;
   finishReseal(session, sealer, ({ change: _, ...stored }) => stored);
   const others = session
-    .statement("SELECT count(*) AS n FROM entries WHERE substr(sealed, 1, 9) <> ?")
+    .statement(`SELECT count(*) AS n FROM entries WHERE substr(sealed, 1, ${HEADER_BYTES}) <> ?`)
     .get(current.header);
   return { from: former?.id ?? current.id, to: current.id, unreadable: Number(others?.n) };
 }

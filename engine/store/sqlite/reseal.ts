@@ -5,6 +5,7 @@
  * the old way or the new, both open, and the next run finds what is left. A row that does not open is left as it is.
  */
 import { nextTurn } from "../../timing.ts";
+import { HEADER_BYTES } from "../envelope.ts";
 import type { Sealer } from "../sealing.ts";
 import { CLEAR_COLUMNS, parseColumns } from "./entry-rows.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
@@ -92,7 +93,7 @@ function sealSliceAnew(session: SqliteSession, sealer: Sealer, after: number): S
   const began = performance.now();
   const rows = session
     .statement(
-      `SELECT ${CLEAR_COLUMNS}, substr(sealed, 1, 9) AS header FROM entries WHERE seq > ? ORDER BY seq LIMIT ?`,
+      `SELECT ${CLEAR_COLUMNS}, substr(sealed, 1, ${HEADER_BYTES}) AS header FROM entries WHERE seq > ? ORDER BY seq LIMIT ?`,
     )
     .all(after, SLICE_ROWS);
   for (const [i, row] of rows.entries()) {

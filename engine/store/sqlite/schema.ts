@@ -100,7 +100,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE store ADD COLUMN former_check BLOB;
   ALTER TABLE store ADD COLUMN former_key BLOB;
   ALTER TABLE store ADD COLUMN new_key BLOB;
-  -- While rows of the first envelope are here: a proof of the key's that they may be.
+  -- While rows of the first envelope are here: a mark of the key's that they may be.
   ALTER TABLE store ADD COLUMN legacy BLOB;
 
   -- What a key held before, the newest with the highest number. It ends with its entry.
@@ -176,7 +176,7 @@ export function migrate(session: SqliteSession, keys: SealingKeys): void {
     } else if (version < ENVELOPE_SINCE) {
       const storeId = session.statement("SELECT id FROM store").get()?.id;
       if (!(storeId instanceof Uint8Array)) throw damaged(session.path);
-      session.statement("UPDATE store SET legacy = ?").run(keys.legacyProof(storeId));
+      session.statement("UPDATE store SET legacy = ?").run(keys.legacyMark(storeId));
     }
     if (version < SCHEMA_VERSION) session.connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   });

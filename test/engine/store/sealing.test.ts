@@ -187,10 +187,10 @@ describe("a row of the first envelope", () => {
 
   test.each([
     ["in a file that an older program made", { ...stored, legacy: true as const }, true],
-    ["where the key's proof says so", { ...stored, legacy: keys.legacyProof(STORE_ID) }, true],
+    ["where the key's mark says so", { ...stored, legacy: keys.legacyMark(STORE_ID) }, true],
     ["not where nothing says so", stored, false],
-    ["not by another store's proof", { ...stored, legacy: keys.legacyProof(OTHER_ID) }, false],
-    ["not by a proof that somebody made up", { ...stored, legacy: new Uint8Array(32) }, false],
+    ["not by another store's mark", { ...stored, legacy: keys.legacyMark(OTHER_ID) }, false],
+    ["not by a mark that somebody made up", { ...stored, legacy: new Uint8Array(32) }, false],
   ])("opens %s", (_, store, opens) => {
     const ring = KeyRing.open(parseKey(HEX, "test"), store);
     const opened = ring && new Sealer({ ring }).open(COLUMNS, firstEnvelope());

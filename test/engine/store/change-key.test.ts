@@ -1,0 +1,258 @@
+/** Changing the key of a store: at every moment all of it opens, and afterwards nothing of it under the former key. */
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { type EntryId, openSqliteStore, openSqliteStoreToChangeKey } from "../../../engine/index.ts";
+import { SealingKeys } from "../../../engine/store/key-ring.ts";
+import { SqliteSession } from "../../../engine/store/sqlite/sqlite-session.ts";
+import { openSealer } from "../../../engine/store/sqlite/stored-keys.ts";
+import { ANA, allKeys, BEN, bytes, fact, refTo, text } from "../../contract/rig.ts";
+import { DRIVERS, KEY, OTHER_KEY, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+const SPACE = "a model";
+const FORMER = new SealingKeys(KEY);
+const CURRENT = new SealingKeys(OTHER_KEY);
+
+/** Of the rig's two keys. */
+const KEY_BYTES = ["00112233445566778899aabbccddeeff".repeat(2), "ff".repeat(32)].map((hex) =>
+  Buffer.from(hex, "hex"),
+);
+
+/** More than one slice. */
+const ROWS = 1_300;
+
+describe.each(DRIVERS)("with $name,", (driver) => {
+  const withRows = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
+    const rig = await openSqliteRig(driver);
+    try {
+      await rig.store.putMany([
+        ...Array.from({ length: ROWS }, (_, i) => fact(`key-${i}`, `value ${i}`)),
+        fact("theirs", "Ben's", { namespace: BEN, writer: { surface: "cli" } }),
+      ]);
+      await run(rig);
+    } finally {
+      await rig.dispose();
+    }
+  };
+
+  async function beginIn({ options }: SqliteRig, key = KEY) {
+    const store = await openSqliteStoreToChangeKey({ ...options, key });
+    await store.beginKeyChange(OTHER_KEY);
+    return store;
+  }
+
+  async function expectWhole(rig: SqliteRig, key = KEY): Promise<void> {
+    const store = await openSqliteStore({ ...rig.options, key });
+    expect(await store.inspect()).toMatchObject({ entries: ROWS + 1, unreadable: 0, integrity: "ok" });
+    expect(text((await store.get(refTo("key-7")))?.value)).toBe("value 7");
+    expect(await store.get(refTo("theirs", { namespace: BEN }))).toMatchObject({
+      writer: { surface: "cli" },
+    });
+    await store.close();
+  }
+
+  /** What each sealed column of each table begins with, in the order of the tables. */
+  async function headers(rig: SqliteRig): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const connection = await driver.open(rig.path, "read");
+    try {
+      const tables = connection
+        .prepare(
+          "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE c.name = 'sealed'",
+        )
+        .all();
+      return new Map(
+        tables.map(({ name }) => {
+          const rows = connection
+            .prepare(`SELECT DISTINCT hex(substr(sealed, 1, 9)) AS header FROM ${name}`)
+            .all();
+          return [`${name}`, new Set(rows.map(({ header }) => `${header}`.toLowerCase()))];
+        }),
+      );
+    } finally {
+      connection.close();
+    }
+  }
+
+  test(
+    "either key opens everything from the beginning of a change to its end, and then the new one alone",
+    withRows(async (rig) => {
+      const store = await beginIn(rig);
+      for (const key of [KEY, OTHER_KEY]) await expectWhole(rig, key);
+      await store.sealAnew();
+      for (const key of [KEY, OTHER_KEY]) await expectWhole(rig, key);
+      expect(await store.inspect()).toMatchObject({ keys: { current: CURRENT.id, former: FORMER.id } });
+      expect(await store.finishKeyChange()).toEqual({
+        from: FORMER.id,
+        to: CURRENT.id,
+        unreadable: 0,
+        erased: "complete",
+      });
+      await store.close();
+      await expectWhole(rig, OTHER_KEY);
+      await expect(openSqliteStore(rig.options)).rejects.toMatchObject({ code: "key_wrong" });
+    }),
+  );
+
+  test(
+    "every table that holds something sealed is sealed anew, and no byte names the former key",
+    withRows(async (rig) => {
+      const { entry } = await rig.store.put(fact("editor", "vim"));
+      const fingerprint = (await rig.store.get(refTo("editor")))?.fingerprint;
+      if (fingerprint === undefined) throw new Error("it was just put");
+      const made = { id: entry.id, fingerprint, dimensions: 2, vectors: new Float32Array([1, 2]) };
+      await rig.store.putVectors(ANA, SPACE, [made]);
+      await rig.store.putReferenceVectors(SPACE, made);
+      await putHistory(rig, entry.id);
+      await rig.store.close();
+
+      const store = await beginIn(rig);
+      await store.sealAnew();
+      await store.finishKeyChange();
+      expect(await store.vectors({ namespace: ANA, space: SPACE, ids: [entry.id] })).toEqual([made]);
+      expect(await store.referenceVectors(SPACE)).toMatchObject({ vectors: made.vectors });
+      await store.close();
+      const found = await headers(rig);
+      expect([...found.keys()].sort()).toEqual(["entries", "history", "reference_vectors", "vectors"]);
+      for (const header of found.values()) expect([...header]).toEqual([hexOf(CURRENT.header)]);
+      expect(await historyOf(rig, entry.id)).toBe("emacs");
+      expect((await readFile(rig.path)).includes(Buffer.from(FORMER.id, "hex"))).toBe(false);
+    }),
+  );
+
+  async function putHistory(rig: SqliteRig, entryId: EntryId): Promise<void> {
+    const connection = await driver.open(rig.path, "write");
+    const session = new SqliteSession(connection, rig.path);
+    const columns = { number: 1, entryId, writtenAt: 5 };
+    const sealed = openSealer(session, KEY).sealHistory(columns, bytes("emacs"));
+    session.statement("INSERT INTO history VALUES (1, ?, 5, ?)").run(entryId, sealed);
+    connection.close();
+  }
+
+  async function historyOf(rig: SqliteRig, entryId: EntryId): Promise<string | undefined> {
+    const connection = await driver.open(rig.path, "read");
+    const session = new SqliteSession(connection, rig.path);
+    const row = session.statement("SELECT sealed FROM history").get();
+    const sealer = openSealer(session, OTHER_KEY);
+    const sealed = row?.sealed instanceof Uint8Array ? row.sealed : new Uint8Array();
+    const content = sealer.openHistory({ number: 1, entryId, writtenAt: 5 }, sealed);
+    connection.close();
+    return text(content);
+  }
+
+  test(
+    "a change that is interrupted after any slice is taken up again, with either key",
+    withRows(async (rig) => {
+      const partly = new Set<number>();
+      for (const key of [KEY, OTHER_KEY, KEY]) {
+        const store = await beginIn(rig, key);
+        const stop = new AbortController();
+        const run = store.sealAnew({
+          signal: stop.signal,
+          onProgress: ({ done, total }) => {
+            partly.add(done);
+            if (done < total) stop.abort();
+          },
+        });
+        await expect(run).rejects.toThrow();
+        await store.close();
+        await expectWhole(rig, key);
+      }
+      expect(partly.size).toBeGreaterThan(0);
+      const store = await beginIn(rig, OTHER_KEY);
+      await store.sealAnew();
+      await store.finishKeyChange();
+      await store.close();
+      await expectWhole(rig, OTHER_KEY);
+    }),
+  );
+
+  test(
+    "who has the store open meanwhile reads and writes on, and finds the new key in it",
+    withRows(async (rig) => {
+      const reader = await rig.openReader();
+      const changing = await beginIn(rig);
+      await rig.store.put(fact("meanwhile", "under the new key"));
+      await changing.sealAnew();
+      expect(text((await reader.get(refTo("meanwhile")))?.value)).toBe("under the new key");
+      expect(await allKeys(rig.store)).toHaveLength(ROWS + 1);
+      await changing.finishKeyChange();
+      await changing.close();
+      await rig.store.put(fact("afterwards", "still"));
+      expect(text((await reader.get(refTo("afterwards")))?.value)).toBe("still");
+      expect((await headers(rig)).get("entries")).toEqual(new Set([hexOf(CURRENT.header)]));
+    }),
+  );
+
+  test(
+    "who finds out after its end opens it again: nothing is written under the former key",
+    withRows(async (rig) => {
+      const reader = await rig.openReader();
+      const changing = await beginIn(rig);
+      await changing.sealAnew();
+      await changing.finishKeyChange();
+      await changing.close();
+      await expect(rig.store.put(fact("late", "x"))).rejects.toMatchObject({ code: "store_replaced" });
+      await expect(reader.get(refTo("key-1"))).rejects.toMatchObject({ code: "store_replaced" });
+      await expect(rig.openAgain()).rejects.toMatchObject({ code: "key_wrong" });
+      await expectWhole(rig, OTHER_KEY);
+    }),
+  );
+
+  test(
+    "neither key is in any byte of the file or its log while both open it",
+    withRows(async (rig) => {
+      const store = await beginIn(rig);
+      const files = await Promise.all([readFile(rig.path), readFile(`${rig.path}-wal`)]);
+      for (const key of KEY_BYTES) expect(files.map((file) => file.includes(key))).toEqual([false, false]);
+      await store.close();
+    }),
+  );
+
+  test(
+    "a row that opens under no key is left as it is, and counted",
+    withRows(async (rig) => {
+      await rig.damage(refTo("key-3"));
+      const store = await beginIn(rig);
+      await store.sealAnew();
+      expect(await store.finishKeyChange()).toMatchObject({ unreadable: 1 });
+      await expect(store.get(refTo("key-3"))).rejects.toMatchObject({ code: "entry_unreadable" });
+      await store.close();
+    }),
+  );
+
+  test(
+    "a key that is in use already is refused, and so is another change before the end of this one",
+    withRows(async (rig) => {
+      const store = await openSqliteStoreToChangeKey(rig.options);
+      await expect(store.beginKeyChange(KEY)).rejects.toMatchObject({
+        code: "invalid_input",
+        details: { field: "key" },
+      });
+      await store.beginKeyChange(OTHER_KEY);
+      await store.beginKeyChange(OTHER_KEY);
+      await expect(store.beginKeyChange(KEY)).rejects.toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining(CURRENT.id),
+      });
+      await store.close();
+    }),
+  );
+
+  test(
+    "what is kept of the two keys opens under them alone, and in this store alone",
+    withRows(async (rig) => {
+      const store = await beginIn(rig);
+      await store.close();
+      await rig.tamper("UPDATE store SET new_key = former_key");
+      await expect(openSqliteStore(rig.options)).rejects.toMatchObject({ code: "key_wrong" });
+      await expectWhole(rig, OTHER_KEY);
+      await rig.tamper("UPDATE store SET id = randomblob(16)");
+      const stranger = await openSqliteStore({ ...rig.options, key: OTHER_KEY });
+      expect(await stranger.inspect()).toMatchObject({ unreadable: ROWS + 1 });
+      await stranger.close();
+    }),
+  );
+});
+
+function hexOf(header: Uint8Array): string {
+  return Buffer.from(header).toString("hex");
+}
