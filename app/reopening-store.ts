@@ -1,7 +1,8 @@
 /**
- * The store of a process that lives long: opened again when its database was moved, deleted, or put back from a backup.
+ * The store of a process that lives long: opened again when its database was moved, deleted, or put back from a backup, and when
+ * the disk failed to sync it.
  *
- * The call that finds out fails with `store_replaced`, and for a moment so does everything else, so that a readiness check sees
+ * The call that finds out fails with `store_replaced` or `store_unavailable`, and for a moment so does everything else, so that a readiness check sees
  * it. Then the next call opens what is at the path. A database that was moved away is waited for, never made anew: what is
  * written into a new one would be lost when the old one comes back. Readers of the change feed begin anew.
  */
@@ -155,7 +156,7 @@ export class ReopeningStore implements MemoryStore {
     try {
       return await work(store);
     } catch (error) {
-      if (isReplaced(error) && store === this.#store) this.#fail(error, error);
+      if (mustReopen(error) && store === this.#store) this.#fail(error, error);
       throw error;
     }
   }
@@ -194,6 +195,6 @@ export class ReopeningStore implements MemoryStore {
   }
 }
 
-function isReplaced(error: unknown): error is HelmdeckError {
-  return isHelmdeckError(error) && error.code === "store_replaced";
+function mustReopen(error: unknown): error is HelmdeckError {
+  return isHelmdeckError(error) && (error.code === "store_replaced" || error.details.reopen === true);
 }

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { nodeSqliteDriver, type OpenMemory, openMemory } from "../../app/index.ts";
 import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
 import { ServedMemory } from "../../app/worker/worker-server.ts";
+import type { SqliteDriver } from "../../engine/index.ts";
 import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
 
 const copyFile = (from: string, to: string) => promisify(execFile)("cp", [from, to]);
@@ -131,6 +132,35 @@ describe("a database that is", () => {
       code: "store_corrupt",
     });
   });
+});
+
+test("a disk that fails to sync ends the opening: nothing is acknowledged until the next one, a moment later", async () => {
+  let [time, isFailing] = [0, false];
+  const failing: SqliteDriver = {
+    ...nodeSqliteDriver,
+    open: async (path, mode) => {
+      const connection = await nodeSqliteDriver.open(path, mode);
+      const prepare = (sql: string) => {
+        const statement = connection.prepare(sql);
+        const run: typeof statement.run = (...values) => {
+          if (isFailing && sql === "COMMIT")
+            throw Object.assign(new Error("disk I/O error"), { errcode: 1_034 });
+          statement.run(...values);
+        };
+        return { ...statement, run };
+      };
+      return Object.assign(Object.create(connection), { prepare });
+    },
+  };
+  const memory = await openTestMemory({ ...(await tempPlace()), driver: failing, clock: () => time });
+  await memory.storeFact("main", { key: "first", value: "We deploy through Konflux" });
+  isFailing = true;
+  await expect(late(memory)).rejects.toMatchObject({ code: "store_unavailable" });
+  isFailing = false;
+  await expectRefused(memory, "store_unavailable");
+  time += REOPEN_AFTER_MS;
+  await late(memory);
+  expect(await keysFound(memory, "konflux")).toEqual(["first"]);
 });
 
 test("the worker's memory heals in the same way", async () => {

@@ -51,15 +51,17 @@ function drawKey(random: Random): string {
 
 /** What is held before the first operation, and after each. */
 export function heldAfterEach(operations: readonly Operation[]): readonly Held[] {
-  const held = new Map<string, string>();
-  return [new Map(held), ...operations.map((operation) => new Map(applyTo(held, operation)))];
+  const all: Held[] = [new Map()];
+  for (const operation of operations) all.push(heldAfter(all.at(-1) ?? new Map(), operation));
+  return all;
 }
 
-function applyTo(held: Map<string, string>, operation: Operation): Held {
+export function heldAfter(before: Held, operation: Operation): Held {
+  const held = new Map(before);
   if (operation.do === "put") for (const { key, value } of operation.facts) held.set(key, value);
   if (operation.do === "delete") held.delete(operation.key);
   if (operation.do === "deleteWhere")
-    for (const key of [...held.keys()]) if (key.startsWith(operation.prefix)) held.delete(key);
+    for (const key of before.keys()) if (key.startsWith(operation.prefix)) held.delete(key);
   return held;
 }
 

@@ -21,6 +21,13 @@ function databaseIn(folder: string): string {
   return join(folder, "data", "memory.sqlite");
 }
 
+/** Every file and folder that opening makes or writes, but for drafts. */
+export function filesIn(folder: string): readonly string[] {
+  const database = databaseIn(folder);
+  const beside = ["-wal", "-shm", "-journal"].map((ending) => `${database}${ending}`);
+  return [folder, join(folder, "memory.key"), join(folder, "data"), database, ...beside];
+}
+
 export async function openIn(folder: string, driver: SqliteDriver): Promise<MemoryStore> {
   const path = databaseIn(folder);
   const { key } = await loadOrMakeKey({ env: {}, keyPath: join(folder, "memory.key"), databasePath: path });

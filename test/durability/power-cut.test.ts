@@ -89,7 +89,7 @@ async function faultsOf(workload: Workload, script: string, folder: string): Pro
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  expect(calls.filter((call) => acknowledgedBy(call) !== undefined)).toHaveLength(length + 1);
+  expect(calls.filter((call) => acknowledgedBy(call) !== undefined)).toHaveLength(length + 2);
   return faults;
 }
 

@@ -4,7 +4,8 @@
  * Who attacks: whoever moves, deletes, restores or overwrites the database of a running process, mostly by mishap. What stops
  * them: before and after each write, and before each read, `file-watch.ts` looks where the files are; each write also reads the
  * store's own row through the open connection. What does not fit ends the store for good: nothing is acknowledged any longer,
- * and whoever wants to go on opens it again. What a process had in its log is brought to safety where that is certainly right.
+ * and whoever wants to go on opens it again. So it is after a failed sync, since nobody knows what of it is on the disk. What a
+ * process had in its log is brought to safety where that is certainly right.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
@@ -12,6 +13,7 @@ import type { FileWatch, Place } from "./file-watch.ts";
 import { bearTime } from "./fold-log.ts";
 import { readWhole } from "./soundness.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
+import { explainSqliteError } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoreRow, type StoreRow } from "./store-row.ts";
 
@@ -50,11 +52,13 @@ export class StoreGuard {
   }
 
   /**
-   * Throws `store_replaced` when the open file is no longer the one at its path. False when the database was written by
+   * Throws `store_replaced` when the open file is no longer the one at its path, and what a sync failed with. False when the database was written by
    * something that must be explained by {@link verify} first.
    */
   isInPlace(): boolean {
     if (this.#failure !== undefined && !this.#isHealable()) throw this.#failure;
+    const { failedSync } = this.#parts.session;
+    if (failedSync !== undefined) throw explainSqliteError(failedSync, this.#path);
     const place = this.#parts.watch.place();
     if (place.kind === "other") throw this.#end(place);
     if (this.#parts.isStill === true && this.#hasMoved(place)) throw this.#fail(changed(this.#path));
@@ -63,7 +67,7 @@ export class StoreGuard {
   }
 
   get isHealthy(): boolean {
-    return this.#failure === undefined;
+    return this.#failure === undefined && this.#parts.session.failedSync === undefined;
   }
 
   /** Of the log, when it was last looked at. */

@@ -1,4 +1,6 @@
 /** What SQLite's failures mean to a person: both drivers' error codes, turned into ours in this one place. */
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import { type ErrorCode, HelmdeckError } from "../../errors.ts";
 
 /** SQLite's primary result codes by number, as far as they are told apart here. */
@@ -19,8 +21,15 @@ const NAMES: Readonly<Record<number, string>> = {
   26: "NOTADB",
 };
 
-/** The shared-memory file beside the database could not grow, which in practice is a full disk. */
-const IOERR_SHMSIZE = 10 | (19 << 8);
+/** Failures of the disk that are told apart, by extended code. */
+const DISK_NAMES: Readonly<Record<number, string>> = {
+  [10 | (4 << 8)]: "IOERR_FSYNC",
+  [10 | (5 << 8)]: "IOERR_DIR_FSYNC",
+  // The log's index could not grow; SQLite does not say why.
+  [10 | (19 << 8)]: "IOERR_SHMSIZE",
+};
+/** More than SQLite asks for at once. */
+const ROOM_BYTES = 1024 * 1024;
 
 interface Meaning {
   readonly code: ErrorCode;
@@ -39,6 +48,17 @@ const FULL: Meaning = {
   code: "store_full",
   says: "cannot grow: the disk is full. Nothing of this write was kept, everything before it was. Free some space",
 };
+const IOERR: Meaning = {
+  code: "store_unavailable",
+  says: "could not be read or written: the disk or file system reported an error. Look at the system's log",
+};
+/** After it a later sync may succeed although what was written before is lost: the system forgets what it could not write. */
+const NOT_SYNCED: Meaning = {
+  code: "store_unavailable",
+  says:
+    "could not be synced: the disk or file system reported an error. This write does not count, and nothing more is read or " +
+    "written through this opening. Look at the system's log",
+};
 const CLOSED_OFF: Meaning = {
   code: "store_unavailable",
   says: "cannot be opened. Check the owner and mode of the file and of its folder",
@@ -49,7 +69,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   LOCKED,
   PROTOCOL: LOCKED,
   FULL,
-  IOERR_SHMSIZE: FULL,
   CORRUPT,
   // Our own statements break no constraint of an intact database.
   CONSTRAINT: CORRUPT,
@@ -64,18 +83,20 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   CANTOPEN: CLOSED_OFF,
   PERM: CLOSED_OFF,
   AUTH: CLOSED_OFF,
-  IOERR: {
-    code: "store_unavailable",
-    says: "could not be read or written: the disk or file system reported an error. Look at the system's log",
-  },
+  IOERR,
+  IOERR_FSYNC: NOT_SYNCED,
+  IOERR_DIR_FSYNC: NOT_SYNCED,
   NOMEM: { code: "store_unavailable", says: "could not be used: the process is out of memory" },
 };
 
-/** Ours unchanged; SQLite's with our code and a remedy; anything else as `internal`. Values never get into the message. */
+/**
+ * Ours unchanged; SQLite's with our code and a remedy; anything else as `internal`. Values never get into the message. The detail
+ * `reopen` says that whoever wants to go on must open the store again.
+ */
 export function explainSqliteError(error: unknown, path: string): HelmdeckError {
   if (error instanceof HelmdeckError) return error;
   const name = sqliteNameOf(error);
-  const meaning = name === undefined ? undefined : MEANINGS[name];
+  const meaning = name === undefined ? undefined : meaningOf(name, path);
   if (meaning === undefined) {
     return new HelmdeckError("internal", `The memory database ${path} failed unexpectedly.`, {
       details: { path },
@@ -83,15 +104,36 @@ export function explainSqliteError(error: unknown, path: string): HelmdeckError 
     });
   }
   return new HelmdeckError(meaning.code, `The memory database ${path} ${meaning.says}.`, {
-    details: { path, sqlite: `SQLITE_${name}` },
+    details: { path, sqlite: `SQLITE_${name}`, ...(meaning === NOT_SYNCED && { reopen: true }) },
     cause: error,
   });
+}
+
+function meaningOf(name: string, path: string): Meaning | undefined {
+  if (name === "IOERR_SHMSIZE") return hasRoom(path) ? IOERR : FULL;
+  return MEANINGS[name];
+}
+
+/** Whether the volume has room left; one that does not say is not full. */
+function hasRoom(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize >= ROOM_BYTES;
+  } catch {
+    return true;
+  }
 }
 
 /** True when waiting a little may help. */
 export function isBusy(error: unknown): boolean {
   const name = sqliteNameOf(error);
   return name !== undefined && MEANINGS[name] === LOCKED;
+}
+
+/** True when something written may not be on the disk, and nobody can tell whether it is. */
+export function isFailedSync(error: unknown): boolean {
+  const name = sqliteNameOf(error);
+  return name !== undefined && MEANINGS[name] === NOT_SYNCED;
 }
 
 /** True when a statement did not fit the schema: no such table or column. */
@@ -103,10 +145,10 @@ export function isSchemaMismatch(error: unknown): boolean {
 function sqliteNameOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number") {
-    return error.errcode === IOERR_SHMSIZE ? "IOERR_SHMSIZE" : NAMES[error.errcode & 0xff];
+    return DISK_NAMES[error.errcode] ?? NAMES[error.errcode & 0xff];
   }
   if (!("code" in error) || typeof error.code !== "string") return undefined;
-  const [library, primary, detail] = error.code.split("_");
+  const [library, primary] = error.code.split("_");
   if (library !== "SQLITE") return undefined;
-  return primary === "IOERR" && detail === "SHMSIZE" ? "IOERR_SHMSIZE" : primary;
+  return Object.values(DISK_NAMES).find((name) => error.code === `SQLITE_${name}`) ?? primary;
 }

@@ -1,6 +1,7 @@
 /** One open connection: its prepared statements, its transactions, and what it insists on before a commit. */
 import { HelmdeckError } from "../../errors.ts";
 import type { SqliteConnection, SqliteStatement, SqliteValue } from "./sqlite-driver.ts";
+import { isFailedSync } from "./sqlite-errors.ts";
 
 /** `PRAGMA synchronous` as SQLite numbers it: the log is synced before a commit returns. */
 const SYNCHRONOUS_FULL = 2;
@@ -10,10 +11,16 @@ export class SqliteSession {
   /** For messages. */
   readonly path: string;
   readonly #statements = new Map<string, SqliteStatement>();
+  #failedSync: unknown;
 
   constructor(connection: SqliteConnection, path: string) {
     this.connection = connection;
     this.path = path;
+  }
+
+  /** What SQLite said when it could not sync the log or the database, by whoever's call; undefined while it could. */
+  get failedSync(): unknown {
+    return this.#failedSync;
   }
 
   /** Prepared once for each text, so texts must not hold values. */
@@ -54,6 +61,9 @@ export class SqliteSession {
     this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(Math.min(patienceMs, busyTimeoutMs))}`);
     try {
       return work();
+    } catch (error) {
+      this.#note(error);
+      throw error;
     } finally {
       this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
     }
@@ -66,10 +76,15 @@ export class SqliteSession {
       this.statement("COMMIT").run();
       return result;
     } catch (error) {
+      this.#note(error);
       // SQLite has already rolled back after some errors, such as a full disk.
       if (this.connection.inTransaction) this.statement("ROLLBACK").run();
       throw error;
     }
+  }
+
+  #note(error: unknown): void {
+    if (isFailedSync(error)) this.#failedSync ??= error;
   }
 
   /**

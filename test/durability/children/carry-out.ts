@@ -1,23 +1,49 @@
-/** Carries out a workload in a folder, key and database included, and says after each operation that it is done. */
+/** Carries out a workload in a folder, key and database included, and says after each operation what came of it. */
 import { writeSync } from "node:fs";
-import { carryOut, operationsOf } from "../operations.ts";
+import { isHelmdeckError, type MemoryStore } from "../../../engine/index.ts";
+import { carryOut, type Operation, operationsOf } from "../operations.ts";
 import { driverNamed, openIn } from "../place.ts";
 
 const [driverName, folder = "", seed, length] = process.argv.slice(2);
 const driver = driverNamed(driverName);
+let store: MemoryStore | undefined;
 
 /** Straight to the pipe, so that it is seen where it belongs among the system calls. */
-function acknowledge(done: number): void {
-  writeSync(1, `${JSON.stringify({ done })}\n`);
+function say(line: Readonly<Record<string, unknown>>): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
 }
 
-let store = await openIn(folder, driver);
-acknowledge(0);
-for (const [n, operation] of operationsOf(Number(seed), Number(length)).entries()) {
-  if (operation.do === "reopen") {
-    await store.close();
-    store = await openIn(folder, driver);
-  } else await carryOut(store, operation);
-  acknowledge(n + 1);
+async function attempt(n: number, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+    say({ done: n });
+  } catch (error) {
+    say({ refused: n, code: isHelmdeckError(error) ? error.code : "untyped", why: reasonOf(error) });
+  }
 }
-await store.close();
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message} (${reasonOf(error.cause)})`;
+}
+
+async function opened(): Promise<MemoryStore> {
+  store ??= await openIn(folder, driver);
+  return store;
+}
+
+async function close(): Promise<void> {
+  const closing = store;
+  store = undefined;
+  await closing?.close();
+}
+
+async function perform(operation: Operation): Promise<void> {
+  if (operation.do === "reopen") await close();
+  await carryOut(await opened(), operation);
+}
+
+await attempt(0, opened);
+const operations = operationsOf(Number(seed), Number(length));
+for (const [n, operation] of operations.entries()) await attempt(n + 1, () => perform(operation));
+await attempt(operations.length + 1, close);

@@ -1,7 +1,15 @@
 /** SQLite's failures as both libraries report them, told in our codes. */
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../../engine/index.ts";
-import { explainSqliteError, isBusy, isSchemaMismatch } from "../../../engine/store/sqlite/sqlite-errors.ts";
+import {
+  explainSqliteError,
+  isBusy,
+  isFailedSync,
+  isSchemaMismatch,
+} from "../../../engine/store/sqlite/sqlite-errors.ts";
 
 const PATH = "/somewhere/memory.sqlite";
 
@@ -23,9 +31,10 @@ describe("a failure of SQLite", () => {
     ["SQLITE_LOCKED", 6, "store_locked"],
     ["SQLITE_PROTOCOL", 15, "store_locked"],
     ["SQLITE_FULL", 13, "store_full"],
-    ["SQLITE_IOERR_SHMSIZE", 10 | (19 << 8), "store_full"],
+    ["SQLITE_IOERR_SHMSIZE", 10 | (19 << 8), "store_unavailable"],
     ["SQLITE_IOERR_WRITE", 10 | (3 << 8), "store_unavailable"],
     ["SQLITE_IOERR_FSYNC", 10 | (4 << 8), "store_unavailable"],
+    ["SQLITE_IOERR_DIR_FSYNC", 10 | (5 << 8), "store_unavailable"],
     ["SQLITE_CORRUPT", 11, "store_corrupt"],
     ["SQLITE_CORRUPT_INDEX", 11 | (3 << 8), "store_corrupt"],
     ["SQLITE_CONSTRAINT_PRIMARYKEY", 19 | (6 << 8), "store_corrupt"],
@@ -45,6 +54,24 @@ describe("a failure of SQLite", () => {
       expect(explained.message).toContain(PATH);
       expect(explained.message).not.toContain("text of SQLite's");
     }
+  });
+
+  test.runIf(existsSync("/proc/self"))(
+    "to grow the log's index is a full disk only where there is no room",
+    () => {
+      const noRoom = explainSqliteError(byName("SQLITE_IOERR_SHMSIZE"), "/proc/memory.sqlite");
+      expect(noRoom).toMatchObject({ code: "store_full" });
+      const room = explainSqliteError(byName("SQLITE_IOERR_SHMSIZE"), join(tmpdir(), "memory.sqlite"));
+      expect(room).toMatchObject({ code: "store_unavailable" });
+    },
+  );
+
+  test("to sync says that the store must be opened again", () => {
+    for (const error of [byName("SQLITE_IOERR_FSYNC"), byNumber(10 | (5 << 8))]) {
+      expect(isFailedSync(error)).toBe(true);
+      expect(explainSqliteError(error, PATH).details).toMatchObject({ reopen: true });
+    }
+    expect(isFailedSync(byName("SQLITE_IOERR_WRITE"))).toBe(false);
   });
 
   test("that is ours already stays as it is", () => {

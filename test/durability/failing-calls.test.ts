@@ -1,0 +1,218 @@
+/**
+ * A disk that fails or is full at any system call: a typed error, and afterwards the old value or the new.
+ *
+ * strace makes the n-th call of one kind fail, for every n that a workload has, and with `+` every call from there on. What was
+ * acknowledged must be there when the disk works again, what was refused may be, and nothing else.
+ */
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, test } from "vitest";
+import { ERROR_CODES, type SqliteDriver } from "../../engine/index.ts";
+import { bundledScript } from "../run/bundles.ts";
+import { sized } from "../run/size.ts";
+import { type Held, heldAfter, heldIn, isSame, type Operation, operationsOf } from "./operations.ts";
+import { childOf, DRIVERS, filesIn, makeQuickFolder, openIn } from "./place.ts";
+import { whyNoTrace } from "./traced-calls.ts";
+
+const run = promisify(execFile);
+
+interface Fault {
+  readonly name: string;
+  readonly call: string;
+  readonly error: string;
+  readonly from: string;
+}
+
+const FAULTS = [
+  { call: "pwrite64", error: "ENOSPC", from: "+" },
+  { call: "pwrite64", error: "EIO", from: "" },
+  { call: "fsync", error: "EIO", from: "" },
+  { call: "fsync", error: "EIO", from: "+" },
+  { call: "fdatasync", error: "EIO", from: "" },
+  { call: "ftruncate", error: "EIO", from: "" },
+  { call: "openat", error: "EIO", from: "" },
+  { call: "pread64", error: "EIO", from: "" },
+];
+const MORE_FAULTS = [
+  { call: "pwrite64", error: "ENOSPC", from: "" },
+  { call: "ftruncate", error: "ENOSPC", from: "" },
+  { call: "openat", error: "ENOSPC", from: "" },
+  { call: "openat", error: "EMFILE", from: "+" },
+  { call: "pread64", error: "EIO", from: "+" },
+  { call: "unlink", error: "EIO", from: "" },
+  { call: "link", error: "EIO", from: "" },
+  { call: "mkdir", error: "ENOSPC", from: "" },
+];
+const NAMED_FAULTS: readonly Fault[] = [...FAULTS, ...MORE_FAULTS.slice(0, sized(0, MORE_FAULTS.length))].map(
+  (fault) => ({ ...fault, name: `${fault.error} at the n-th ${fault.call}${fault.from}` }),
+);
+/** Each stores, overwrites, stores many, forgets and opens anew. */
+const SEEDS = [46, 19, 6, 43, 31];
+const LENGTH = sized(7, 10);
+const AT_ONCE = 3;
+const HANGS_AFTER_MS = 60_000;
+
+/** What a process said of an operation; 0 is the opening. */
+interface Said {
+  readonly done?: number;
+  readonly refused?: number;
+  readonly code?: string;
+  readonly why?: string;
+}
+
+interface Workload {
+  readonly driver: SqliteDriver;
+  readonly seed: number;
+}
+
+const WORKLOADS: readonly Workload[] = DRIVERS.flatMap((driver) =>
+  SEEDS.slice(0, sized(1, 5)).map((seed) => ({ driver, seed })),
+);
+
+describe.each(NAMED_FAULTS)("$name", (fault) => {
+  const without = whyNoTrace();
+  let script: string;
+  beforeAll(async () => {
+    script = await bundledScript(childOf("carry-out"));
+  });
+
+  test.for(WORKLOADS)(
+    "$driver.name, workload $seed, for every n: refused by name, and nothing lost or half",
+    async (workload, context) => {
+      context.skip(without !== undefined, without);
+      const folder = await makeQuickFolder();
+      try {
+        expect(await faultsOf({ ...workload, fault, script, folder })).toEqual([]);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
+interface Trial extends Workload {
+  readonly fault: Fault;
+  readonly script: string;
+  readonly folder: string;
+}
+
+/** For n from 1 on, until there is no such call. */
+async function faultsOf(trial: Trial): Promise<readonly string[]> {
+  const faults: string[] = [];
+  let next = 1;
+  let isOver = false;
+  const work = async (): Promise<void> => {
+    while (!isOver) {
+      const n = next++;
+      const { failed, problem } = await tryOne(trial, n);
+      isOver ||= !failed;
+      if (problem !== undefined) faults.push(`n = ${n}: ${problem}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return faults;
+}
+
+async function tryOne(
+  trial: Trial,
+  n: number,
+): Promise<{ readonly failed: boolean; readonly problem?: string }> {
+  const root = join(trial.folder, `${n}`);
+  const traced = `${root}.trace`;
+  await mkdir(root);
+  const said = await carryOutFailing(trial, n, { root, traced });
+  const failed = (await readFile(traced, "latin1")).includes("(INJECTED)");
+  const problem =
+    typeof said === "string" ? said : (problemIn(said, trial) ?? (await problemOf(root, said, trial)));
+  await rm(root, { recursive: true });
+  return { failed, ...(problem !== undefined && { problem }) };
+}
+
+/** What the process said, or how it ended when that was no good end. */
+async function carryOutFailing(
+  { driver, seed, fault, script }: Trial,
+  n: number,
+  { root, traced }: { readonly root: string; readonly traced: string },
+): Promise<readonly Said[] | string> {
+  const { call, error, from } = fault;
+  const inject = `inject=${call}:error=${error}:when=${n}${from}`;
+  const paths = filesIn(root).flatMap((path) => ["-P", path]);
+  const options = ["-f", "--seccomp-bpf", "-e", "signal=none", "-e", `trace=${call}`, "-e", inject];
+  const command = [process.execPath, script, driver.name, root, `${seed}`, `${LENGTH}`];
+  try {
+    const args = [...options, ...paths, "-o", traced, ...command];
+    const { stdout } = await run("strace", args, {
+      timeout: HANGS_AFTER_MS,
+      killSignal: "SIGKILL",
+      // strace counts each thread's calls by themselves.
+      env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
+    });
+    return stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  } catch (ending) {
+    return `the process crashed or hung: ${ending}`;
+  }
+}
+
+function problemIn(said: readonly Said[], { fault, seed }: Trial): string | undefined {
+  if (said.length !== LENGTH + 2) return `said ${said.length} things: ${JSON.stringify(said)}`;
+  const refusals = said.filter(({ refused }) => refused !== undefined);
+  const codes: readonly string[] = ERROR_CODES;
+  const odd = refusals.find(({ code = "" }) => !codes.includes(code) || code === "internal");
+  if (odd !== undefined) return `not told by name: ${JSON.stringify(odd)}`;
+  const untrue = refusals.find(({ code }) => code === "store_full" && fault.error !== "ENOSPC");
+  if (untrue !== undefined) return `told as a full disk: ${JSON.stringify(untrue)}`;
+  return fault.call === "fsync" ? acknowledgedAfterFailedSync(said, operationsOf(seed, LENGTH)) : undefined;
+}
+
+/** Once a sync has failed, what was written before may not be on the disk although a later sync succeeds. */
+function acknowledgedAfterFailedSync(
+  said: readonly Said[],
+  operations: readonly Operation[],
+): string | undefined {
+  const failed = said.findIndex(({ refused = 0 }) => refused > 0);
+  if (failed === -1) return undefined;
+  const reopened = operations.findIndex((operation, n) => n + 1 >= failed && operation.do === "reopen");
+  const until = reopened === -1 ? LENGTH : reopened;
+  const late = said.slice(failed, until + 1).find(({ done }) => done !== undefined);
+  return late && `acknowledged after a failed sync: ${JSON.stringify(said)}`;
+}
+
+async function problemOf(
+  root: string,
+  said: readonly Said[],
+  { driver, seed }: Trial,
+): Promise<string | undefined> {
+  try {
+    const store = await openIn(root, driver);
+    try {
+      const found = await heldIn(store);
+      const { integrity, unreadable } = await store.inspect();
+      if (integrity !== "ok" || unreadable > 0) return `inspected: ${integrity}, ${unreadable}`;
+      const isPossible = possibleAfter(said, operationsOf(seed, LENGTH)).some((held) => isSame(found, held));
+      return isPossible ? undefined : `lost or half: ${JSON.stringify(said)}, found ${[...found.keys()]}`;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return `cannot be opened again: ${error}, after ${JSON.stringify(said)}`;
+  }
+}
+
+/** What was acknowledged was done; what was refused was done or not. */
+function possibleAfter(said: readonly Said[], operations: readonly Operation[]): readonly Held[] {
+  let possible: readonly Held[] = [new Map()];
+  for (const [n, operation] of operations.entries()) {
+    const done = possible.map((held) => heldAfter(held, operation));
+    possible = said[n + 1]?.done === undefined ? distinct([...possible, ...done]) : distinct(done);
+  }
+  return possible;
+}
+
+function distinct(all: readonly Held[]): readonly Held[] {
+  return all.filter((held, n) => all.findIndex((other) => isSame(held, other)) === n);
+}
