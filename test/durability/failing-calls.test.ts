@@ -71,6 +71,7 @@ const WORKLOADS: readonly Workload[] = DRIVERS.flatMap((driver) =>
   SEEDS.slice(0, sized(1, 5)).map((seed) => ({ driver, seed })),
 );
 
+// verifies P-durable-disk-fails, P-durable-full-disk
 describe.each(NAMED_FAULTS)("$name", (fault) => {
   const without = whyNoTrace();
   let script: string;
