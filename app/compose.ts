@@ -21,6 +21,7 @@ import { settleWithin } from "./embedding/settle.ts";
 import { getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
+import { KeysInUse } from "./keys-in-use.ts";
 import type { FactInput, Memory, MemoryStatus, StoredFact } from "./memory.ts";
 import {
   callersOf,
@@ -76,6 +77,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   const semantic = embeddings.active?.index;
   const context: UseCaseContext = {
     store,
+    keys: new KeysInUse(store),
     now,
     recall: createRecall({
       source: recallOverStore(store),

@@ -47,8 +47,10 @@ async function keepFact(
   namespace: Namespace,
   fact: CheckedFact,
 ): Promise<StoredFact> {
+  await context.keys.refuseLookalike(namespace, fact.key);
   const expiresAt = context.now() + fact.ttlSeconds * 1_000;
   const { replaced } = await context.store.put(factEntry(namespace, fact, { expiresAt }));
+  await context.keys.noteWritten(namespace, fact.key);
   return {
     key: fact.key,
     category: fact.category,

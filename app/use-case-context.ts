@@ -2,9 +2,12 @@
 import type { MemoryStore, RunClock, UnixMs } from "../engine/index.ts";
 import type { Recall } from "../recall/index.ts";
 
+import type { KeysInUse } from "./keys-in-use.ts";
+
 export interface UseCaseContext {
   readonly store: MemoryStore;
   readonly recall: Recall;
+  readonly keys: KeysInUse;
   readonly now: () => UnixMs;
   readonly runClock: RunClock;
 }

@@ -47,6 +47,7 @@ export {
   settleScope,
 } from "./facts/forget-scope.ts";
 export { harmlessBlock, harmlessLine, problemOfName } from "./facts/hostile-text.ts";
+export { KeyLooks } from "./facts/key-looks.ts";
 export { nearestKeys } from "./facts/near.ts";
 export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
 export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";

@@ -3,12 +3,15 @@ import {
   type ErrorCode,
   HelmdeckError,
   isHelmdeckError,
+  type KeyLooks,
   type MemoryStore,
+  type Namespace,
   type NewEntry,
   refuseSecrets,
   type Subject,
   type UnixMs,
 } from "../../engine/index.ts";
+import { readKeyLooks } from "../keys-in-use.ts";
 import { requireNamespace } from "../subject.ts";
 import { type ReadLine, readLines } from "./line-reader.ts";
 import { readEntry } from "./lines.ts";
@@ -62,23 +65,26 @@ const REFUSALS_KEPT = 10_000;
  * @throws what the store throws (`store_full`, `store_locked`, …), with the number of the last line that is safely in.
  */
 export async function importLines(options: ImportOptions): Promise<ImportResult> {
-  const run = new ImportRun(options);
+  const namespace = requireNamespace(options.subject);
+  const run = new ImportRun(options, namespace, await readKeyLooks(options.memory.store, namespace));
   for await (const line of readLines(options.input, LINE_BYTES)) await run.take(line);
   return run.finish();
 }
 
 class ImportRun {
   readonly #options: ImportOptions;
-  readonly #namespace;
+  readonly #namespace: Namespace;
+  readonly #looks: KeyLooks;
   readonly #refused: RefusedLine[] = [];
   #counts = { lines: 0, stored: 0, refreshed: 0, replaced: 0, audit: 0, refusedCount: 0 };
   #batch: NewEntry[] = [];
   #batchBytes = 0;
   #safeLine = 0;
 
-  constructor(options: ImportOptions) {
+  constructor(options: ImportOptions, namespace: Namespace, looks: KeyLooks) {
     this.#options = options;
-    this.#namespace = requireNamespace(options.subject);
+    this.#namespace = namespace;
+    this.#looks = looks;
   }
 
   async take(line: ReadLine): Promise<void> {
@@ -100,6 +106,7 @@ class ImportRun {
       if ("problem" in line) throw new HelmdeckError("invalid_input", `The line ${line.problem}.`);
       const entry = readEntry(line.text, { namespace: this.#namespace, now: this.#options.memory.now() });
       if (this.#options.allowSecrets !== true) await refuseSecretsIn(entry);
+      if (entry.origin === "fact") this.#requireOwnLook(entry.key);
       return entry;
     } catch (error) {
       if (!isHelmdeckError(error)) throw error;
@@ -108,6 +115,11 @@ class ImportRun {
       if (this.#refused.length < REFUSALS_KEPT) this.#refused.push(refusal);
       return undefined;
     }
+  }
+
+  #requireOwnLook(key: string): void {
+    this.#looks.refuseLookalike(key);
+    this.#looks.add(key);
   }
 
   async #flush(): Promise<void> {

@@ -2,7 +2,7 @@
 import { invalidField } from "../errors.ts";
 import type { NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
-import { problemOfName } from "./hostile-text.ts";
+import { problemOfKey, problemOfName } from "./hostile-text.ts";
 
 /** Sizes are bytes of UTF-8, after trimming. */
 export const FACT_LIMITS = {
@@ -20,6 +20,8 @@ export const DEFAULT_CATEGORY = "user_facts";
 /** Categories that only the engine itself writes, under other origins. */
 export const RESERVED_CATEGORIES = ["pack_history", "pipeline_history", "plan_history", "cache"] as const;
 
+/** No version ever took a key with one of these. */
+const NEVER_IN_KEYS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
 /** A fact that the policy accepts, trimmed and with its defaults filled in. */
@@ -57,16 +59,19 @@ export function checkKey(key: unknown): string {
   if (name === "")
     throw invalidField("key", "is missing; give the fact a short name, such as deploy/preference");
   refuseLong("key", name, FACT_LIMITS.keyBytes, "shorten it");
-  refuseHostile("key", name);
+  refuse("key", problemOfKey(name));
   return name;
 }
 
-/** The trimmed key, or undefined when no fact can have it: for looking one up, where a miss is no error. */
+/**
+ * The trimmed key, or undefined when no fact can have it: for looking one up, where a miss is no error. Facts of earlier
+ * versions have keys that {@link checkKey} refuses today, and are found by them.
+ */
 export function keyToLookUp(key: unknown): string | undefined {
   if (typeof key !== "string") return undefined;
   const name = key.trim();
   const fits = name !== "" && Buffer.byteLength(name) <= FACT_LIMITS.keyBytes;
-  return fits && problemOfName(name) === undefined ? name : undefined;
+  return fits && name.isWellFormed() && !NEVER_IN_KEYS.test(name) ? name : undefined;
 }
 
 /** The trimmed category, `user_facts` when absent or empty, or `invalid_input`. */
@@ -162,6 +167,9 @@ export function refuseLong(field: string, text: string, mostBytes: number, remed
 }
 
 export function refuseHostile(field: string, text: string): void {
-  const problem = problemOfName(text);
+  refuse(field, problemOfName(text));
+}
+
+function refuse(field: string, problem: string | undefined): void {
   if (problem !== undefined) throw invalidField(field, `${problem}; leave it out`);
 }

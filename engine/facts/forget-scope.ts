@@ -11,7 +11,7 @@ import { type EntryName, entriesNamedBy } from "../projections/naming.ts";
 import { isMyMemoryPath, pathOf } from "../projections/paths.ts";
 import type { EntryFilter } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
-import { checkCategory, checkKey } from "./facts-policy.ts";
+import { checkCategory, checkKey, keyToLookUp } from "./facts-policy.ts";
 import { harmlessLine } from "./hostile-text.ts";
 
 export type ForgetScope =
@@ -107,7 +107,7 @@ function parseNamed(text: string): ForgetScope | undefined {
     case "pipeline":
       return { kind: "pipeline", id: requireName("pipeline", name) };
     case "key":
-      return { kind: "key", key: checkKey(requireName("key", name)) };
+      return { kind: "key", key: keyToLookUp(name) ?? checkKey(requireName("key", name)) };
     case "category":
       return { kind: "category", name: checkCategory(requireName("category", name)) };
     default:

@@ -3,46 +3,56 @@
  *
  * Whoever can get a fact stored (a web page that an agent read, an imported file) can put control characters, text
  * direction switches or invisible letters into it, to forge lines on a terminal, to make two keys look alike, or to
- * smuggle words past the person into the model. Keys with such characters are refused. Values keep them, byte for byte,
- * in the store; wherever a value is shown as a document they are spelt out instead, as in "[U+202E]".
+ * smuggle words past the person into the model. They are told by what Unicode says of them, so that those of its next
+ * version are among them. Keys with such characters are refused. Values keep them, byte for byte, in the store; wherever a
+ * value is shown as a document they are spelt out instead, as in "[U+202E]".
+ *
+ * Two uses of invisible characters are writing, and stay in text: within an emoji that Unicode recommends (a heart, an
+ * astronaut), and one joiner after a letter of a script whose spelling asks for it, as in Persian and Hindi.
  */
 
-/** Line and paragraph separators, which many programs take for a new line. */
-const SEPARATORS = "\\u2028\\u2029";
-/** Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm. */
-const BIDI_CONTROLS = "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
-/** A second, invisible ASCII. Only a few flags need it, and models read it. */
-const INVISIBLE_TAGS = "\\u{e0000}-\\u{e007f}";
+const HOSTILE =
+  "[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Noncharacter_Code_Point}]";
+const JOINING = "Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh"
+  .split(" ")
+  .map((script) => `\\p{Script=${script}}`)
+  .join("");
+const JOINER = `(?<=[[${JOINING}]&&[\\p{L}\\p{M}]])\\p{Join_Control}(?!\\p{Join_Control})`;
+const WRITING = `\\p{RGI_Emoji}|${JOINER}`;
 
-const IN_KEYS = new RegExp(`[\\p{Cc}${SEPARATORS}${BIDI_CONTROLS}${INVISIBLE_TAGS}]`, "u");
-const IN_LINES = new RegExp(IN_KEYS.source, "gu");
+const IN_KEYS = new RegExp(HOSTILE, "v");
+const IN_LINES = new RegExp(`(${WRITING})|${HOSTILE}`, "gv");
 /** Tab and line feed stay: they are what text is made of. */
-const IN_BLOCKS = new RegExp(`(?![\\t\\n])${IN_KEYS.source}`, "gu");
-const LINE_BREAKS = new RegExp(`\\r\\n?|[\\u0085${SEPARATORS}]`, "gu");
+const IN_BLOCKS = new RegExp(`(${WRITING}|[\\t\\n])|${HOSTILE}`, "gv");
+const LINE_BREAKS = /\r\n?|[\u0085\p{Zl}\p{Zp}]/gu;
 
-/** Why this text may not be a name (a key, a tag, a pack), for a message; undefined when it may. */
+/** Why this text may not be a key, for a message; undefined when it may. Nothing invisible may be in one, not even in an emoji. */
+export function problemOfKey(text: string): string | undefined {
+  return problemOf(text, IN_KEYS.exec(text)?.[0]);
+}
+
+/** Why this text may not be another name (a tag, a pack), for a message; undefined when it may. */
 export function problemOfName(text: string): string | undefined {
+  return problemOf(text, text.matchAll(IN_LINES).find(([, writing]) => writing === undefined)?.[0]);
+}
+
+function problemOf(text: string, hostile: string | undefined): string | undefined {
   if (!text.isWellFormed()) return "holds half of a surrogate pair, which is not Unicode text";
-  const found = IN_KEYS.exec(text)?.[0];
-  return found === undefined ? undefined : `holds the control or invisible character ${codeOf(found)}`;
+  return hostile === undefined ? undefined : `holds the control or invisible character ${codeOf(hostile)}`;
 }
 
 /** The text as a model or a person may see it: lines end in "\n", hostile characters are spelt out. */
 export function harmlessBlock(text: string): string {
-  return text.replace(LINE_BREAKS, "\n").replace(IN_BLOCKS, spelt).toWellFormed();
+  return spelt(text.replace(LINE_BREAKS, "\n"), IN_BLOCKS);
 }
 
 /** The same on one line: breaks and tabs become spaces. */
 export function harmlessLine(text: string): string {
-  return text
-    .replace(LINE_BREAKS, " ")
-    .replaceAll(/[\t\n]/g, " ")
-    .replace(IN_LINES, spelt)
-    .toWellFormed();
+  return spelt(text.replace(LINE_BREAKS, " ").replaceAll(/[\t\n]/g, " "), IN_LINES);
 }
 
-function spelt(character: string): string {
-  return `[${codeOf(character)}]`;
+function spelt(text: string, hostile: RegExp): string {
+  return text.replace(hostile, (found, writing) => writing ?? `[${codeOf(found)}]`).toWellFormed();
 }
 
 function codeOf(character: string): string {

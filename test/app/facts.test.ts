@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { namespaceOf } from "../../engine/index.ts";
+import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 describe("storing a fact", () => {
   test("answers where it can be found, and until when", async () => {
@@ -30,6 +31,44 @@ describe("storing a fact", () => {
     await memory.storeFact("main", { key: "k", value: "one", ttlSeconds: 3_600 });
     clock.pass(3_600 * 1_000);
     expect((await memory.storeFact("main", { key: "k", value: "two" })).replaced).toBeUndefined();
+  });
+
+  test("under a key that looks like another one is refused by that one's name, and touches nothing", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "deploy", value: "Konflux" });
+    const alike = { key: "d\u0435ploy", value: "by hand" };
+    await expect(memory.storeFact("main", alike)).rejects.toThrow(/looks like the key "deploy"/);
+    expect((await memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["deploy"]);
+    await memory.storeFact("work", alike);
+    await memory.storeFact("main", { key: "deploy", value: "Tekton" });
+    await memory.forget("main", { scope: "key:deploy" });
+    await memory.storeFact("main", alike);
+    await expect(memory.storeFact("main", { key: "deploy", value: "x" })).rejects.toThrow("looks like");
+  });
+
+  test("knows keys that another process wrote, and those that have expired", async () => {
+    const place = await tempPlace();
+    const clock = new TestClock();
+    const [memory, other] = [
+      await openTestMemory({ ...place, now: clock.now }),
+      await openTestMemory({ ...place, now: clock.now }),
+    ];
+    await memory.storeFact("main", { key: "notes", value: "mine" });
+    await other.storeFact("main", { key: "deploy", value: "Konflux", ttlSeconds: 3_600 });
+    const alike = { key: "d\u0435ploy", value: "by hand" };
+    await expect(memory.storeFact("main", alike)).rejects.toThrow("looks like");
+    clock.pass(3_600 * 1_000);
+    expect(await memory.storeFact("main", alike)).toMatchObject({ key: alike.key });
+  });
+
+  test("of an earlier version whose key is refused today is had, listed and forgotten by it", async () => {
+    const memory = await openTestMemory();
+    const key = "mood/\u2764\ufe0f";
+    const row = { namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from("fine") } as const;
+    await memory.store.put({ ...row, category: "user_facts", tags: [] });
+    expect(await memory.getFact("main", key)).toMatchObject({ key, value: "fine" });
+    await expect(memory.storeFact("main", { key, value: "new" })).rejects.toThrow("U+FE0F");
+    expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
   });
 
   test("is found in the next search, in its new words only once replaced", async () => {

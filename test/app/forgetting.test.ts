@@ -32,12 +32,13 @@ interface Named {
   readonly category: string;
 }
 
-/** In one write, for the caller and for a stranger alike. */
+/** In one write, for the caller and for a stranger alike; also keys that only an earlier version took. */
 async function store(memory: OpenMemory, facts: readonly Named[]): Promise<void> {
   const entries = ["main", "stranger"].flatMap((subject) =>
-    facts.map((fact) =>
-      factEntry(namespaceOf(subject), validateFact({ ...fact, value: "v" }), { expiresAt: NOW + DAY_MS }),
-    ),
+    facts.map(({ key, category }) => {
+      const fact = { ...validateFact({ key: "k", value: "v", category }), key };
+      return factEntry(namespaceOf(subject), fact, { expiresAt: NOW + DAY_MS });
+    }),
   );
   await memory.store.putMany(entries);
 }

@@ -226,6 +226,17 @@ describe("an import", () => {
     expect(allowed).toMatchObject({ stored: 1, refusedCount: 0 });
   });
 
+  test("refuses a key that looks like one that is there, or that came before it", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "deploy", value: "Konflux" });
+    const keys = ["d\u0435ploy", "notes", "n\u03bftes", "deploy"];
+    const { refused } = await importRows(memory, ...keys.map((key) => ({ key, value: "x" })));
+    expect(refused.map(({ line, reason }) => [line, /"(\w+)"/.exec(reason)?.[1]])).toEqual([
+      [1, "deploy"],
+      [3, "notes"],
+    ]);
+  });
+
   // verifies P-quiet-words
   test("never repeats a value in a reason", async () => {
     const rows = [
