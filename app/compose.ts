@@ -7,6 +7,7 @@ import {
   type Subject,
   type Timer,
   type UnixMs,
+  type Writer,
 } from "../engine/index.ts";
 import { createRecall, type RecallQuery } from "../recall/index.ts";
 import { corpusPage } from "./corpus-pages.ts";
@@ -42,7 +43,7 @@ export interface OpenMemory extends Memory {
   readonly store: MemoryStore;
   readonly now: () => UnixMs;
   /** As `storeFact`, also what looks like a credential: for a person at a command line, never behind a tool or a port. */
-  storeFactEvenSecret(subject: Subject, fact: FactInput): Promise<StoredFact>;
+  storeFactEvenSecret(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /**
    * Embeds now what the subject has without vectors, for a command: there is no background after it. Without a service it does
    * nothing. What the service does is in the report.
@@ -120,11 +121,8 @@ export function composeMemory(parts: Composition): OpenMemory {
   return {
     store,
     now,
-    storeFact: within((namespace, fact) => storeFact(context, namespace, fact), embedSoon),
-    storeFactEvenSecret: within(
-      (namespace, fact) => storeFactEvenSecret(context, namespace, fact),
-      embedSoon,
-    ),
+    storeFact: within((...asked) => storeFact(context, ...asked), embedSoon),
+    storeFactEvenSecret: within((...asked) => storeFactEvenSecret(context, ...asked), embedSoon),
     getFact: within((namespace, key) => getFact(context, namespace, key)),
     listFacts: within((namespace, query) => listFacts(context, namespace, query)),
     search: within((namespace, query: RecallQuery) => {
@@ -138,8 +136,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     corpusPage: within((namespace, query) => corpusPage(context, namespace, query)),
     callers: () => callersOf(context),
     revision: async (subject) => store.revision(requireNamespace(subject)),
-    recordPackRun: within((namespace, row) => recordPackRun(context, namespace, row), embedSoon),
-    recordPipelineRun: within((namespace, row) => recordPipelineRun(context, namespace, row), embedSoon),
+    recordPackRun: within((...run) => recordPackRun(context, ...run), embedSoon),
+    recordPipelineRun: within((...run) => recordPipelineRun(context, ...run), embedSoon),
     warm: async (subject) => warm(requireNamespace(subject)),
     embed: within((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
     embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),
@@ -165,12 +163,12 @@ export function composeMemory(parts: Composition): OpenMemory {
 
 /** Each use case is handed the namespace of its caller, and nothing else to find entries by. */
 function within<Input, Answer>(
-  useCase: (namespace: Namespace, input: Input) => Promise<Answer>,
+  useCase: (namespace: Namespace, input: Input, writer?: Writer) => Promise<Answer>,
   afterwards: (namespace: Namespace) => void = () => {},
-): (subject: Subject, input: Input) => Promise<Answer> {
-  return async (subject, input) => {
+): (subject: Subject, input: Input, writer?: Writer) => Promise<Answer> {
+  return async (subject, input, writer) => {
     const namespace = requireNamespace(subject);
-    const answer = await useCase(namespace, input);
+    const answer = await useCase(namespace, input, writer);
     afterwards(namespace);
     return answer;
   };

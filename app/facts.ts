@@ -13,6 +13,7 @@ import {
   refuseSecrets,
   requireCount,
   validateFact,
+  type Writer,
 } from "../engine/index.ts";
 import type { FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -27,10 +28,11 @@ export async function storeFact(
   context: UseCaseContext,
   namespace: Namespace,
   input: FactInput,
+  writer?: Writer,
 ): Promise<StoredFact> {
   const fact = validateFact(input);
   await refuseSecrets(fact);
-  return keepFact(context, namespace, fact);
+  return keepFact(context, namespace, fact, writer);
 }
 
 /** The same for a person who insists. No input says so, for an agent would. */
@@ -38,18 +40,23 @@ export async function storeFactEvenSecret(
   context: UseCaseContext,
   namespace: Namespace,
   input: FactInput,
+  writer?: Writer,
 ): Promise<StoredFact> {
-  return keepFact(context, namespace, validateFact(input));
+  return keepFact(context, namespace, validateFact(input), writer);
 }
 
 async function keepFact(
   context: UseCaseContext,
   namespace: Namespace,
   fact: CheckedFact,
+  writer: Writer | undefined,
 ): Promise<StoredFact> {
   await context.keys.refuseLookalike(namespace, fact.key);
   const expiresAt = context.now() + fact.ttlSeconds * 1_000;
-  const { replaced } = await context.store.put(factEntry(namespace, fact, { expiresAt }));
+  const { replaced } = await context.store.put({
+    ...factEntry(namespace, fact, { expiresAt }),
+    ...defined({ writer }),
+  });
   await context.keys.noteWritten(namespace, fact.key);
   return {
     key: fact.key,
@@ -132,7 +139,7 @@ function requireText(field: string, text: unknown): string {
 
 /** Of an entry that is a fact. */
 export function factView(entry: Entry): FactView {
-  const { key, category, tags, createdAt, updatedAt, expiresAt, fingerprint } = entry;
+  const { key, category, tags, createdAt, updatedAt, expiresAt, fingerprint, writer } = entry;
   return {
     key,
     value: Buffer.from(entry.value).toString(),
@@ -143,5 +150,6 @@ export function factView(entry: Entry): FactView {
     ...defined({ expiresAt }),
     fingerprint,
     path: pathOf(category, key),
+    ...defined({ writer }),
   };
 }

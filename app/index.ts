@@ -1,6 +1,6 @@
 /** The app's public surface: the use cases that every surface calls. */
 
-export type { PackAudit } from "../engine/index.ts";
+export type { PackAudit, Writer } from "../engine/index.ts";
 export {
   ANSWER_LIMITS,
   asHelmdeckError,

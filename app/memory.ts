@@ -9,6 +9,7 @@ import type {
   StoreReport,
   Subject,
   UnixMs,
+  Writer,
 } from "../engine/index.ts";
 import type { EmbeddingStatus, RecallAnswer, RecallQuery } from "../recall/index.ts";
 import type { EmbeddingProvider } from "./embedding/embedding-settings.ts";
@@ -43,6 +44,8 @@ export interface FactView {
   readonly expiresAt?: UnixMs;
   readonly fingerprint: string;
   readonly path: string;
+  /** Who stored the value; absent where nobody was named. */
+  readonly writer?: Writer;
 }
 
 export interface FactsQuery {
@@ -209,7 +212,8 @@ export interface CallerCount {
 
 /** Every use case, for one open memory. All of it can be served across a worker boundary. */
 export interface Memory {
-  storeFact(subject: Subject, fact: FactInput): Promise<StoredFact>;
+  /** `writer`: who asks, as the surface knows it from its host; nothing of the input. */
+  storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /** By its exact key; where no fact has that, by its path, docid or citation. */
   getFact(subject: Subject, key: string): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
@@ -227,8 +231,8 @@ export interface Memory {
    * ask for. What expires counts when it is swept.
    */
   revision(subject: Subject): Promise<number>;
-  recordPackRun(subject: Subject, row: PackAudit): Promise<void>;
-  recordPipelineRun(subject: Subject, row: PipelineAudit): Promise<void>;
+  recordPackRun(subject: Subject, row: PackAudit, writer?: Writer): Promise<void>;
+  recordPipelineRun(subject: Subject, row: PipelineAudit, writer?: Writer): Promise<void>;
   /** Starts indexing in the background. */
   warm(subject: Subject): Promise<void>;
   /** Deletes what has been expired for a day of use. */

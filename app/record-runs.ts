@@ -3,9 +3,11 @@ import {
   AUDIT_LIMITS,
   auditEntry,
   checkAuditRow,
+  defined,
   type Namespace,
   type PackAudit,
   type PipelineAudit,
+  type Writer,
 } from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -14,10 +16,11 @@ export async function recordPackRun(
   context: UseCaseContext,
   namespace: Namespace,
   row: PackAudit,
+  writer?: Writer,
 ): Promise<void> {
   const findings: unknown = row?.findings;
   const kept = Array.isArray(findings) ? { findings: findings.slice(0, AUDIT_LIMITS.findings) } : {};
-  await record(context, namespace, "pack", { ...row, ...kept });
+  await record(context, namespace, { kind: "pack", row: { ...row, ...kept }, writer });
 }
 
 /** As {@link recordPackRun}. */
@@ -25,17 +28,26 @@ export async function recordPipelineRun(
   context: UseCaseContext,
   namespace: Namespace,
   row: PipelineAudit,
+  writer?: Writer,
 ): Promise<void> {
-  await record(context, namespace, "pipeline", row);
+  await record(context, namespace, { kind: "pipeline", row, writer });
+}
+
+interface RunToRecord {
+  readonly kind: "pack" | "pipeline";
+  readonly row: unknown;
+  readonly writer: Writer | undefined;
 }
 
 async function record(
   context: UseCaseContext,
   namespace: Namespace,
-  kind: "pack" | "pipeline",
-  row: unknown,
+  { kind, row, writer }: RunToRecord,
 ): Promise<void> {
   const audit = checkAuditRow(kind, row);
   const unixNs = context.runClock.next(audit.row.at_unix);
-  await context.store.put(auditEntry(namespace, audit, context.now(), { unixNs }));
+  await context.store.put({
+    ...auditEntry(namespace, audit, context.now(), { unixNs }),
+    ...defined({ writer }),
+  });
 }

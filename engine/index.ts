@@ -126,6 +126,7 @@ export {
 } from "./store/sqlite/open-sqlite.ts";
 export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
 export type { Quota } from "./store/sqlite/usage.ts";
+export type { Writer } from "./store/writer.ts";
 export {
   backgroundTimer,
   type Limits,

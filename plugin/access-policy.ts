@@ -7,6 +7,7 @@ import {
   isAheadOfTurn,
   type Refusal,
   SESSION_KEY_MAX_CHARS,
+  sessionKindOf,
   subjectOf,
   type Verdict,
   whoAsks,
@@ -65,7 +66,10 @@ export function makeAccessPolicy(parts: AccessPolicyParts): AccessPolicy {
     if (reason !== undefined) return { ok: false, reason };
     const subject = subjectOf(String(caller.agentId), config.subjects);
     if (!subject.ok) return subject;
-    const verdict: Admitted = isAheadOfTurn(caller.agentSessionKey) ? { ...subject, unasked: true } : subject;
+    const admitted: Admitted = { ...subject, sessionKind: sessionKindOf(caller.agentSessionKey) };
+    const verdict: Admitted = isAheadOfTurn(caller.agentSessionKey)
+      ? { ...admitted, unasked: true }
+      : admitted;
     if (rules.allow.size === 0) return verdict;
     const opened = await refusalOf(caller, host, { ...rules, allow: new Set() });
     return opened === undefined ? verdict : { ...verdict, opened };

@@ -16,7 +16,7 @@ import {
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { lineOf } from "./boundary.ts";
-import { sentenceOfRefusal } from "./identity.ts";
+import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
 import { logLineOf, ToolFailure } from "./plugin-failure.ts";
@@ -44,8 +44,8 @@ export function makeStoreTool(parts: ToolParts, context: ToolContext): Tool {
     description: STORE_DESCRIPTION,
     parameters: STORE_PARAMETERS,
     execute: (_callId, params) =>
-      perform(parts, context, async (memory, subject) => {
-        return storeResult(await memory.storeFact(subject, factFrom(params)));
+      perform(parts, context, async (memory, verdict) => {
+        return storeResult(await memory.storeFact(verdict.subject, factFrom(params), writerOf(verdict)));
       }),
   };
 }
@@ -61,7 +61,7 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
       " when a scope may cover more than one thing, and only delete what the user asked to have forgotten.",
     parameters: FORGET_PARAMETERS,
     execute: (_callId, params) =>
-      perform(parts, context, async (memory, subject) => {
+      perform(parts, context, async (memory, { subject }) => {
         return forgetResult(await memory.forget(subject, forgetFrom(params)));
       }),
   };
@@ -80,7 +80,7 @@ const FORGET_PARAMETERS = {
 async function perform(
   parts: ToolParts,
   context: ToolContext,
-  work: (memory: Memory, subject: string) => Promise<ToolResult>,
+  work: (memory: Memory, verdict: Admitted) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   try {
     const deadline = startDeadline(parts.deadlineMs ?? WRITE_DEADLINE_MS);
@@ -90,7 +90,7 @@ async function perform(
       sandboxed: context.sandboxed,
     });
     if (!verdict.ok) throw new HelmdeckError("identity_refused", `${sentenceOfRefusal(verdict.reason)}.`);
-    return await deadline(parts.access.open().then((memory) => work(memory, verdict.subject)));
+    return await deadline(parts.access.open().then((memory) => work(memory, verdict)));
   } catch (error) {
     const failure = new ToolFailure(error);
     if (failure.code !== "invalid_input" && failure.code !== "identity_refused") {

@@ -8,6 +8,7 @@
 import { isIncognitoSessionKey } from "openclaw/plugin-sdk/routing";
 import { defined, learnableInputs, type PackAudit } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
+import { writerOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";
@@ -50,7 +51,9 @@ export function makeAuditHook(parts: AuditParts): (event: unknown, context: unkn
       };
       const verdict = await parts.gate.verdictWithoutSandboxFlag(caller);
       if (!verdict.ok || isSecondReport(seenCalls, event)) return;
-      const recorded = parts.access.open().then((memory) => memory.recordPackRun(verdict.subject, row));
+      const recorded = parts.access
+        .open()
+        .then((memory) => memory.recordPackRun(verdict.subject, row, writerOf(verdict)));
       await withinDeadline(AUDIT_DEADLINE_MS, recorded);
     } catch (error) {
       parts.log.warn(`helmdeck memory: a tool run was not recorded: ${logLineOf(error)}`);

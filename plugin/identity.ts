@@ -8,6 +8,7 @@
  * leaves open who stands behind it, lineage.ts goes on from here.
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
+import { defined, type Writer } from "../app/index.ts";
 import type { ClosedContext, PluginConfig } from "./config.ts";
 
 /** What the host says of a call. `unknown`, since a hook or a caller of /tools/invoke may have left anything there. */
@@ -46,6 +47,8 @@ export interface Admitted {
   readonly opened?: Refusal;
   /** Nobody asked: what is found goes into a prompt by itself. */
   readonly unasked?: true;
+  /** What kind of session it is, for people; absent where there is none, as on the command line. */
+  readonly sessionKind?: string;
 }
 
 /**
@@ -125,6 +128,22 @@ export function subjectOf(agentId: string, subjects: PluginConfig["subjects"]): 
   if (!subjects.has(id)) return { ok: true, subject: id, agentId: id };
   const subject = subjects.get(id);
   return subject === undefined ? refuse("malformed") : { ok: true, subject, agentId: id };
+}
+
+/** Who writes, as it is kept with what is written. */
+export function writerOf({ agentId, sessionKind }: Admitted): Writer {
+  return { surface: "openclaw", agent: agentId, ...defined({ sessionKind }) };
+}
+
+/** What people call the session of a key: `main`, `direct`, `group`, `hook`, `subagent`, `acp`, `cron`, `dashboard` …; else `other`. */
+export function sessionKindOf(sessionKey: unknown): string {
+  const parsed = typeof sessionKey === "string" ? parseAgentSessionKey(sessionKey) : null;
+  const parts = parsed?.rest.toLowerCase().split(":") ?? [];
+  const [first = ""] = parts;
+  if (first === "hook" || RUNS.has(first)) return first;
+  if (isForeign(parts)) return "group";
+  if (isDirectShape(parts)) return "direct";
+  return OPERATOR_SESSIONS.has(first) ? first : "other";
 }
 
 const REASONS: Readonly<Record<Refusal, string>> = {

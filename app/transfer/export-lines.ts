@@ -10,7 +10,7 @@ import {
 import { factView } from "../facts.ts";
 import { requireNamespace } from "../subject.ts";
 import { rfc3339 } from "../wire/rfc3339.ts";
-import { factReply } from "../wire/view-replies.ts";
+import { factReply, writerReply } from "../wire/view-replies.ts";
 
 export interface ExportOptions {
   /** From `openMemory`. */
@@ -78,11 +78,18 @@ function auditLine(entry: Entry): string | { readonly reason: string } {
   return JSON.stringify({ audit: audit.kind, ...audit.row, key: entry.key, ...timesOf(entry) });
 }
 
-function timesOf({ createdAt, updatedAt, expiresAt, fingerprint }: Entry): Readonly<Record<string, string>> {
+function timesOf({
+  createdAt,
+  updatedAt,
+  expiresAt,
+  fingerprint,
+  writer,
+}: Entry): Readonly<Record<string, unknown>> {
   return {
     created_at: rfc3339(createdAt),
     updated_at: rfc3339(updatedAt),
     ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }),
     fingerprint,
+    ...(writer && { writer: writerReply(writer) }),
   };
 }

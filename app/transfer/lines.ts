@@ -39,6 +39,13 @@ const times = {
   updated_at: z.exactOptional(z.string()),
   expires_at: z.exactOptional(z.string()),
   fingerprint: z.exactOptional(z.string()),
+  writer: z.exactOptional(
+    z.strictObject({
+      surface: z.string(),
+      agent: z.exactOptional(z.string()),
+      session_kind: z.exactOptional(z.string()),
+    }),
+  ),
 };
 
 /** The facts policy checks the rest. */
@@ -68,7 +75,7 @@ export function readEntry(line: string, context: LineContext): NewEntry {
 
 function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
   const line = requireShape(factLine.safeParse(parsed));
-  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, ...given } = line;
+  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, writer, ...given } = line;
   const fact = validateFact({ ...given, ttlSeconds });
   if (path !== undefined && path !== pathOf(fact.category, fact.key))
     throw invalidField("path", "does not fit key and category; leave it out");
@@ -78,28 +85,37 @@ function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
     expires_at === undefined
       ? now + fact.ttlSeconds * 1_000
       : requireExpiry(expires_at, now, FACT_LIMITS.mostTtlSeconds);
-  const entry = factEntry(namespace, fact, { ...writeTimes(given, now), expiresAt });
+  const times = { ...writeTimes(given, now), expiresAt };
+  const entry = { ...factEntry(namespace, fact, times), ...writerFrom(writer) };
   requireFingerprint(fingerprint, entry.value);
   return entry;
 }
 
 function auditFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
   const line = requireShape(auditLine.safeParse(parsed));
-  const { audit: kind, key, created_at, updated_at, expires_at, fingerprint, ...row } = line;
+  const { audit: kind, key, created_at, updated_at, expires_at, fingerprint, writer, ...row } = line;
   const audit = checkAuditRow(kind, row);
   const ranAt = requirePast("at_unix", audit.row.at_unix * 1_000, now);
   const given = {
     ...defined({ created_at, updated_at }),
   };
-  const entry = auditEntry(namespace, audit, now, {
+  const recorded = auditEntry(namespace, audit, now, {
     createdAt: ranAt,
     updatedAt: ranAt,
     ...writeTimes(given, now),
     ...unixNsOf(key, audit),
     ...(expires_at !== undefined && { expiresAt: requireExpiry(expires_at, now, AUDIT_TTL_SECONDS) }),
   });
+  const entry = { ...recorded, ...writerFrom(writer) };
   requireFingerprint(fingerprint, entry.value);
   return entry;
+}
+
+/** As the export says: whoever imports is the operator. */
+function writerFrom(line: z.infer<typeof factLine>["writer"]): Pick<NewEntry, "writer"> {
+  if (line === undefined) return {};
+  const { session_kind: sessionKind, ...writer } = line;
+  return { writer: { ...writer, ...defined({ sessionKind }) } };
 }
 
 function unixNsOf(key: string | undefined, audit: AuditRow): { readonly unixNs?: bigint } {

@@ -1,5 +1,5 @@
 /** Facts, my-memory and callers as every surface shows them. */
-import { defined } from "../../engine/index.ts";
+import { defined, type Writer } from "../../engine/index.ts";
 import type { CallerCount, FactsPage, FactsQuery, FactView, MyMemory } from "../memory.ts";
 import { rfc3339 } from "./rfc3339.ts";
 import type { CallersReply, FactReply, FactsReply, FactsRequest, MyMemoryReply } from "./view-schemas.ts";
@@ -15,14 +15,19 @@ export function factsQueryOfRequest({ prefix, category, limit, cursor }: FactsRe
   };
 }
 
-export function factReply({ tags, createdAt, updatedAt, expiresAt, ...fact }: FactView): FactReply {
+export function factReply({ tags, createdAt, updatedAt, expiresAt, writer, ...fact }: FactView): FactReply {
   return {
     ...fact,
     tags: [...tags],
     created_at: rfc3339(createdAt),
     updated_at: rfc3339(updatedAt),
     ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }),
+    ...(writer && { writer: writerReply(writer) }),
   };
+}
+
+export function writerReply({ surface, agent, sessionKind }: Writer): NonNullable<FactReply["writer"]> {
+  return { surface, ...defined({ agent, session_kind: sessionKind }) };
 }
 
 export function factsReply({ facts, unreadable, nextCursor }: FactsPage): FactsReply {

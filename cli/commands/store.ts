@@ -24,7 +24,12 @@ export async function storeCommand(context: CommandContext, request: StoreReques
   const { caller } = context.options;
   await withMemoryToWrite(
     context,
-    (memory) => memory[allowSecret ? "storeFactEvenSecret" : "storeFact"](caller, { ...fact, value }),
+    (memory) =>
+      memory[allowSecret ? "storeFactEvenSecret" : "storeFact"](
+        caller,
+        { ...fact, value },
+        { surface: "cli", agent: caller },
+      ),
     async (memory, stored) => {
       await acknowledge(context, stored);
       await embedStored(memory, caller, stored.key);

@@ -2,7 +2,7 @@
 import { invalidField } from "../errors.ts";
 
 export interface Writer {
-  /** The way in: `openclaw`, `rest`, `mcp`, `cli`, `import`, `pack`. */
+  /** The way in: `openclaw`, `rest`, `cli`, `pack` (over MCP, as a rule). */
   readonly surface: string;
   /** The agent, token subject or caller behind it. */
   readonly agent?: string;

@@ -42,7 +42,8 @@ export function memoryStorePack(memory: Pick<Memory, "storeFact">): Pack<StoreRe
     output: storeReplySchema,
     audit: false,
     effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-    run: async ({ caller }, request) => storeReply(await memory.storeFact(caller, factOfRequest(request))),
+    run: async ({ caller }, request) =>
+      storeReply(await memory.storeFact(caller, factOfRequest(request), { surface: "pack", agent: caller })),
   });
 }
 

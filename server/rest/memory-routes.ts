@@ -115,7 +115,9 @@ const callersRoute = createRoute({
 
 export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
   app.openapi(storeRoute, async (c) => {
-    const stored = await memory.storeFact(c.get("caller").subject, factOfRequest(c.req.valid("json")));
+    const { subject } = c.get("caller");
+    const fact = factOfRequest(c.req.valid("json"));
+    const stored = await memory.storeFact(subject, fact, { surface: "rest", agent: subject });
     return c.json(storeReply(stored), 200);
   });
   app.openapi(forgetRoute, async (c) => {

@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLOSED_CONTEXTS, type ClosedContext } from "../../plugin/config.ts";
-import { type Caller, type IdentityRules, sentenceOfRefusal, whoAsks } from "../../plugin/identity.ts";
+import {
+  type Caller,
+  type IdentityRules,
+  sentenceOfRefusal,
+  sessionKindOf,
+  whoAsks,
+} from "../../plugin/identity.ts";
 
 function rules(change: Partial<IdentityRules> = {}): IdentityRules {
   return { subjects: new Map(), allow: new Set(), knownAgents: undefined, mainKey: "main", ...change };
@@ -70,6 +76,20 @@ describe("sessions whose key says that they are their agent's own", () => {
       ok: true,
     });
   });
+});
+
+test.each([
+  ["agent:main:main", "main"],
+  ["agent:main:telegram:direct:42", "direct"],
+  ["agent:main:telegram:group:-100", "group"],
+  ["agent:main:subagent:aaa", "subagent"],
+  ["agent:main:cron:nightly:run:1", "cron"],
+  ["agent:main:hook:mail", "hook"],
+  ["agent:main:dashboard:d2", "dashboard"],
+  ["agent:main:whatever", "other"],
+  [undefined, "other"],
+])("the session %s is called %s beside what it wrote", (sessionKey, kind) => {
+  expect(sessionKindOf(sessionKey)).toBe(kind);
 });
 
 const SHARED_SESSIONS = [

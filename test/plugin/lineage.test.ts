@@ -15,7 +15,7 @@ const CHILD = "agent:main:subagent:c1";
 const ACP = "agent:main:acp:a1";
 const JOB = "0b1c";
 const RUN = `agent:main:cron:${JOB}:run:77`;
-const OPEN = { ok: true, subject: "main", agentId: "main" };
+const OPEN = { ok: true, subject: "main", agentId: "main", sessionKind: expect.any(String) };
 /** Let in because the operator opened it, so with what is sure alone. */
 const quietly = (opened: string) => ({ ...OPEN, opened });
 const closed = (reason: string) => ({ ok: false, reason });

@@ -11,6 +11,7 @@ const STORED: StoredFact = {
   expiresAt: Date.UTC(2027, 1, 18),
   path: "helmdeck/user_facts/deploy.md",
 };
+const WRITER = { surface: "openclaw", agent: "main", sessionKind: "main" };
 const FORGOTTEN: Forgotten = { scope: "key:deploy", deleted: 1, dryRun: false, erased: "complete" };
 
 function toolsOver(memory: Memory | Error, context: ToolContext = MAIN_CONTEXT, config: unknown = {}) {
@@ -51,7 +52,7 @@ describe("store", () => {
       },
     });
     const fact = { key: "deploy", value: "Konflux", category: "work", tags: ["ci"], ttlSeconds: 3_600 };
-    expect(memory.calls).toEqual([{ method: "storeFact", args: ["alice", fact] }]);
+    expect(memory.calls).toEqual([{ method: "storeFact", args: ["alice", fact, WRITER] }]);
   });
 
   test("says what it replaced", async () => {
@@ -77,7 +78,7 @@ describe("store", () => {
   test("nulls in optional fields count as left out", async () => {
     const memory = fakeMemory({ storeFact: async () => STORED });
     await toolsOver(memory).store({ key: "a", value: "b", category: null, tags: null, ttl_seconds: null });
-    expect(memory.calls).toMatchObject([{ args: ["main", { key: "a", value: "b" }] }]);
+    expect(memory.calls).toMatchObject([{ args: ["main", { key: "a", value: "b" }, WRITER] }]);
   });
 
   test.each([
@@ -213,7 +214,8 @@ describe("identity", () => {
     const memory = fakeMemory({ storeFact: async () => STORED });
     const params = { key: "a", value: "b", subject: "other", agentId: "other", caller: "other" };
     await toolsOver(memory).store(params);
-    expect(memory.calls).toEqual([{ method: "storeFact", args: ["main", { key: "a", value: "b" }] }]);
+    const args = ["main", { key: "a", value: "b" }, WRITER];
+    expect(memory.calls).toEqual([{ method: "storeFact", args }]);
   });
 });
 

@@ -104,7 +104,13 @@ test.each([
 ])("%s searches ahead of a turn, unasked, and is quiet", async (agentSessionKey) => {
   for (const gate of [gateFor(), gateFor({ allow: ["groups", "hooks", "sandboxed"] })]) {
     const verdict = await gate.verdict({ agentId: "main", agentSessionKey, sandboxed: false });
-    expect(verdict).toEqual({ ok: true, subject: "main", agentId: "main", unasked: true });
+    expect(verdict).toEqual({
+      ok: true,
+      subject: "main",
+      agentId: "main",
+      sessionKind: expect.any(String),
+      unasked: true,
+    });
     expect(verdict.ok && isQuiet(verdict)).toBe(true);
   }
 });
@@ -129,7 +135,12 @@ describe("contexts that the operator opened", () => {
     "%s is the agent's own, and hears what is possible, whatever is open",
     async (sessionKey) => {
       const verdict = await from(sessionKey);
-      expect(verdict).toEqual({ ok: true, subject: "main", agentId: "main" });
+      expect(verdict).toEqual({
+        ok: true,
+        subject: "main",
+        agentId: "main",
+        sessionKind: expect.any(String),
+      });
       expect(verdict.ok && isQuiet(verdict)).toBe(false);
     },
   );

@@ -98,6 +98,7 @@ describe("facts", () => {
       expires_at: "2027-02-18T12:00:00.000Z",
       fingerprint: createHash("sha256").update("React over Vue").digest("hex").slice(0, 16),
       path: "helmdeck/user_facts/k.md",
+      writer: { surface: "rest", agent: "alice" },
     });
   });
 

@@ -305,3 +305,33 @@ describe("a name that is not snake_case, or a time that is not RFC 3339,", () =>
     expect(await readFile(file("in.jsonl"), "utf8")).toContain('"path":"helmdeck/work/');
   });
 });
+
+describe("who wrote a fact is kept with it, as the surface knows it and whatever the arguments say:", () => {
+  const claims = { writer: { surface: "openclaw", agent: "somebody else" }, agent: "somebody else" };
+  const fact = (key: string) => ({ key, value: "Tekton builds it." });
+  const writerOf = async (key: string) => (await memory.getFact(CALLER, key))?.writer;
+
+  test.each<[string, (key: string) => Promise<unknown>, Json]>([
+    ["REST", (key) => overRest("/api/v1/memory/store", fact(key)), { surface: "rest", agent: CALLER }],
+    ["MCP", (key) => overMcp("store", fact(key)), { surface: "pack", agent: CALLER }],
+    ["the command line", (key) => byHelmdeck("store", key, "x"), { surface: "cli", agent: CALLER }],
+    [
+      "OpenClaw's tool",
+      (key) => byTool(makeStoreTool, { ...fact(key), ...claims }),
+      { surface: "openclaw", agent: "main", sessionKind: "main" },
+    ],
+  ])("%s", async (surface, store, writer) => {
+    await store(`written/${surface}`);
+    expect(await writerOf(`written/${surface}`)).toEqual(writer);
+  });
+
+  test("a request that claims a writer is refused", async () => {
+    for (const answer of [
+      await overRest("/api/v1/memory/store", { ...fact("claimed"), ...claims }),
+      await overMcp("store", { ...fact("claimed"), ...claims }),
+    ]) {
+      expect(answer).toMatchObject({ error: "invalid_input" });
+    }
+    expect(await writerOf("claimed")).toBeUndefined();
+  });
+});
