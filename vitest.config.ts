@@ -3,10 +3,10 @@
  *
  * - `npm test`: the checks, the build, the unit tests, one file against the real OpenClaw gateway. Nothing but Node is needed.
  * - `npm run test:integration`: the other gateway files, a real Docker engine, what a failing machine does to the data
- *   (test/durability), and what needs programs that are installed beside Node (`*.integration.test.ts`). What such a file needs
- *   and does not find is left out, with the reason.
- * - `npm run test:nightly`: the unit tests and test/durability again in their large sizes (test/run/size.ts), and other
- *   people's clients (`*.nightly.test.ts`).
+ *   (test/durability), isolation and many clients (test/isolation), and what needs programs that are installed beside Node
+ *   (`*.integration.test.ts`). What such a file needs and does not find is left out, with the reason.
+ * - `npm run test:nightly`: the unit tests, test/durability and test/isolation again in their large sizes (test/run/size.ts),
+ *   and other people's clients (`*.nightly.test.ts`).
  * - `npm run test:mutants`: test/mutants/README.md.
  *
  * But for those that share a gateway, any two files can run at the same time, so all go into one queue, the long ones first: at
@@ -28,6 +28,8 @@ const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
 const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
 /** Kills, power cuts, failing disks, damage: in their small sizes with `test:integration`, in the large ones with `test:nightly`. */
 const DURABILITY_TESTS = "test/durability/**/*.test.ts";
+/** Many operations and many clients: sizes and runs as those of durability. */
+const ISOLATION_TESTS = "test/isolation/**/*.test.ts";
 const ALL_BUT_UNIT = [
   SMOKE_TESTS,
   GATEWAY_TESTS,
@@ -35,6 +37,7 @@ const ALL_BUT_UNIT = [
   INTEGRATION_TESTS,
   NIGHTLY_TESTS,
   DURABILITY_TESTS,
+  ISOLATION_TESTS,
 ];
 const LONGEST_FIRST = [
   "docker",
@@ -42,6 +45,7 @@ const LONGEST_FIRST = [
   "shared-gateway",
   "smoke",
   "durability",
+  "isolation",
   "nightly",
   "integration",
   "unit",
@@ -55,7 +59,7 @@ const DOCKER_TIMEOUT_MS = 600_000;
 /** Only a defect takes this long; many tests start processes of their own, and the machine may be busy. */
 const UNIT_TIMEOUT_MS = 120_000;
 /** The large sizes take hours. */
-const DURABILITY_TIMEOUT_MS = process.env.HELMDECK_TEST_SIZE === "large" ? 4 * 3_600_000 : 240_000;
+const LARGE_TIMEOUT_MS = process.env.HELMDECK_TEST_SIZE === "large" ? 4 * 3_600_000 : 240_000;
 /** For `expect.poll`, which asks until it is so; vitest's own second is short on a busy machine. */
 const UNTIL = { poll: { timeout: 60_000 } };
 
@@ -140,7 +144,15 @@ export default defineConfig({
           name: "durability",
           include: [DURABILITY_TESTS],
           ...UNIT_LIMITS,
-          testTimeout: DURABILITY_TIMEOUT_MS,
+          testTimeout: LARGE_TIMEOUT_MS,
+        },
+      },
+      {
+        test: {
+          name: "isolation",
+          include: [ISOLATION_TESTS],
+          ...UNIT_LIMITS,
+          testTimeout: LARGE_TIMEOUT_MS,
         },
       },
     ],
