@@ -20,7 +20,7 @@ export const SHARED_KEY = "shared/key";
 const SHARED_PATH = `helmdeck/user_facts/${SHARED_KEY}.md`;
 const SPACE = "a-model";
 
-export interface WrittenFact {
+interface WrittenFact {
   readonly key: string;
   readonly value: string;
   readonly category: string;
