@@ -33,6 +33,7 @@ describe("storing a fact", () => {
     expect((await memory.storeFact("main", { key: "k", value: "two" })).replaced).toBeUndefined();
   });
 
+  // verifies P-text-lookalikes
   test("under a key that looks like another one is refused by that one's name, and touches nothing", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "Konflux" });

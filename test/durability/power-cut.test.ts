@@ -48,7 +48,6 @@ const WORKLOADS: readonly Workload[] = DRIVERS.flatMap((driver) =>
 );
 
 // verifies P-durable-power-cut
-// verifies P-durable-power-cut
 describe(`of ${IMAGES} images of a disk after a power cut`, () => {
   const without = whyNoTrace();
   let script: string;

@@ -22,6 +22,7 @@ const HIDDEN = [
 ];
 const characterOf = (hex: string) => String.fromCodePoint(Number.parseInt(hex, 16));
 
+// verifies P-text-harmless, P-text-lookalikes
 describe("a character that nobody sees", () => {
   test.each(HIDDEN)("U+%s is refused in a key by its number, and spelt out in text", (hex) => {
     const text = `a${characterOf(hex)}b`;

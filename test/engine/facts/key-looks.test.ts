@@ -23,6 +23,7 @@ const ALIKE = [
   ["an invisible letter of an earlier version", "deploy", "dep\u200bloy"],
 ] as const;
 
+// verifies P-text-lookalikes
 describe("a key that looks like another", () => {
   test.each(ALIKE)("by %s is known, whichever came first", (_, one, other) => {
     expect(lookalikeAmong(["else", one], other)).toBe(one);

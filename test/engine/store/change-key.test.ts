@@ -20,6 +20,7 @@ const KEY_BYTES = ["00112233445566778899aabbccddeeff".repeat(2), "ff".repeat(32)
 /** More than one slice. */
 const ROWS = 1_300;
 
+// verifies P-key-change
 describe.each(DRIVERS)("with $name,", (driver) => {
   const withRows = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
     const rig = await openSqliteRig(driver);
