@@ -1,5 +1,5 @@
 /** What a store brings to the contract suite: how to open it, a clock to turn, and what else can be done to it. */
-import type { EntryRef, MemoryReader, MemoryStore, NewEntry, UnixMs } from "../../engine/index.ts";
+import type { EntryRef, MemoryReader, MemoryStore, NewEntry, Quota, UnixMs } from "../../engine/index.ts";
 import { type Namespace, namespaceOf } from "../../engine/index.ts";
 
 /** A fake clock, turned by the test. */
@@ -23,6 +23,7 @@ export interface StoreRig {
 export interface RigOptions {
   /** As the store's own option: how many writes back the change feed remembers removals. */
   readonly keepRemovals?: number;
+  readonly quota?: Partial<Quota>;
 }
 
 export type OpenRig = (options?: RigOptions) => Promise<StoreRig>;

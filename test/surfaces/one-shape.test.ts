@@ -311,6 +311,7 @@ describe("who wrote a fact is kept with it, as the surface knows it and whatever
   const fact = (key: string) => ({ key, value: "Tekton builds it." });
   const writerOf = async (key: string) => (await memory.getFact(CALLER, key))?.writer;
 
+  // verifies P-alone-writer
   test.each<[string, (key: string) => Promise<unknown>, Json]>([
     ["REST", (key) => overRest("/api/v1/memory/store", fact(key)), { surface: "rest", agent: CALLER }],
     ["MCP", (key) => overMcp("store", fact(key)), { surface: "pack", agent: CALLER }],

@@ -133,6 +133,7 @@ describe("a sealed value", () => {
     expect(sealer.open(COLUMNS, claimed)).toBeUndefined();
   });
 
+  // verifies P-disk-sealed-rows
   test("does not open in another store under the same key", () => {
     expect(sealerOf(HEX, OTHER_ID).open(COLUMNS, vim)).toBeUndefined();
   });

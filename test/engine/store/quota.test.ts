@@ -1,0 +1,85 @@
+/** One caller may keep so much and no more, sessions included; others are not concerned. */
+import { describe, expect, test } from "vitest";
+import { namespaceOf, openSqliteStore } from "../../../engine/index.ts";
+import { ANA, BEN, fact } from "../../contract/rig.ts";
+import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+const SESSION = namespaceOf("ana", "s1");
+
+describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,000 bytes in all", (driver) => {
+  const withQuota = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
+    const rig = await openSqliteRig(driver, { quota: { entries: 3, bytes: 1_000 } });
+    try {
+      await run(rig);
+    } finally {
+      await rig.dispose();
+    }
+  };
+  const exceeded = { code: "quota_exceeded", details: { subject: "ana" } };
+
+  // verifies P-alone-quota
+  test(
+    "is refused a fourth, in a session too, and nothing of it is written",
+    withQuota(async ({ store }) => {
+      await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);
+      await expect(store.put(fact("d", "4"))).rejects.toMatchObject(exceeded);
+      await expect(store.put(fact("d", "4", { namespace: SESSION }))).rejects.toMatchObject(exceeded);
+      expect(await store.countWhere({ namespace: ANA, includeSessions: true })).toBe(3);
+      await store.put(fact("theirs", "x", { namespace: BEN }));
+    }),
+  );
+
+  test(
+    "may overwrite what is there, and store again after forgetting",
+    withQuota(async ({ store }) => {
+      await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3")]);
+      await store.put(fact("a", "another value"));
+      await store.deleteWhere({ namespace: ANA, key: "b" });
+      await store.put(fact("d", "4"));
+      await expect(store.put(fact("e", "5"))).rejects.toMatchObject(exceeded);
+    }),
+  );
+
+  test(
+    "is refused a batch that would be too many, all of it",
+    withQuota(async ({ store }) => {
+      const batch = ["a", "b", "c", "d"].map((key) => fact(key, "v"));
+      await expect(store.putMany(batch)).rejects.toMatchObject(exceeded);
+      expect(await store.countWhere({ namespace: ANA })).toBe(0);
+    }),
+  );
+
+  test(
+    "is refused values that are too large together, also where one grows",
+    withQuota(async ({ store }) => {
+      await store.put(fact("a", "x".repeat(500)));
+      await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
+      await store.put(fact("b", "x"));
+      await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
+      await store.put(fact("a", "x"));
+      await store.put(fact("b", "x".repeat(500)));
+    }),
+  );
+
+  test(
+    "is counted as the rows are, whatever was done to them",
+    withQuota(async (rig) => {
+      const { store } = rig;
+      await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);
+      await store.put(fact("a", "longer than before"));
+      await store.deleteWhere({ namespace: ANA, key: "b" });
+      await store.put(fact("d", "x", { expiresAt: rig.clock.now + 1 }));
+      await store.close();
+      const connection = await driver.open(rig.path, "read");
+      const counted = connection.prepare("SELECT owner, entries, bytes FROM usage").all();
+      const actual = connection
+        .prepare("SELECT 'ana' AS owner, count(*) AS entries, sum(length(sealed)) AS bytes FROM entries")
+        .all();
+      connection.close();
+      expect(counted).toEqual(actual);
+      const again = await openSqliteStore({ ...rig.options, quota: { entries: 1_000 } });
+      await again.put(fact("e", "the operator raised it"));
+      await again.close();
+    }),
+  );
+});
