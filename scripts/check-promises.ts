@@ -3,8 +3,9 @@
  *
  *   npm run check:promises
  *
- * A test names the ids in a line of its own directly above itself: `// verifies P-durable-kill, P-durable-memory`. Exit 1 with
+ * A test names the ids in a line of its own directly above itself: `// verifies P-durable-kill, P-durable-sync`. Exit 1 with
  * one line for each promise without a test, each unknown or repeated id, and each such line that stands above no test.
+ * docs/security-model.md may name ids that are there, and no others.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +13,10 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DOCUMENT = "docs/promises.md";
+const MENTIONS = "docs/security-model.md";
 
 const ROW = /^\| `(P-[^`]*)` \|/;
+const MENTION = /`(P-[^`]*)`/g;
 const ID = /^P-[a-z0-9]+(-[a-z0-9]+)*$/;
 const NAMING = /^\s*\/\/ verifies\b:?\s*(.*)$/;
 /** What may stand under such a line: a test, or a group of them, that runs. */
@@ -31,13 +34,17 @@ interface Named {
 
 function main(): number {
   const tests = globSync("test/**/*.test.ts", { cwd: ROOT }).sort().map(read);
-  const problems = problemsIn(read(DOCUMENT), tests);
+  const problems = problemsIn(read(DOCUMENT), tests, read(MENTIONS));
   for (const problem of problems) console.error(problem);
   return problems.length === 0 ? 0 : 1;
 }
 
-/** What is wrong between the promises and the tests that name them; empty when nothing is. */
-export function problemsIn(document: TextFile, tests: readonly TextFile[]): readonly string[] {
+/** What is wrong between the promises and the tests and texts that name them; empty when nothing is. */
+export function problemsIn(
+  document: TextFile,
+  tests: readonly TextFile[],
+  mentions: TextFile,
+): readonly string[] {
   const promised = promisesIn(document);
   const known = new Set(promised.map(({ id }) => id));
   const named = tests.flatMap(namedIn);
@@ -49,7 +56,9 @@ export function problemsIn(document: TextFile, tests: readonly TextFile[]): read
     ...promised
       .filter(({ id }) => !verified.has(id))
       .map(({ id, at }) => `${at}: ${id}: no test verifies it`),
-    ...named.filter(({ id }) => !known.has(id)).map(({ id, at }) => `${at}: ${id}: not in ${document.file}`),
+    ...[...named, ...mentionedIn(mentions)]
+      .filter(({ id }) => !known.has(id))
+      .map(({ id, at }) => `${at}: ${id}: not in ${document.file}`),
     ...tests.flatMap(aboveNoTest),
   ];
 }
@@ -68,6 +77,14 @@ function namedIn({ file, text }: TextFile): readonly Named[] {
       ? []
       : ids.split(",").map((id) => ({ id: id.trim(), at: `${file}:${index + 1}` }));
   });
+}
+
+function mentionedIn({ file, text }: TextFile): readonly Named[] {
+  return text
+    .split("\n")
+    .flatMap((line, index) =>
+      [...line.matchAll(MENTION)].map(([, id = ""]) => ({ id, at: `${file}:${index + 1}` })),
+    );
 }
 
 function aboveNoTest({ file, text }: TextFile): readonly string[] {

@@ -1,6 +1,6 @@
 /** `npm run check:promises`: a promise without a test, a test without a promise, and an id given twice are each found. */
 import { describe, expect, test } from "vitest";
-import { problemsIn } from "../../scripts/check-promises.ts";
+import { problemsIn as problemsOf } from "../../scripts/check-promises.ts";
 
 // In two parts, so that the check does not take this file's own examples for tests of those promises.
 const VERIFIES = "// verif" + "ies";
@@ -15,6 +15,9 @@ const promises = (...ids: readonly string[]) => ({
   ].join("\n"),
 });
 const file = (...lines: readonly string[]) => ({ file: "test/a.test.ts", text: lines.join("\n") });
+const mention = (text: string) => ({ file: "docs/security-model.md", text });
+const problemsIn = (document: ReturnType<typeof file>, tests: readonly ReturnType<typeof file>[]) =>
+  problemsOf(document, tests, mention(""));
 
 describe("check:promises", () => {
   test.each([
@@ -41,6 +44,13 @@ describe("check:promises", () => {
   test("fails on a test that names an unknown id", () => {
     expect(problemsIn(promises("P-a"), [file("", `${VERIFIES} P-a, P-z`, "test(")])).toEqual([
       "test/a.test.ts:2: P-z: not in docs/promises.md",
+    ]);
+  });
+
+  test("fails on an unknown id in the security model", () => {
+    const tests = [file(`${VERIFIES} P-a`, "test(")];
+    expect(problemsOf(promises("P-a"), tests, mention("Safe (`P-a`).\nSound (`P-a`, `P-b`)."))).toEqual([
+      "docs/security-model.md:2: P-b: not in docs/promises.md",
     ]);
   });
 

@@ -90,6 +90,7 @@ describe("the project", () => {
     expect(text).toContain("project: (unknown)");
   });
 
+  // verifies P-alone-repository
   test("is asked of git without running anything that the repository brings", async () => {
     const home = await homeWith(undefined, "https://example.com/acme/from-origin.git");
     const trace = join(home.folder, "ran");

@@ -129,6 +129,7 @@ describe("a server without a secret", () => {
     await open.close();
   });
 
+  // verifies P-alone-programs
   it("runs no pack that starts processes, whatever token is shown", async () => {
     let runs = 0;
     const shell = packThat(async () => ({ ran: ++runs }), { startsProcess: true });
