@@ -22,6 +22,7 @@ export {
   ruleOf,
   SharedPlaces,
   type ShareLimits,
+  syncFolder,
   systemClock,
   systemCodeOf,
   UNKNOWN_SUBJECT,
@@ -124,6 +125,7 @@ export { rfc3339 } from "./wire/rfc3339.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
 export { searchReply } from "./wire/search-reply.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
+export { problemOfJson } from "./wire/strict-json.ts";
 export {
   callersReply,
   factReply,

@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto";
 import { unlinkSync } from "node:fs";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HelmdeckError, systemCodeOf } from "../app/index.ts";
+import { HelmdeckError, syncFolder, systemCodeOf } from "../app/index.ts";
 
 export type Append = (text: string) => Promise<void>;
 
@@ -24,6 +24,7 @@ export async function writePrivateFile(
   try {
     await fill(await openPart(partPath, path), path, write);
     await publish(partPath, path);
+    await syncFolder(dirname(path)); // only then is its name on the disk
   } finally {
     stopWatching();
     await unlink(partPath).catch(() => {});

@@ -1,20 +1,38 @@
 /** Reading what the person hands over (a value, lines to import) from stdin or a file, bounded while it is read. */
-import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
-import { HelmdeckError, systemCodeOf } from "../app/index.ts";
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { HelmdeckError, invalidField, isHelmdeckError, systemCodeOf } from "../app/index.ts";
 import type { Shell } from "./shell.ts";
 
 /** Where input comes from, with its name for messages. */
 export interface InputSource {
   readonly name: string;
   /** Called once, by whoever reads: a file opened earlier could fail with nobody there to hear it. */
-  readonly open: () => Readable;
+  readonly open: () => AsyncIterable<Buffer | string>;
 }
 
 /** `-` is stdin; anything else names a file. */
 export function inputSource(shell: Shell, path: string): InputSource {
   if (path === "-") return { name: "standard input", open: () => shell.stdin };
-  return { name: path, open: () => createReadStream(path) };
+  return { name: path, open: () => bytesOfFile(path) };
+}
+
+async function* bytesOfFile(path: string): AsyncGenerator<Buffer> {
+  // Without O_NONBLOCK, opening a named pipe would wait for someone to write into it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    await refusePipe(file, path);
+    yield* file.createReadStream({ autoClose: false });
+  } finally {
+    await file.close();
+  }
+}
+
+/** A folder is told by the reading. */
+async function refusePipe(file: FileHandle, path: string): Promise<void> {
+  const stats = await file.stat();
+  if (stats.isFile() || stats.isDirectory()) return;
+  throw invalidField("file", "is not a plain file; give - and send it to standard input", { named: path });
 }
 
 /**
@@ -37,7 +55,7 @@ export async function* bytesOf({ name, open }: InputSource): AsyncGenerator<Buff
   try {
     for await (const chunk of open()) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
   } catch (error) {
-    throw unreadable(name, error);
+    throw isHelmdeckError(error) ? error : unreadable(name, error);
   }
 }
 

@@ -108,9 +108,11 @@ export {
 } from "./store/memory-store.ts";
 export { type Namespace, namespaceOf, type Subject, subjectOf, UNKNOWN_SUBJECT } from "./store/namespace.ts";
 export {
+  foreignOwner,
   isFileError,
   makePrivateFolder,
   placeOnce,
+  syncFolder,
   systemCodeOf,
   unlessMissing,
 } from "./store/private-file.ts";

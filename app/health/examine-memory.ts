@@ -92,6 +92,14 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
       remedy: `chmod 600 ${databasePath}`,
     });
   }
+  if (file.kind === "file" && file.owner !== undefined) {
+    findings.push({
+      level: "warning",
+      check: "database",
+      message: `${databasePath} belongs to another account (uid ${file.owner}), and this process is root's.`,
+      remedy: "Run it as that account.",
+    });
+  }
   if (copies.length > 0) {
     findings.push({
       level: "warning",

@@ -1,11 +1,13 @@
 /** Our files as the file system shows them. Never opened here: closing a descriptor would drop SQLite's own locks. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, relative, sep } from "node:path";
+import { defined, foreignOwner } from "../../engine/index.ts";
 
 export type FileFacts =
   | { readonly kind: "absent" }
   /** `sharedMode` is the mode, such as "0644", when group or others have any access. */
-  | { readonly kind: "file"; readonly sharedMode?: string }
+  /** `owner` is another account's number when this process is root's. */
+  | { readonly kind: "file"; readonly sharedMode?: string; readonly owner?: number }
   | { readonly kind: "other" };
 
 const GROUP_AND_OTHERS = 0o077;
@@ -18,7 +20,11 @@ export async function fileFacts(path: string): Promise<FileFacts> {
     if (!stats.isFile()) return { kind: "other" };
     const mode = stats.mode & 0o777;
     const isShared = (mode & GROUP_AND_OTHERS) !== 0;
-    return { kind: "file", ...(isShared && { sharedMode: `0${mode.toString(8).padStart(3, "0")}` }) };
+    return {
+      kind: "file",
+      ...(isShared && { sharedMode: `0${mode.toString(8).padStart(3, "0")}` }),
+      ...defined({ owner: foreignOwner(stats) }),
+    };
   } catch {
     return { kind: "absent" };
   }

@@ -24,6 +24,7 @@ import {
   type UnixMs,
   validateFact,
 } from "../../engine/index.ts";
+import { problemOfJson } from "../wire/strict-json.ts";
 import { readTime } from "./transfer-times.ts";
 
 export interface LineContext {
@@ -174,6 +175,8 @@ function parseJson(line: string): object {
   } catch {
     throw new HelmdeckError("invalid_input", "This is not JSON: each line must be one JSON object.");
   }
+  const problem = problemOfJson(line);
+  if (problem !== undefined) throw invalidField("line", problem, { named: "The line" });
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed;
   throw new HelmdeckError("invalid_input", "This is JSON, but not an object with key and value.");
 }

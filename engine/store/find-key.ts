@@ -64,8 +64,12 @@ function fromText(hex: string, source: string): LoadedKey {
 }
 
 async function fromNamedFile(path: string): Promise<LoadedKey> {
-  const { key, sharedMode } = await requireKeyFile(path);
+  const { key, sharedMode, owner } = await requireKeyFile(path);
   const loaded = { key, source: `HELMDECK_MEMORY_KEY_FILE (${path})`, made: false };
+  if (owner !== undefined) {
+    const warning = `The key file ${path} belongs to another account (uid ${owner}), which knows the key, and this process is root's.`;
+    return { ...loaded, warning };
+  }
   if (sharedMode === undefined) return loaded;
   const warning = `The key file ${path} is accessible to other accounts (mode ${sharedMode}); mode 0600 keeps it yours.`;
   return { ...loaded, warning };

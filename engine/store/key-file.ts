@@ -2,16 +2,18 @@
  * The file that holds a master key: read with care, made once.
  *
  * Who attacks: another account that can read the file; two processes that both find none and make one each, so that one
- * of them seals under a key that is gone. What stops them: a file that others may read is refused, and making is a race
+ * of them seals under a key that is gone. What stops them: a file that others may read, or that root finds to be another
+ * account's, is refused, and making is a race
  * with exactly one winner, whose key the loser reads.
  */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
 import { MasterKey, parseKey } from "./master-key.ts";
-import { isFileError, makePrivateFolder, placeOnce } from "./private-file.ts";
+import { foreignOwner, isFileError, makePrivateFolder, placeOnce } from "./private-file.ts";
 
 /** A key is 64 digits; whatever is much larger was put there by mistake and need not be read. */
 const LARGEST_KEY_FILE_BYTES = 1_024;
@@ -23,6 +25,8 @@ export interface FoundKey {
   readonly key: MasterKey;
   /** The file's mode, such as "0644", when group or others have any access to it. */
   readonly sharedMode?: string;
+  /** The account that the file belongs to, when this process is root's and that is another. */
+  readonly owner?: number;
 }
 
 /**
@@ -68,6 +72,13 @@ export async function findKeyFile(path: string): Promise<FoundKey | undefined> {
 
 /** The key, if the owner alone has access to its file. */
 export function requirePrivate(path: string, found: FoundKey): MasterKey {
+  if (found.owner !== undefined) {
+    throw unreadable(
+      path,
+      `belongs to another account (uid ${found.owner}), and this process is root's. Run it as that account; a key that is ` +
+        "root's to use is named in HELMDECK_MEMORY_KEY_FILE",
+    );
+  }
   if (found.sharedMode === undefined) return found.key;
   throw unreadable(
     path,
@@ -104,9 +115,11 @@ async function readOpened(path: string, handle: FileHandle): Promise<FoundKey> {
   }
   const key = parseKey((await handle.readFile("latin1")).trim(), path);
   const mode = stats.mode & 0o777;
-  return (mode & GROUP_AND_OTHERS) === 0
-    ? { key }
-    : { key, sharedMode: `0${mode.toString(8).padStart(3, "0")}` };
+  return {
+    key,
+    ...((mode & GROUP_AND_OTHERS) !== 0 && { sharedMode: `0${mode.toString(8).padStart(3, "0")}` }),
+    ...defined({ owner: foreignOwner(stats) }),
+  };
 }
 
 async function place(path: string, content: Uint8Array): Promise<boolean> {
@@ -114,7 +127,7 @@ async function place(path: string, content: Uint8Array): Promise<boolean> {
     await makePrivateFolder(dirname(path));
     return await placeOnce(path, content);
   } catch (error) {
-    throw unwritable(path, error);
+    throw error instanceof HelmdeckError ? error : unwritable(path, error);
   }
 }
 

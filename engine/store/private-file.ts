@@ -4,20 +4,46 @@
  * Who attacks: another account on the machine; a power cut; a second process doing the same at the same moment. What stops
  * them: modes 0600 and 0700 from the first instant, a file that gets its name only when its bytes are on disk, and a name
  * that is given once (link fails where a file already is). A file in place is never opened here: closing a descriptor of a
- * database would drop the locks that SQLite holds on it in this process.
+ * database would drop the locks that SQLite holds on it in this process. Root, whom no mode stops, makes nothing in the folder
+ * of another account.
  */
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, rm } from "node:fs/promises";
+import { link, mkdir, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { HelmdeckError } from "../errors.ts";
 
-/** Makes the folder, and those above it that are missing, for the owner alone. An existing one is left as it is. */
+/**
+ * Makes the folder, and those above it that are missing, for the owner alone. An existing one is left as it is.
+ *
+ * @throws `store_unavailable` when root would make something in the folder of another account, which then could not open it.
+ */
 export async function makePrivateFolder(folder: string): Promise<void> {
+  await refuseForeignFolder(folder);
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = folder; ; made = dirname(made)) {
     await syncFolder(dirname(made));
     if (made === first || made === dirname(made)) return;
   }
+}
+
+/** The account that a file or folder belongs to, where this process is root's and that is another: modes do not stop root. */
+export function foreignOwner({ uid }: { readonly uid: number }): number | undefined {
+  return process.geteuid?.() === 0 && uid !== 0 ? uid : undefined;
+}
+
+/** Looks at the folder, or the nearest one above it that is there. */
+async function refuseForeignFolder(folder: string): Promise<void> {
+  const found = await unlessMissing(stat(folder), undefined);
+  if (found === undefined && folder !== dirname(folder)) return refuseForeignFolder(dirname(folder));
+  const owner = found && foreignOwner(found);
+  if (owner === undefined) return;
+  throw new HelmdeckError(
+    "store_unavailable",
+    `The folder ${folder} belongs to another account (uid ${owner}), and this process is root's: what it makes there, that ` +
+      "account could not open. Run it as that account, or choose a folder of root's.",
+    { details: { path: folder, owner } },
+  );
 }
 
 /**
@@ -38,7 +64,7 @@ export async function placeOnce(path: string, bytes: Uint8Array): Promise<boolea
 }
 
 /** A file's name is durable only once its folder is synced; some network file systems know no such thing. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
     await handle.sync();

@@ -6,9 +6,8 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { HelmdeckError, invalidField, isHelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, invalidField, isHelmdeckError, problemOfJson } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
-import { problemOfJson } from "./strict-json.ts";
 
 /** A value of 64 KiB with every byte written as an escape of six, and room for the rest. */
 export const MOST_BODY_BYTES = 512 * 1_024;

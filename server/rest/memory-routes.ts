@@ -149,7 +149,9 @@ export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerC
   });
 }
 
-function requireOwnOrAdmin(caller: Caller, wanted = caller.subject): string {
+/** A blank one is nobody's name: it means oneself. */
+function requireOwnOrAdmin(caller: Caller, named = ""): string {
+  const wanted = named.trim() === "" ? caller.subject : named;
   if (wanted === caller.subject || hasScope(caller, ADMIN_SCOPE)) return wanted;
   throw new HelmdeckError("forbidden", "Another caller's defaults need a token with the scope admin.");
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { remedyFor } from "../../app/health/remedies.ts";
@@ -91,6 +91,13 @@ describe("doctor", () => {
     expect(told(await examine(place), "database")).toEqual([
       expect.stringContaining("accessible to other accounts (mode 0644)"),
     ]);
+  });
+
+  test("run as root, warns of a database that belongs to another account", async (context) => {
+    context.skip(process.getuid?.() !== 0, "only root can give a file to another account");
+    const place = await madePlace();
+    await chown(place.databasePath, 1_234, 1_234);
+    expect(told(await examine(place), "database")).toEqual([expect.stringContaining("uid 1234")]);
   });
 
   test("warns of copies beside the database, and of nothing else there", async () => {

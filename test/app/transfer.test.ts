@@ -101,6 +101,20 @@ describe("an import", () => {
     ]);
   });
 
+  test.each([
+    '{"key":"k","value":"one","value":"two"}',
+    '{"key":"k","value":"one","\\u0076alue":"two"}',
+    '{"key":"k","key":"j","value":"v"}',
+    '{"audit":"pack","pack":"a","pack":"b","outcome":"ok","at_unix":1,"duration_ms":1}',
+    `{"key":"k","value":${"[".repeat(100)}${"]".repeat(100)}}`,
+  ])("refuses a line that two readers may take differently, as REST does: %s", async (line) => {
+    const { stored, refused } = await importText(await openTestMemory(), line);
+    expect({ stored, reason: refused[0]?.reason }).toEqual({
+      stored: 0,
+      reason: expect.stringMatching(/^The line (gives a field twice|is nested more than 64 deep)/),
+    });
+  });
+
   test("keeps when a fact was written, and counts its life from now", async () => {
     const memory = await openTestMemory();
     await importRows(

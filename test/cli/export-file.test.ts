@@ -12,9 +12,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { isHelmdeckError } from "../../app/index.ts";
 import { writePrivateFile } from "../../cli/export-file.ts";
 
@@ -46,6 +47,21 @@ async function refusal(work: Promise<void>): Promise<string> {
 }
 
 describe("an export's file", () => {
+  test("is on the disk when the export says so: its bytes, and then its name in the folder", async () => {
+    const synced: string[] = [];
+    const handle = await open(folder);
+    const prototype: FileHandle = Object.getPrototypeOf(handle);
+    await handle.close();
+    const sync = prototype.sync;
+    const spy = vi.spyOn(prototype, "sync").mockImplementation(async function (this: FileHandle) {
+      synced.push((await this.stat()).isDirectory() ? `folder with ${readdirSync(folder).join()}` : "file");
+      return sync.call(this);
+    });
+    onTestFinished(() => spy.mockRestore());
+    await writePrivateFile(at("out.jsonl"), (append) => append("one\n"));
+    expect(synced).toEqual(["file", expect.stringMatching(/^folder with .*\bout\.jsonl$/)]);
+  });
+
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "leaves nothing when %s ends the process",
     async (signal) => {

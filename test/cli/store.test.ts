@@ -1,4 +1,6 @@
 /** What `store` keeps and what it says: from an argument, standard input and a file. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
 import { runPiped } from "./terminal.ts";
@@ -43,6 +45,18 @@ describe("store", () => {
     expect((await home.run(["store", "--allow-secret", ...fact])).code).toBe(0);
     expect((await home.run(["get", "ci/token"])).stdout).toContain(fact[1]);
   });
+
+  test.each([["store", "k", "--value-file"], ["import"]])(
+    "from a named pipe that nobody writes to is refused at once: %s",
+    async (...command) => {
+      await promisify(execFile)("mkfifo", [home.path("pipe")]);
+      const { code, stderr } = await home.run([...command, home.path("pipe")]);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining("is not a plain file; give -"),
+      });
+    },
+  );
 
   test("says when the same value stood there", async () => {
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);

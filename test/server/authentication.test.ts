@@ -126,6 +126,10 @@ describe("a server without a secret", () => {
       "caller=unknown",
     );
     expect((await open.as().get("/api/v1/memory/defaults?caller=alice")).status).toBe(403);
+    for (const blank of ["", "%20", "%09"]) {
+      const { body } = await open.as().get(`/api/v1/memory/defaults?caller=${blank}`);
+      expect(body.scope).toBe("caller=unknown");
+    }
     await open.close();
   });
 

@@ -2,8 +2,8 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { problemOfJson } from "../../app/wire/strict-json.ts";
 import { MOST_BODY_BYTES } from "../../server/guards/body.ts";
-import { problemOfJson } from "../../server/guards/strict-json.ts";
 import type { Listening } from "../../server/index.ts";
 import { ContextServer, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 

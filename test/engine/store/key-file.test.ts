@@ -1,6 +1,17 @@
 /** Key files: made once whatever races, read with care, and never replaced by a new key over existing data. */
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -36,6 +47,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 function same(a: MasterKey, b: MasterKey): boolean {
   return Buffer.compare(a.deriveBytes("test", 32), b.deriveBytes("test", 32)) === 0;
 }
+
+const places = (env: Record<string, string> = {}) => ({ env, keyPath, databasePath });
 
 async function writeKey(path: string, content: string, mode = 0o600): Promise<void> {
   await writeFile(path, content);
@@ -115,6 +128,45 @@ describe("reading a key file", () => {
 });
 
 // verifies P-disk-owner-only
+describe("run as root", () => {
+  const SOMEBODY = 1_234;
+  const whyNotRoot = process.getuid?.() === 0 ? undefined : "only root can give a file to another account";
+
+  test("a key file of another account is refused", async (context) => {
+    context.skip(whyNotRoot !== undefined, whyNotRoot);
+    await writeKey(keyPath, HEX);
+    await chown(keyPath, SOMEBODY, SOMEBODY);
+    await expect(readKeyFile(keyPath)).rejects.toMatchObject({
+      code: "key_unreadable",
+      message: expect.stringContaining("uid 1234"),
+    });
+    await expect(loadOrMakeKey(places())).rejects.toMatchObject({ code: "key_unreadable" });
+  });
+
+  test("a named one is used, and told", async (context) => {
+    context.skip(whyNotRoot !== undefined, whyNotRoot);
+    await writeKey(keyPath, HEX);
+    await chown(keyPath, SOMEBODY, SOMEBODY);
+    const { key, warning } = await loadOrMakeKey(places({ HELMDECK_MEMORY_KEY_FILE: keyPath }));
+    expect([same(key, parseKey(HEX, "test")), warning]).toEqual([true, expect.stringContaining("uid 1234")]);
+  });
+
+  test("nothing is made in the folder of another account, or below it", async (context) => {
+    context.skip(whyNotRoot !== undefined, whyNotRoot);
+    await chown(folder, SOMEBODY, SOMEBODY);
+    const refusal = { code: "store_unavailable", message: expect.stringContaining("uid 1234") };
+    await expect(makeKeyFile(keyPath)).rejects.toMatchObject(refusal);
+    await expect(makeKeyFile(join(folder, "new", "memory.key"))).rejects.toMatchObject(refusal);
+    const opening = openSqliteStore({
+      path: databasePath,
+      key: parseKey(HEX, "test"),
+      driver: nodeSqliteDriver,
+    });
+    await expect(opening).rejects.toMatchObject(refusal);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
 describe("making a key file", () => {
   test("makes one for the owner alone, whole, and leaves nothing else", async () => {
     const { key, made } = await makeKeyFile(keyPath);
@@ -176,8 +228,6 @@ describe("making a key file", () => {
 
 // verifies P-key-never-guessed
 describe("the key by precedence", () => {
-  const places = (env: Record<string, string> = {}) => ({ env, keyPath, databasePath });
-
   test("configuration, then HELMDECK_MEMORY_KEY, then HELMDECK_MEMORY_KEY_FILE, then the default file", async () => {
     const [first, second, third, fourth] = ["aa", "bb", "cc", "dd"].map((pair) => pair.repeat(32));
     if (!first || !second || !third || !fourth) throw new Error("four keys");

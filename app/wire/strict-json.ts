@@ -5,7 +5,7 @@ const MOST_JSON_DEPTH = 64;
 /** In text that JSON.parse takes, everything between these is of no interest. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
 
-/** What the body does wrong, or undefined when it does nothing wrong. Wants text that JSON.parse has taken. */
+/** What a body or line does wrong, or undefined when it does nothing wrong. Wants text that JSON.parse has taken. */
 export function problemOfJson(text: string): string | undefined {
   const open: Set<unknown>[] = [];
   for (const [token, colon] of text.matchAll(TOKEN)) {
