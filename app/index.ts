@@ -41,6 +41,14 @@ export { embedWhatIsThere } from "./embedding/idle.ts";
 export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export { nearWords } from "./forgotten-words.ts";
 export { remedyFor } from "./health/remedies.ts";
+export {
+  finishRotation,
+  planRotation,
+  type RotateKeyOptions,
+  type Rotation,
+  type RotationPlan,
+  rotateKey,
+} from "./keys/rotate-key.ts";
 export type {
   CallerCount,
   CorpusAnswer,
@@ -124,6 +132,7 @@ export {
 export { rfc3339 } from "./wire/rfc3339.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
 export { searchReply } from "./wire/search-reply.ts";
+export { snakeCased } from "./wire/snake-case.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
 export { problemOfJson } from "./wire/strict-json.ts";
 export {

@@ -4,6 +4,8 @@ import {
   findKey,
   type HelmdeckError,
   isHelmdeckError,
+  keyIdOf,
+  type LoadedKey,
   loadOrMakeKey,
   type MasterKey,
   type MemoryStore,
@@ -54,8 +56,8 @@ export const SWEEP_EVERY_MS = 4 * 60 * 1_000;
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
   const { databasePath, keyPath, driver } = options;
   await requireOwnDatabase(databasePath, driver); // no key is looked for, or made, for somebody else's
-  const { key, ...keyFacts } = await loadOrMakeKey(options);
-  const { store, isReadOnly } = await openStore(options, key);
+  const { loaded, store, isReadOnly } = await openWithKey(options);
+  const { key: _, ...keyFacts } = loaded;
   return composeMemory({
     store,
     keepsVectors: !isReadOnly,
@@ -66,6 +68,21 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
     embedsEntries: options.embedsEntries ?? true,
     ...defined({ timer: options.timer, random: options.random }),
   });
+}
+
+/** Another process may put a new key in place between our look at the key and the one at the database. */
+async function openWithKey(
+  options: OpenMemoryOptions,
+): Promise<OpenedStore & { readonly loaded: LoadedKey }> {
+  const loaded = await loadOrMakeKey(options);
+  try {
+    return { loaded, ...(await openStore(options, loaded.key)) };
+  } catch (error) {
+    if (!isHelmdeckError(error) || error.code !== "key_wrong") throw error;
+    const again = await loadOrMakeKey(options);
+    if (keyIdOf(again.key) === keyIdOf(loaded.key)) throw error;
+    return { loaded: again, ...(await openStore(options, again.key)) };
+  }
 }
 
 interface OpenedStore {

@@ -11,6 +11,7 @@ import { declareHere } from "./declarations/declare-here.ts";
 import { declareImport } from "./declarations/declare-import.ts";
 import { declareList } from "./declarations/declare-list.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
+import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
 import { declareSearch } from "./declarations/declare-search.ts";
 import { declareServe } from "./declarations/declare-serve.ts";
 import { declareStore } from "./declarations/declare-store.ts";
@@ -65,6 +66,7 @@ export const HELMDECK_MEMORY: ProgramSpec = {
     declareServe,
     declareToken,
     declareHere,
+    declareRotateKey,
     declareDoctor,
   ],
   examples: [

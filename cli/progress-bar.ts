@@ -35,9 +35,12 @@ export interface CountProgress {
   readonly stop: () => void;
 }
 
-/** For so many things of so many. */
-export async function showCount({ stderr }: Shell): Promise<CountProgress> {
-  if (stderr.isTTY !== true) return { update: () => {}, stop: () => {} };
+/** For so many things of so many. `lines`: what is said without a terminal, at each tenth. */
+export async function showCount(
+  { stderr }: Shell,
+  lines?: (done: number, total: number) => void,
+): Promise<CountProgress> {
+  if (stderr.isTTY !== true) return { update: lines ? byTenths(lines) : () => {}, stop: () => {} };
   const { SingleBar, Presets } = (await import("cli-progress")).default;
   const format = "{bar} {percentage} % · {value} of {total} entries";
   const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true }, Presets.shades_classic);
@@ -48,5 +51,15 @@ export async function showCount({ stderr }: Shell): Promise<CountProgress> {
       bar.update(done);
     },
     stop: () => bar.stop(),
+  };
+}
+
+function byTenths(say: (done: number, total: number) => void): CountProgress["update"] {
+  let said = 0;
+  return (done, total) => {
+    const tenths = Math.floor((10 * done) / Math.max(1, total));
+    if (tenths <= said) return;
+    said = tenths;
+    say(done, total);
   };
 }

@@ -78,9 +78,10 @@ export {
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export { fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
-export { findKey, loadOrMakeKey } from "./store/find-key.ts";
+export { findKey, type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
 export { createInMemoryStore } from "./store/in-memory-store.ts";
-export { makeKeyFile, readKeyFile } from "./store/key-file.ts";
+export { makeKeyFile, readKeyFile, requireKeyFile } from "./store/key-file.ts";
+export { keyIdOf } from "./store/key-ring.ts";
 export { MasterKey, parseKey } from "./store/master-key.ts";
 export {
   type Changes,
@@ -126,7 +127,9 @@ export {
   requireOwnDatabase,
   type SqliteStoreOptions,
 } from "./store/sqlite/open-sqlite.ts";
+export type { ResealProgress } from "./store/sqlite/reseal.ts";
 export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
+export { lookAtStore, type StoreFacts } from "./store/sqlite/store-facts.ts";
 export type { Quota } from "./store/sqlite/usage.ts";
 export type { Writer } from "./store/writer.ts";
 export {

@@ -3,11 +3,13 @@ import { asHelmdeckError, type MemoryStore, projectEntry, type StoreReport } fro
 import type { DoctorReport, Finding } from "../memory.ts";
 import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
 import { remedyFor } from "./remedies.ts";
+import { rotationFindings } from "./rotation-findings.ts";
 
 /** Where the key of an open memory came from; see `loadOrMakeKey`. */
 export interface KeyFacts {
   readonly source: string;
   readonly made: boolean;
+  readonly file?: string;
   readonly warning?: string;
 }
 
@@ -37,6 +39,7 @@ export async function examineOpenMemory(facts: OpenMemoryFacts): Promise<DoctorR
       } as const,
       ...(store.capabilities.persistent ? await fileFindings(location) : []),
       ...keyFindings(key, location),
+      ...(await rotationFindings(report, key)),
       ...storeFindings(report),
       await damagedRowsFinding(store),
       await countFinding(store, report),

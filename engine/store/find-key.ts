@@ -25,6 +25,8 @@ export interface LoadedKey {
   readonly key: MasterKey;
   /** For people: the name of the setting, or the path of the file. */
   readonly source: string;
+  /** Where it lies, when that is a file of the owner's. */
+  readonly file?: string;
   /** The key was made just now, so it is in no backup yet. */
   readonly made: boolean;
   /** What a person should mend about where the key is. */
@@ -40,7 +42,7 @@ export interface LoadedKey {
  * @throws `key_malformed`, `key_missing`, `key_unreadable`; `store_readonly` or `store_full` when a key file cannot be made.
  */
 export async function loadOrMakeKey(places: KeyPlaces): Promise<LoadedKey> {
-  return (await findKey(places)) ?? { ...(await makeKeyFile(places.keyPath)), source: places.keyPath };
+  return (await findKey(places)) ?? { ...(await makeKeyFile(places.keyPath)), ...inFile(places.keyPath) };
 }
 
 /** As {@link loadOrMakeKey}, but makes nothing: undefined when there is neither key nor data, so that one may be made. */
@@ -65,7 +67,7 @@ function fromText(hex: string, source: string): LoadedKey {
 
 async function fromNamedFile(path: string): Promise<LoadedKey> {
   const { key, sharedMode, owner } = await requireKeyFile(path);
-  const loaded = { key, source: `HELMDECK_MEMORY_KEY_FILE (${path})`, made: false };
+  const loaded = { key, source: `HELMDECK_MEMORY_KEY_FILE (${path})`, file: path, made: false };
   if (owner !== undefined) {
     const warning = `The key file ${path} belongs to another account (uid ${owner}), which knows the key, and this process is root's.`;
     return { ...loaded, warning };
@@ -85,7 +87,11 @@ async function fromDefaultFile(keyPath: string, databasePath: string): Promise<L
 async function readDefaultFile(keyPath: string): Promise<LoadedKey | undefined> {
   const found = await findKeyFile(keyPath);
   if (found === undefined) return undefined;
-  return { key: requirePrivate(keyPath, found), source: keyPath, made: false };
+  return { key: requirePrivate(keyPath, found), ...inFile(keyPath), made: false };
+}
+
+function inFile(path: string) {
+  return { source: path, file: path };
 }
 
 function refuseNewKey(keyPath: string, databasePath: string): never {

@@ -92,6 +92,11 @@ export class SealingKeys {
   }
 }
 
+/** What people and envelopes call a key: 16 hexadecimal digits that say nothing about it. */
+export function keyIdOf(master: MasterKey): string {
+  return new SealingKeys(master).id;
+}
+
 export class KeyRing {
   #current: SealingKeys;
   #former: SealingKeys | undefined;

@@ -45,6 +45,7 @@ describe("doctor", () => {
     const memory = await openTestMemory();
     expect(told(await memory.doctor(), "key")).toEqual([
       expect.stringMatching(/^warning: A new key was made just now/),
+      expect.stringMatching(/^ok: The key in use is [0-9a-f]{16}\.$/),
     ]);
   });
 

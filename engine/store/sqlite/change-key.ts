@@ -56,7 +56,10 @@ export function beginKeyChange(session: SqliteSession, sealer: Sealer, newKey: M
 /** The last transaction: only the key in use opens the database from here on. */
 export function finishKeyChange(session: SqliteSession, sealer: Sealer): Omit<KeyChangeReport, "erased"> {
   const { current, former } = sealer.ring;
-  finishReseal(session, sealer, ({ change: _, ...stored }) => stored);
+  finishReseal(session, sealer, ({ change: _, ...stored }) => {
+    if (!current.matches(stored.check)) throw anotherChange(current.id);
+    return stored;
+  });
   const others = session
     .statement(`SELECT count(*) AS n FROM entries WHERE substr(sealed, 1, ${HEADER_BYTES}) <> ?`)
     .get(current.header);
@@ -64,11 +67,14 @@ export function finishKeyChange(session: SqliteSession, sealer: Sealer): Omit<Ke
 }
 
 function requireSameChange(current: SealingKeys, wanted: SealingKeys): void {
-  if (wanted.id === current.id) return;
-  throw new HelmdeckError(
+  if (wanted.id !== current.id) throw anotherChange(current.id);
+}
+
+function anotherChange(key: string): HelmdeckError {
+  return new HelmdeckError(
     "invalid_input",
-    `A change to the key ${current.id} has begun and is not finished. Finish it with that key first.`,
-    { details: { field: "key", key: current.id } },
+    `A change to the key ${key} has begun and is not finished, or another one has begun since. Finish it with that key first.`,
+    { details: { field: "key", key } },
   );
 }
 

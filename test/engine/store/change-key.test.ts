@@ -1,7 +1,12 @@
 /** Changing the key of a store: at every moment all of it opens, and afterwards nothing of it under the former key. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { type EntryId, openSqliteStore, openSqliteStoreToChangeKey } from "../../../engine/index.ts";
+import {
+  type EntryId,
+  openSqliteStore,
+  openSqliteStoreToChangeKey,
+  parseKey,
+} from "../../../engine/index.ts";
 import { SealingKeys } from "../../../engine/store/key-ring.ts";
 import { SqliteSession } from "../../../engine/store/sqlite/sqlite-session.ts";
 import { openSealer } from "../../../engine/store/sqlite/stored-keys.ts";
@@ -16,6 +21,8 @@ const CURRENT = new SealingKeys(OTHER_KEY);
 const KEY_BYTES = ["00112233445566778899aabbccddeeff".repeat(2), "ff".repeat(32)].map((hex) =>
   Buffer.from(hex, "hex"),
 );
+
+const THIRD_KEY = parseKey("0a".repeat(32), "test");
 
 /** More than one slice. */
 const ROWS = 1_300;
@@ -235,6 +242,22 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         message: expect.stringContaining(CURRENT.id),
       });
       await store.close();
+    }),
+  );
+
+  test(
+    "who is late to end a change does not end another one began since",
+    withRows(async (rig) => {
+      const late = await beginIn(rig);
+      const early = await beginIn(rig);
+      await early.sealAnew();
+      await early.finishKeyChange();
+      await early.beginKeyChange(THIRD_KEY);
+      await expect(late.finishKeyChange()).rejects.toMatchObject({ code: "invalid_input" });
+      await late.close();
+      await early.close();
+      await expectWhole(rig, THIRD_KEY);
+      await expectWhole(rig, OTHER_KEY);
     }),
   );
 

@@ -1,0 +1,91 @@
+/** `rotate-key`: a new key in the place of the former one, with progress, and what is left for a person to do. */
+import { resolve } from "node:path";
+import {
+  defined,
+  finishRotation,
+  harmlessLine,
+  planRotation,
+  type Rotation,
+  type RotationPlan,
+  rotateKey,
+  snakeCased,
+} from "../../app/index.ts";
+import { type CommandContext, memoryOptions } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
+import { showCount } from "../progress-bar.ts";
+
+export interface RotateKeyRequest {
+  readonly newKeyFile: string | undefined;
+  readonly finish: boolean;
+  readonly dryRun: boolean;
+}
+
+export async function rotateKeyCommand(context: CommandContext, request: RotateKeyRequest): Promise<number> {
+  const newKeyPath = request.newKeyFile === undefined ? undefined : resolve(request.newKeyFile);
+  const options = { ...memoryOptions(context), ...defined({ newKeyPath }) };
+  if (request.dryRun) return tellPlan(context, await planRotation(options));
+  const { output, shell } = context;
+  const progress = await showCount(shell, (done, total) => {
+    void output.note(`Sealed anew: ${done} of ${total} entries.`).catch(() => {}); // told, not needed
+  });
+  try {
+    const change = request.finish ? finishRotation : rotateKey;
+    const rotation = await change({
+      ...options,
+      onProgress: ({ done, total }) => progress.update(done, total),
+    });
+    progress.stop();
+    return await tell(context, rotation);
+  } finally {
+    progress.stop();
+  }
+}
+
+async function tellPlan({ output, options }: CommandContext, plan: RotationPlan): Promise<number> {
+  if (options.json) {
+    await output.json({ dry_run: true, ...snakeCased({ ...plan }) });
+    return EXIT_DONE;
+  }
+  const { entries, from, to, keySource, keyPath = "", formerKeyPath } = plan;
+  await output.line(
+    `Would seal ${entries} entries anew. The key in use is ${from}, from ${harmlessLine(keySource)}.`,
+  );
+  if (to !== undefined) await output.line(`A change to the key ${to} has begun; this would go on with it.`);
+  await output.line(
+    formerKeyPath === undefined
+      ? `The new key would be in ${harmlessLine(keyPath)}, for you to put in place.`
+      : `The new key would be in ${harmlessLine(keyPath)}, the former one in ${harmlessLine(formerKeyPath)}.`,
+  );
+  return EXIT_DONE;
+}
+
+async function tell({ output, options }: CommandContext, rotation: Rotation): Promise<number> {
+  if (options.json) {
+    await output.json(snakeCased({ ...rotation }));
+    return EXIT_DONE;
+  }
+  const { from, to, state, unreadable = 0, erased, keyPath = "", formerKeyPath } = rotation;
+  if (state === "both_open") {
+    await output.line(
+      `Everything is sealed under the key ${to}. Both keys open it, the former one (${from}) too.`,
+    );
+    await output.note(
+      `Put the new key, which is in ${harmlessLine(keyPath)}, in the place of the former one, restart what was given the key at its start, and run helmdeck-memory rotate-key --finish.`,
+    );
+    return EXIT_DONE;
+  }
+  await output.line(`The key is now ${to}; the former one (${from}) opens this database no longer.`);
+  if (unreadable > 0)
+    await output.note(
+      `${unreadable} rows did not open before and are as they were; see helmdeck-memory doctor.`,
+    );
+  if (erased === "pending") await output.note("Old bytes are overwritten once no other process reads.");
+  await output.note(whatIsLeft(formerKeyPath));
+  return EXIT_DONE;
+}
+
+function whatIsLeft(formerKeyPath: string | undefined): string {
+  const where =
+    formerKeyPath === undefined ? "the former key" : `the former key, ${harmlessLine(formerKeyPath)}`;
+  return `Back up the new key. Make a new backup of the data, then destroy ${where}, and every copy of it: forgetting does not reach old backups, and this does.`;
+}

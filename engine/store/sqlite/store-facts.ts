@@ -1,0 +1,70 @@
+/** What a database says about itself, read by a connection of its own that changes nothing: who it is, and which keys open it. */
+import { defined } from "../../defined.ts";
+import { HelmdeckError } from "../../errors.ts";
+import type { MasterKey } from "../master-key.ts";
+import { findDatabase } from "./database-file.ts";
+import { requireOurs } from "./look.ts";
+import { schemaVersionOf } from "./schema.ts";
+import type { SqliteDriver } from "./sqlite-driver.ts";
+import { explainSqliteError } from "./sqlite-errors.ts";
+import { SqliteSession } from "./sqlite-session.ts";
+import { IDENTITY_SINCE, readStoreRow } from "./store-row.ts";
+import { openSealer } from "./stored-keys.ts";
+
+export interface StoreFacts {
+  /** 32 hexadecimal digits; absent in a file of an older schema. */
+  readonly storeId?: string;
+  /** How often a backup was put in the store's place, and one. */
+  readonly generation: number;
+  readonly schemaVersion: number;
+  readonly entries: number;
+  /** By id: the key that seals, and while it is being changed, the one before it. Only for who brings one of them. */
+  readonly keys?: { readonly current: string; readonly former?: string };
+}
+
+export interface StorePlace {
+  readonly path: string;
+  readonly driver: SqliteDriver;
+  readonly key?: MasterKey;
+}
+
+/** Throws as `openSqliteReader`; `key_wrong` when a key is brought that does not open it. */
+export async function lookAtStore({ path, driver, key }: StorePlace): Promise<StoreFacts> {
+  const file = await findDatabase(path);
+  await requireOurs(file, driver);
+  const connection = await driver.open(file, "read").catch((error: unknown) => {
+    throw explainSqliteError(error, file);
+  });
+  try {
+    return factsOf(new SqliteSession(connection, file), key);
+  } catch (error) {
+    throw explainSqliteError(error, file);
+  } finally {
+    connection.close();
+  }
+}
+
+function factsOf(session: SqliteSession, key: MasterKey | undefined): StoreFacts {
+  const schemaVersion = schemaVersionOf(session);
+  if (schemaVersion === 0) throw nothingStored(session.path);
+  const ring = key && openSealer(session, key).ring;
+  return session.read(() => ({
+    ...(schemaVersion < IDENTITY_SINCE ? { generation: 1 } : identityIn(session)),
+    schemaVersion,
+    entries: Number(session.statement("SELECT count(*) AS n FROM entries").get()?.n),
+    ...(ring && { keys: { current: ring.current.id, ...defined({ former: ring.former?.id }) } }),
+  }));
+}
+
+function identityIn(session: SqliteSession): Pick<StoreFacts, "storeId" | "generation"> {
+  const [storeId = "", generation] = readStoreRow(session).identity.split("/");
+  return { storeId, generation: Number(generation) };
+}
+
+function nothingStored(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_unavailable",
+    `The memory database ${path} is empty: nothing has been stored yet.`,
+    { details: { path, nothingStored: true } },
+  );
+}

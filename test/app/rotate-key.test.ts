@@ -1,0 +1,254 @@
+/** Changing the key, wherever it lies: everything opens with the key that is in place, at every moment. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import {
+  betterSqliteDriver,
+  examineMemory,
+  finishRotation,
+  openMemory,
+  planRotation,
+  rotateKey,
+  type StorageLocation,
+} from "../../app/index.ts";
+import { keyIdOf, lookAtStore, readKeyFile, type SqliteDriver } from "../../engine/index.ts";
+import { bundledScript } from "../run/bundles.ts";
+import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
+
+/** More than one slice. */
+const FACTS = 700;
+const driver = betterSqliteDriver;
+const options = (place: StorageLocation, env = {}) => ({ ...place, env, driver });
+
+async function madePlace(facts = 3): Promise<StorageLocation> {
+  const place = await tempPlace();
+  const memory = await openTestMemory(place);
+  for (let i = 0; i < facts; i += 1) await memory.storeFact("main", { key: `k${i}`, value: `value ${i}` });
+  await memory.close();
+  return place;
+}
+
+async function expectReadable(place: StorageLocation, facts: number, env = {}): Promise<void> {
+  const memory = await openMemory({ ...options(place, env), sweepEveryMs: 0 });
+  expect((await memory.getFact("main", "k0"))?.value).toBe("value 0");
+  expect((await memory.doctor()).store).toMatchObject({ entries: facts, unreadable: 0, integrity: "ok" });
+  await memory.close();
+}
+
+const idIn = async (path: string) => keyIdOf(await readKeyFile(path));
+
+async function filesBeside({ keyPath }: StorageLocation): Promise<readonly string[]> {
+  const names = await readdir(dirname(keyPath));
+  return names.filter((name) => name.startsWith("helmdeck-memory.key") && !name.endsWith(".json")).sort();
+}
+
+// verifies P-key-rotation
+describe("the key in a file of ours", () => {
+  test("is exchanged for a new one, and only that one opens the database afterwards", async () => {
+    const place = await madePlace();
+    const former = await idIn(place.keyPath);
+    const rotation = await rotateKey(options(place));
+    const current = await idIn(place.keyPath);
+    expect(rotation).toMatchObject({ from: former, to: current, state: "finished", unreadable: 0 });
+    expect(current).not.toBe(former);
+    const formerPath = `${place.keyPath}.former-${former}`;
+    expect(await filesBeside(place)).toEqual(["helmdeck-memory.key", `helmdeck-memory.key.former-${former}`]);
+    expect(await idIn(formerPath)).toBe(former);
+    expect((await stat(place.keyPath)).mode & 0o777).toBe(0o600);
+    await expectReadable(place, 3);
+    await expect(openMemory({ ...options(place), keyPath: formerPath })).rejects.toMatchObject({
+      code: "key_wrong",
+    });
+  });
+
+  test.each(["key made", "begun", "sealing", "sealed anew", "former key kept", "new key placed", "finished"])(
+    "killed after the step “%s”, opens everything at once, and the next run ends it",
+    async (step) => {
+      const place = await madePlace(FACTS);
+      const former = await idIn(place.keyPath);
+      expect(await rotateUntil(place, step)).toBe("SIGKILL");
+      await expectReadable(place, FACTS);
+      const { keys } = await lookAtStore({
+        path: place.databasePath,
+        driver,
+        key: await readKeyFile(place.keyPath),
+      });
+      const isBetween = step !== "key made" && step !== "finished";
+      expect(keys?.former).toBe(isBetween ? former : undefined);
+
+      expect(await rotateUntil(place, "never")).toBeNull();
+      await expectReadable(place, FACTS);
+      const left = await filesBeside(place);
+      expect(left).toContain(`helmdeck-memory.key.former-${former}`);
+      expect(left).not.toContain("helmdeck-memory.key.new");
+      await expect(
+        openMemory({ ...options(place), keyPath: `${place.keyPath}.former-${former}` }),
+      ).rejects.toMatchObject({ code: "key_wrong" });
+    },
+  );
+
+  test("that is reached through a link is exchanged where it lies", async () => {
+    const place = await madePlace();
+    const link = join(await tempFolder(), "link.key");
+    await symlink(place.keyPath, link);
+    await rotateKey({ ...options(place), keyPath: link });
+    expect(await idIn(link)).toBe(await idIn(place.keyPath));
+    await expectReadable({ ...place, keyPath: link }, 3);
+  });
+
+  test("that HELMDECK_MEMORY_KEY_FILE names is exchanged in its own place", async () => {
+    const place = await tempPlace();
+    const keyPath = join(await tempFolder(), "named.key");
+    await writeFile(keyPath, "5a".repeat(32), { mode: 0o600 });
+    const env = { HELMDECK_MEMORY_KEY_FILE: keyPath };
+    const memory = await openTestMemory({ ...place, env });
+    await memory.storeFact("main", { key: "k0", value: "value 0" });
+    await memory.close();
+    await rotateKey(options(place, env));
+    expect(await readFile(keyPath, "utf8")).not.toContain("5a5a");
+    await expectReadable(place, 1, env);
+  });
+
+  test("is left alone when the new one of an interrupted change is gone, and the message says which that was", async () => {
+    const place = await madePlace(FACTS);
+    await rotateUntil(place, "begun");
+    const current = await idIn(`${place.keyPath}.new`);
+    await rm(`${place.keyPath}.new`);
+    await expect(rotateKey(options(place))).rejects.toMatchObject({
+      code: "key_missing",
+      message: expect.stringContaining(current),
+    });
+    await expectReadable(place, FACTS);
+  });
+
+  test("a dry run says what would be done, and makes nothing", async () => {
+    const place = await madePlace();
+    const from = await idIn(place.keyPath);
+    expect(await planRotation(options(place))).toMatchObject({
+      from,
+      entries: 3,
+      keyPath: place.keyPath,
+      formerKeyPath: `${place.keyPath}.former-${from}`,
+    });
+    expect(await filesBeside(place)).toEqual(["helmdeck-memory.key"]);
+  });
+
+  test("of a memory that was never used is not made", async () => {
+    const place = await tempPlace();
+    await expect(rotateKey(options(place))).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(await filesBeside(place)).toEqual([]);
+  });
+});
+
+// verifies P-key-rotation
+describe("the key that is in no file of ours", () => {
+  const FORMER = { HELMDECK_MEMORY_KEY: "ab".repeat(32) };
+
+  async function begun() {
+    const place = await tempPlace();
+    const memory = await openTestMemory({ ...place, env: FORMER });
+    await memory.storeFact("main", { key: "k0", value: "value 0" });
+    await memory.close();
+    const newKeyPath = join(await tempFolder(), "new.key");
+    const rotation = await rotateKey({ ...options(place, FORMER), newKeyPath });
+    const current = { HELMDECK_MEMORY_KEY: (await readFile(newKeyPath, "utf8")).trim() };
+    return { place, rotation, current, newKeyPath };
+  }
+
+  test("cannot be exchanged by us: the message asks for a file with the new one", async () => {
+    const place = await tempPlace();
+    const memory = await openTestMemory({ ...place, env: FORMER });
+    await memory.storeFact("main", { key: "k0", value: "value 0" });
+    await expect(rotateKey(options(place, FORMER))).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("--new-key-file"),
+    });
+  });
+
+  test("opens everything beside the new one, until the new one is in place and ends it", async () => {
+    const { place, rotation, current } = await begun();
+    expect(rotation).toMatchObject({ state: "both_open" });
+    for (const env of [FORMER, current]) await expectReadable(place, 1, env);
+    await expect(finishRotation(options(place, FORMER))).rejects.toMatchObject({
+      code: "key_wrong",
+      message: expect.stringContaining("still the former one"),
+    });
+    await expectReadable(place, 1, FORMER);
+    expect(await finishRotation(options(place, current))).toMatchObject({
+      state: "finished",
+      ...ids(rotation),
+    });
+    await expectReadable(place, 1, current);
+    await expect(openMemory(options(place, FORMER))).rejects.toMatchObject({ code: "key_wrong" });
+  });
+
+  test("cannot be taken away when no change has begun", async () => {
+    const { place, current } = await begun();
+    await finishRotation(options(place, current));
+    await expect(finishRotation(options(place, current))).rejects.toMatchObject({ code: "invalid_input" });
+    await expectReadable(place, 1, current);
+  });
+
+  test("doctor names both keys, and that the change is not finished", async () => {
+    const { place, rotation, current } = await begun();
+    const told = async () =>
+      (await examineMemory(options(place, current))).findings.filter(({ check }) => check === "key");
+    expect(await told()).toContainEqual(
+      expect.objectContaining({
+        level: "warning",
+        message: expect.stringMatching(
+          new RegExp(`from ${rotation.from} to ${rotation.to}, and that is not`),
+        ),
+      }),
+    );
+    await finishRotation(options(place, current));
+    expect(await told()).toContainEqual(
+      expect.objectContaining({ level: "ok", message: `The key in use is ${rotation.to}.` }),
+    );
+  });
+
+  function ids({ from, to }: { readonly from: string; readonly to: string }) {
+    return { from, to };
+  }
+});
+
+test("doctor names a former key that was not destroyed", async () => {
+  const place = await madePlace();
+  const { from } = await rotateKey(options(place));
+  const { findings } = await examineMemory(options(place));
+  expect(findings).toContainEqual(
+    expect.objectContaining({ level: "warning", message: expect.stringContaining(`.former-${from}`) }),
+  );
+});
+
+test("who finds the former key just before it is exchanged opens with the new one", async () => {
+  const place = await madePlace();
+  let isRotated = false;
+  const late: SqliteDriver = {
+    name: driver.name,
+    open: async (path, mode) => {
+      if (!isRotated) {
+        isRotated = true;
+        await rotateKey(options(place));
+      }
+      return driver.open(path, mode);
+    },
+  };
+  const memory = await openMemory({ ...options(place), driver: late, sweepEveryMs: 0 });
+  expect((await memory.getFact("main", "k0"))?.value).toBe("value 0");
+  await memory.close();
+  expect(isRotated).toBe(true);
+});
+
+/** Answers the signal that ended it. */
+async function rotateUntil({ databasePath, keyPath }: StorageLocation, step: string): Promise<string | null> {
+  const script = await bundledScript(fileURLToPath(new URL("./children/rotate-until.ts", import.meta.url)));
+  const child = spawn(process.execPath, [script, databasePath, keyPath, step], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [, signal] = await once(child, "close");
+  return signal;
+}
