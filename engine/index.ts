@@ -78,7 +78,7 @@ export {
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export { fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
-export { findKey, type KeyPlaces, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
+export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
 export { createInMemoryStore } from "./store/in-memory-store.ts";
 export { makeKeyFile, readKeyFile, requireKeyFile } from "./store/key-file.ts";
 export { keyIdOf } from "./store/key-ring.ts";

@@ -39,7 +39,7 @@ export async function examineOpenMemory(facts: OpenMemoryFacts): Promise<DoctorR
       } as const,
       ...(store.capabilities.persistent ? await fileFindings(location) : []),
       ...keyFindings(key, location),
-      ...(await rotationFindings(report, key)),
+      ...(await rotationFindings(report, key.file)),
       ...storeFindings(report),
       await damagedRowsFinding(store),
       await countFinding(store, report),

@@ -3,11 +3,10 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { StoreReport } from "../../engine/index.ts";
 import type { Finding } from "../memory.ts";
-import type { KeyFacts } from "./examine-memory.ts";
 
 export async function rotationFindings(
   { keys }: StoreReport,
-  { file }: KeyFacts,
+  file: string | undefined,
 ): Promise<readonly Finding[]> {
   if (keys === undefined) return [];
   return [

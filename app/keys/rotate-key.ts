@@ -30,7 +30,7 @@ export interface RotateKeyOptions extends OpenMemoryOptions {
 }
 
 /** What has been done. */
-export type RotationStep =
+type RotationStep =
   | "key made"
   | "begun"
   | "sealed anew"

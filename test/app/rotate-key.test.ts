@@ -45,7 +45,7 @@ async function filesBeside({ keyPath }: StorageLocation): Promise<readonly strin
   return names.filter((name) => name.startsWith("helmdeck-memory.key") && !name.endsWith(".json")).sort();
 }
 
-// verifies P-key-rotation
+// verifies P-key-change
 describe("the key in a file of ours", () => {
   test("is exchanged for a new one, and only that one opens the database afterwards", async () => {
     const place = await madePlace();
@@ -143,7 +143,7 @@ describe("the key in a file of ours", () => {
   });
 });
 
-// verifies P-key-rotation
+// verifies P-key-change
 describe("the key that is in no file of ours", () => {
   const FORMER = { HELMDECK_MEMORY_KEY: "ab".repeat(32) };
 

@@ -57,7 +57,7 @@ describe("rotate-key", () => {
     expect(await readdir(home.stateFolder)).not.toContain("helmdeck-memory.key.new");
   });
 
-  // verifies P-key-rotation
+  // verifies P-key-change
   test("is followed by a server that runs: it answers and stores on, under the new key", async () => {
     await home.run(["store", "editor", "vim", "--caller", "unknown"]);
     const server = home.start(["serve", "--port", "0", "--json"]);
