@@ -30,13 +30,7 @@ export interface RotateKeyOptions extends OpenMemoryOptions {
 }
 
 /** What has been done. */
-type RotationStep =
-  | "key made"
-  | "begun"
-  | "sealed anew"
-  | "former key kept"
-  | "new key placed"
-  | "finished";
+type RotationStep = "key made" | "begun" | "sealed anew" | "former key kept" | "new key placed" | "finished";
 
 export interface Rotation {
   /** By key id. */
