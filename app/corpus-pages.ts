@@ -12,6 +12,14 @@ import type { RecallHit } from "../recall/index.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
 import { search, unmatchedText } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
+import {
+  decodePlace,
+  encodePlace,
+  startOfWalk,
+  stepOfWalk,
+  type WalkPlace,
+  type WalkStep,
+} from "./walk-of-entries.ts";
 
 /** A page ends early once its chunks hold this much. */
 const PAGE_CHARACTERS = 1_024 * 1_024;
@@ -41,30 +49,30 @@ async function newestChunks(
   context: UseCaseContext,
   namespace: Namespace,
   limit: number,
-  start: string | undefined,
+  cursor: string | undefined,
 ): Promise<CorpusAnswer> {
   const chunks: Chunk[] = [];
-  let cursor = start;
+  let place: WalkPlace | undefined =
+    cursor === undefined ? await startOfWalk(context.store, namespace) : decodePlace(cursor);
   let rows = 0;
   let unreadable = 0;
   let characters = 0;
   do {
     const step = Math.min(limit - chunks.length, STEP);
-    const page = await context.store.list({
-      namespace,
-      origin: ["fact", "audit"],
-      limit: step,
-      ...(cursor && { cursor }),
-    });
+    const page: WalkStep = await stepOfWalk(context.store, namespace, place, step);
     const projected = page.entries.map(projectEntry);
     const found = projected.flatMap((one) => (one.kind === "chunk" ? [one.entry.chunk] : []));
     chunks.push(...found);
     rows += step;
-    unreadable += page.unreadable.length + projected.filter(({ kind }) => kind === "damaged").length;
+    unreadable += page.unreadable + projected.filter(({ kind }) => kind === "damaged").length;
     characters += found.reduce((sum, { content }) => sum + content.length, 0);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && chunks.length < limit && rows < MOST_ROWS && characters < PAGE_CHARACTERS);
-  return { chunks, ...(cursor && { nextCursor: cursor }), ...noteOf([unreadableNote(unreadable)]) };
+    place = page.next;
+  } while (place !== undefined && chunks.length < limit && rows < MOST_ROWS && characters < PAGE_CHARACTERS);
+  return {
+    chunks,
+    ...(place && { nextCursor: encodePlace(place) }),
+    ...noteOf([unreadableNote(unreadable)]),
+  };
 }
 
 async function rankedChunks(

@@ -1,7 +1,9 @@
 /** The corpus by pages and by query, who has entries, and the number that says that something changed. */
-import { describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { composeMemory } from "../../app/compose.ts";
 import type { CorpusAnswer, CorpusQuery, OpenMemory } from "../../app/index.ts";
-import { namespaceOf, type Origin } from "../../engine/index.ts";
+import { createInMemoryStore, namespaceOf, type Origin } from "../../engine/index.ts";
 import { inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;
@@ -9,6 +11,17 @@ const AT = NOW / 1_000;
 async function put(memory: OpenMemory, origin: Origin, key: string, category: string, value = "zebrafish") {
   const namespace = namespaceOf("main");
   await memory.store.put({ namespace, origin, key, category, tags: [], value: Buffer.from(value) });
+}
+
+function memoryInProcess(now: () => number): OpenMemory {
+  const memory = composeMemory({
+    store: createInMemoryStore({ now }),
+    location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
+    key: { source: "none", made: false },
+    sweepEveryMs: 0,
+  });
+  onTestFinished(() => memory.close());
+  return memory;
 }
 
 /** Every page of the corpus. */
@@ -53,6 +66,52 @@ describe("the corpus by pages", () => {
       metadata: { category: "tools", fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/), tags: [] },
     });
   });
+
+  test("loses no entry that is written again between its pages, whatever else is", async () => {
+    const keys = ["a", "b", "c", "d", "e", "f"];
+    const write = fc.record({
+      key: fc.constantFrom(...keys, "new1", "new2"),
+      /** An import may date what it writes back. */
+      minutesAgo: fc.constantFrom(0, 0, 3, 30),
+    });
+    const meanwhile = fc.array(fc.array(write, { maxLength: 4 }), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(meanwhile, fc.integer({ min: 1, max: 4 }), async (writes, limit) => {
+        const clock = new TestClock();
+        const memory = memoryInProcess(clock.now);
+        const put = (key: string, updatedAt: number) =>
+          memory.store.put({
+            ...{ namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from(`${updatedAt}`) },
+            ...{ category: "user_facts", tags: [], createdAt: NOW - 3_600_000, updatedAt },
+          });
+        await inTurn(keys, async (key) => {
+          clock.pass(60_000);
+          await put(key, clock.now());
+        });
+        const seen = new Map<string, string>();
+        let cursor: string | undefined;
+        for (const round of [...writes, ...Array<(typeof writes)[number]>(40).fill([])]) {
+          const page = await memory.corpusPage("main", { limit, ...(cursor && { cursor }) });
+          for (const { docid, content } of page.chunks) seen.set(docid, content);
+          cursor = page.nextCursor;
+          if (cursor === undefined) break;
+          clock.pass(60_000);
+          await inTurn(round, ({ key, minutesAgo }) => put(key, clock.now() - minutesAgo * 60_000));
+        }
+        expect(cursor).toBeUndefined();
+        const { facts } = await memory.listFacts("main", {});
+        for (const { key, value } of facts) expect(seen.get(`user_facts/${key}`)).toContain(value);
+      }),
+    );
+  });
+
+  test.each([["x"], ["bnVsbA"], ["WyJhIl0"], ["WzEsMl0"], ["WzEsIngiLDNd"]])(
+    "refuses the cursor %s, which it never gave",
+    async (cursor) => {
+      const memory = await openTestMemory();
+      await expect(memory.corpusPage("main", { cursor })).rejects.toThrow("cursor is not one");
+    },
+  );
 
   test("has 20 chunks unless told otherwise, and ends earlier when they are large", async () => {
     const memory = await openTestMemory();

@@ -278,6 +278,18 @@ export function describeFeed(open: OpenRig): void {
 function describeRevision(open: OpenRig): void {
   describe("the revision", () => {
     test(
+      "is a place in the change feed: what was written after it comes from there, and nothing else",
+      withRig(open, async ({ store }) => {
+        await store.putMany([fact("a", "1"), fact("b", "1"), fact("c", "1")]);
+        const revision = await store.revision(ANA);
+        await store.put(fact("b", "2"));
+        await store.put(fact("d", "1"));
+        const { upserts } = await changesSince(store, revision);
+        expect(upserts.map(({ key }) => key)).toEqual(["b", "d"]);
+      }),
+    );
+
+    test(
       "grows with every way of writing and deleting, and stands still while only reading",
       withRig(open, async ({ store, clock }) => {
         const soon = { expiresAt: START + 1 };
