@@ -65,9 +65,11 @@ export function heldAfter(before: Held, operation: Operation): Held {
   return held;
 }
 
-export async function carryOut(store: MemoryStore, operation: Operation): Promise<void> {
+/** With `lifeMs`, what is stored expires so long after the store's present time. */
+export async function carryOut(store: MemoryStore, operation: Operation, lifeMs?: number): Promise<void> {
   if (operation.do === "put") {
-    const entries = operation.facts.map(entryOf);
+    const life = lifeMs === undefined ? {} : { expiresAt: store.now() + lifeMs };
+    const entries = operation.facts.map((fact) => ({ ...entryOf(fact), ...life }));
     await (entries.length === 1 && entries[0] ? store.put(entries[0]) : store.putMany(entries));
   }
   if (operation.do === "delete") await store.delete({ namespace: OWNER, origin: "fact", key: operation.key });
