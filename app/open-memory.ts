@@ -11,6 +11,7 @@ import {
   type MemoryStore,
   openSqliteStore,
   openSqliteStoreToRead,
+  type RunCommand,
   requireOwnDatabase,
   type SqliteDriver,
   type Timer,
@@ -29,8 +30,10 @@ import type { StorageLocation } from "./storage-location.ts";
 export interface OpenMemoryOptions extends StorageLocation {
   /** 64 hexadecimal digits; wins over the environment and the key file. */
   readonly configuredKey?: string;
-  /** Looked at for HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE, and for HELMDECK_EMBEDDINGS_…. */
+  /** Looked at for HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE and HELMDECK_MEMORY_KEY_COMMAND, and for HELMDECK_EMBEDDINGS_…. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Runs what HELMDECK_MEMORY_KEY_COMMAND names; without it that setting is refused. */
+  readonly runCommand?: RunCommand;
   readonly driver: SqliteDriver;
   /** The system's clock, in Unix milliseconds. */
   readonly now?: () => UnixMs;

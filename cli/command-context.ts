@@ -75,7 +75,13 @@ export function memoryOptions({ shell, options }: CommandContext): OpenMemoryOpt
     ...defined({ databasePath: options.db }),
   });
   // A command is over before a timer would sweep, or a background embed what is new: it embeds when it asks for it.
-  return { ...place, env, driver: betterSqliteDriver, now, sweepEveryMs: 0, embedsEntries: false };
+  const driver = betterSqliteDriver;
+  return { ...place, ...keyCommandOf(shell), env, driver, now, sweepEveryMs: 0, embedsEntries: false };
+}
+
+/** Loaded only when a command is to print the key. */
+export function keyCommandOf(shell: Shell): Pick<OpenMemoryOptions, "runCommand"> {
+  return { runCommand: async (argv) => (await import("./key-command.ts")).runKeyCommand(shell, argv) };
 }
 
 /** For commands that serve until they are stopped: they sweep, and finish what was begun. */

@@ -80,6 +80,7 @@ export { fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
 export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
 export { createInMemoryStore } from "./store/in-memory-store.ts";
+export type { RunCommand } from "./store/key-command.ts";
 export { makeKeyFile, readKeyFile, requireKeyFile } from "./store/key-file.ts";
 export { keyIdOf } from "./store/key-ring.ts";
 export { MasterKey, parseKey } from "./store/master-key.ts";

@@ -24,7 +24,7 @@ export interface WorkerMemoryOptions {
   readonly keyPath: string;
   /** 64 hexadecimal digits; wins over the environment and the key file. */
   readonly configuredKey?: string;
-  /** Only HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE are taken from it. Default: this process's. */
+  /** Only the settings of the key are taken from it. Default: this process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How often what has expired is deleted; 0: never. Default four minutes. */
   readonly sweepEveryMs?: number;
@@ -36,7 +36,11 @@ export interface WorkerMemoryOptions {
   readonly clock?: () => number;
 }
 
-const KEY_SETTINGS = ["HELMDECK_MEMORY_KEY", "HELMDECK_MEMORY_KEY_FILE"] as const;
+const KEY_SETTINGS = [
+  "HELMDECK_MEMORY_KEY",
+  "HELMDECK_MEMORY_KEY_FILE",
+  "HELMDECK_MEMORY_KEY_COMMAND",
+] as const;
 const PAUSES = { firstMs: 250, longestMs: 30_000 };
 /**
  * A store that does not close within this time is left to the operating system: what was acknowledged is on disk. OpenClaw

@@ -8,7 +8,7 @@ import {
   rankFacts,
 } from "../../app/index.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
-import type { CommandContext } from "../command-context.ts";
+import { type CommandContext, keyCommandOf } from "../command-context.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { inputSource, readText } from "../input.ts";
 
@@ -72,7 +72,7 @@ async function withSeam<Answer>(
   const notes: string[] = [];
   const { HELMDECK_HERE_STATE_DIR: stateDir } = env;
   const seam = createSeam({
-    memory: { ...place, env, driver: betterSqliteDriver, now },
+    memory: { ...place, ...keyCommandOf(shell), env, driver: betterSqliteDriver, now },
     subject: options.caller,
     rank: rankFacts,
     cwd: process.cwd(),

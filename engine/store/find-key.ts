@@ -7,6 +7,7 @@
  */
 import { realpath, stat } from "node:fs/promises";
 import { HelmdeckError } from "../errors.ts";
+import { keyFromCommand, nameOfCommand, type RunCommand } from "./key-command.ts";
 import { findKeyFile, makeKeyFile, requireKeyFile, requirePrivate } from "./key-file.ts";
 import { type MasterKey, parseKey } from "./master-key.ts";
 import { isFileError } from "./private-file.ts";
@@ -14,8 +15,10 @@ import { isFileError } from "./private-file.ts";
 export interface KeyPlaces {
   /** From the surface's own configuration, 64 hexadecimal digits; wins over everything else. */
   readonly configuredKey?: string;
-  /** Only HELMDECK_MEMORY_KEY and HELMDECK_MEMORY_KEY_FILE are looked at; empty counts as not set. */
+  /** Only HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE and HELMDECK_MEMORY_KEY_COMMAND are looked at; empty counts as not set. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Runs what HELMDECK_MEMORY_KEY_COMMAND names. Without it a command is refused, and nothing else tried. */
+  readonly runCommand?: RunCommand;
   /** The default key file, made here when there is neither key nor data. */
   readonly keyPath: string;
   readonly databasePath: string;
@@ -34,7 +37,8 @@ export interface LoadedKey {
 }
 
 /**
- * The key by precedence: configured, HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE, the file at `keyPath`, a new file there.
+ * The key by precedence: configured, HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE, HELMDECK_MEMORY_KEY_COMMAND, the file at
+ * `keyPath`, a new file there.
  *
  * A file at `keyPath` that others may read is refused. One named by HELMDECK_MEMORY_KEY_FILE is used with a warning:
  * container secrets are mounted readable for all, inside the container, and their mode is not ours to change.
@@ -53,7 +57,13 @@ export async function findKey(places: KeyPlaces): Promise<LoadedKey | undefined>
   if (named !== undefined) return fromText(named, "HELMDECK_MEMORY_KEY");
   const file = setting(env, "HELMDECK_MEMORY_KEY_FILE");
   if (file !== undefined) return fromNamedFile(file);
+  const command = setting(env, "HELMDECK_MEMORY_KEY_COMMAND");
+  if (command !== undefined) return fromCommand(command, places.runCommand);
   return fromDefaultFile(places.keyPath, places.databasePath);
+}
+
+async function fromCommand(command: string, run: RunCommand | undefined): Promise<LoadedKey> {
+  return { key: await keyFromCommand(command, run), source: nameOfCommand(command), made: false };
 }
 
 function setting(env: KeyPlaces["env"], name: string): string | undefined {

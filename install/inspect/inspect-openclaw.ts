@@ -186,7 +186,7 @@ function memoryFacts(
   const place = findStorage({ env, homeDir, ...defined({ databasePath }) });
   const isGiven =
     at(settings, "encryptionKey") !== undefined ||
-    Boolean(env.HELMDECK_MEMORY_KEY ?? env.HELMDECK_MEMORY_KEY_FILE);
+    Boolean(env.HELMDECK_MEMORY_KEY ?? env.HELMDECK_MEMORY_KEY_FILE ?? env.HELMDECK_MEMORY_KEY_COMMAND);
   return { ...place, hasKey: isGiven || existsSync(place.keyPath) };
 }
 

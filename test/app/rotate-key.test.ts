@@ -215,6 +215,16 @@ describe("the key that is in no file of ours", () => {
   }
 });
 
+test("a host that runs no commands refuses one that is to print the key, and makes no key file instead", async () => {
+  const place = await tempPlace();
+  const env = { HELMDECK_MEMORY_KEY_COMMAND: '["cat", "/run/key"]' };
+  await expect(openMemory(options(place, env))).rejects.toMatchObject({
+    code: "key_unreadable",
+    message: expect.stringContaining("SecretRef"),
+  });
+  expect(await filesBeside(place)).toEqual([]);
+});
+
 test("doctor names a former key that was not destroyed", async () => {
   const place = await madePlace();
   const { from } = await rotateKey(options(place));
