@@ -1,4 +1,10 @@
-/** The same text stored twice is one answer: the newest stands for all of them. */
+/**
+ * Copies of one text. Where meaning ranks, the same text stored twice is one answer: the newest stands for all of them.
+ *
+ * Near-copies, which differ in a word here and there, may each say something else ("room 12", "room 13"), and so may the same
+ * text under several keys. None is hidden; but where places are few they count as one, so that no flood of them takes the places of other
+ * answers.
+ */
 
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { Match } from "./lexical/lexical-search.ts";
@@ -20,6 +26,55 @@ export function withDistinctTexts<T extends Match>(
   index: LexicalIndex,
 ): readonly Unique<T>[] {
   return folded(matches, (match) => textOf(match, index));
+}
+
+/** Near-copies share so much of their words, counted with repetitions … */
+const SHARED = 0.8;
+/** … among this many from their beginnings. */
+const WORDS_COMPARED = 200;
+
+/** The best so many, as given: of near-copies one, and the others in what places are left. */
+export function bestApart<T extends Match>(
+  matches: readonly T[],
+  index: LexicalIndex,
+  places: number,
+): readonly T[] {
+  if (matches.length <= places) return matches;
+  const apart: T[] = [];
+  const copies: T[] = [];
+  const texts: Uint32Array[] = [];
+  for (const match of matches) {
+    const words = wordsOf(match, index);
+    const isCopy = texts.some((text) => areNear(text, words));
+    (isCopy ? copies : apart).push(match);
+    if (!isCopy) texts.push(words);
+    if (apart.length === places) break;
+  }
+  const chosen = new Set([...apart, ...copies].slice(0, places));
+  return matches.filter((match) => chosen.has(match));
+}
+
+/** Sorted, so that two texts can be compared in one go. */
+function wordsOf({ document }: Match, index: LexicalIndex): Uint32Array {
+  const words: number[] = [];
+  for (const unit of document.units) {
+    words.push(...index.bodyTerms(unit).subarray(0, WORDS_COMPARED - words.length));
+    if (words.length === WORDS_COMPARED) break;
+  }
+  return Uint32Array.from(words).sort();
+}
+
+function areNear(one: Uint32Array, other: Uint32Array): boolean {
+  const needed = SHARED * Math.max(one.length, other.length);
+  if (Math.min(one.length, other.length) < needed) return false;
+  let shared = 0;
+  for (let left = 0, right = 0; left < one.length && right < other.length; ) {
+    const order = (one[left] ?? 0) - (other[right] ?? 0);
+    if (order === 0) shared += 1;
+    if (order <= 0) left += 1;
+    if (order >= 0) right += 1;
+  }
+  return shared >= needed;
 }
 
 /** The groups stand in the order of their best matches. */

@@ -17,7 +17,7 @@ import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-
 import { expandedQuery } from "./meaning/query-expansion.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
-import { withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
+import { bestApart, withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
 import { possibleAmong } from "./possible.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./search-contract.ts";
@@ -156,11 +156,11 @@ class HybridRecall implements Recall {
     { query, limit, explain, quiet }: Asked,
   ): readonly RecallHit[] {
     if (sure.length > 0 || quiet || !isTelling(query)) {
-      return sure.slice(0, limit).map((match) => hitOf(match, explain));
+      return bestApart(sure, index, limit).map((match) => hitOf(match, explain));
     }
     const { possible } = this.#ranking;
     const worthShowing = possibleAmong(bestOf(candidates()), possible);
-    const distinct = withDistinctTexts(worthShowing, index).slice(0, Math.min(limit, possible.most));
+    const distinct = bestApart(withDistinctTexts(worthShowing, index), index, Math.min(limit, possible.most));
     const excerpt = excerptFor(query, index);
     return distinct.map((match) => {
       const passage = excerpt(match.document.content, match.passage);
