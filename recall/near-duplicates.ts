@@ -64,17 +64,20 @@ function wordsOf({ document }: Match, index: LexicalIndex): Uint32Array {
   return Uint32Array.from(words).sort();
 }
 
+/** Ends at the first word too many that one of them has alone: most texts have little in common. */
 function areNear(one: Uint32Array, other: Uint32Array): boolean {
   const needed = SHARED * Math.max(one.length, other.length);
-  if (Math.min(one.length, other.length) < needed) return false;
-  let shared = 0;
-  for (let left = 0, right = 0; left < one.length && right < other.length; ) {
+  let spareHere = one.length - needed;
+  let spareThere = other.length - needed;
+  let [left, right] = [0, 0];
+  while (spareHere >= 0 && spareThere >= 0 && left < one.length && right < other.length) {
     const order = (one[left] ?? 0) - (other[right] ?? 0);
-    if (order === 0) shared += 1;
+    if (order < 0) spareHere -= 1;
+    if (order > 0) spareThere -= 1;
     if (order <= 0) left += 1;
     if (order >= 0) right += 1;
   }
-  return shared >= needed;
+  return spareHere >= one.length - left && spareThere >= other.length - right;
 }
 
 /** The groups stand in the order of their best matches. */
