@@ -69,6 +69,6 @@ test("possible hits are not two of a kind where there is another", async () => {
 });
 
 test("facts that differ in a number are all shown where there is room", async () => {
-  const rooms = flood(6, (n) => `Room ${n} on the first floor is reserved for the team of Mia.`);
-  expect(await keysOf(rooms, "which room is reserved for the team of Mia")).toHaveLength(6);
+  const numbered = flood(6, (n) => `Room ${n} on the first floor is reserved for the team of Mia.`);
+  expect(await keysOf(numbered, "which room is reserved for the team of Mia")).toHaveLength(6);
 });
