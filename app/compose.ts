@@ -1,6 +1,7 @@
 /** The use cases over one open store: what every surface calls, in process or through the worker. */
 import {
   defined,
+  type InspectOptions,
   type MemoryStore,
   type Namespace,
   RunClock,
@@ -23,7 +24,7 @@ import { getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
 import { KeysInUse } from "./keys-in-use.ts";
-import type { FactInput, Memory, MemoryStatus, StoredFact } from "./memory.ts";
+import type { DoctorReport, FactInput, Memory, MemoryStatus, StoredFact } from "./memory.ts";
 import {
   callersOf,
   failedStatus,
@@ -42,6 +43,8 @@ import type { UseCaseContext } from "./use-case-context.ts";
 export interface OpenMemory extends Memory {
   readonly store: MemoryStore;
   readonly now: () => UnixMs;
+  /** With progress, and for a process that serves nobody else, of all there is. */
+  doctor(options?: InspectOptions): Promise<DoctorReport>;
   /** As `storeFact`, also what looks like a credential: for a person at a command line, never behind a tool or a port. */
   storeFactEvenSecret(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
   /**
@@ -149,8 +152,9 @@ export function composeMemory(parts: Composition): OpenMemory {
       }
       return statusOf(context, location, embeddings, subject);
     },
-    doctor: async () => {
-      const { findings, ...report } = await examineOpenMemory({ ...parts, sweepFailure: sweeper.failure });
+    doctor: async (options) => {
+      const facts = { ...parts, sweepFailure: sweeper.failure };
+      const { findings, ...report } = await examineOpenMemory(facts, options);
       return { ...report, findings: [...findings, await embeddingsFinding(embeddings, context, warm)] };
     },
     close: () => {

@@ -14,6 +14,7 @@ export {
   harmlessBlock,
   harmlessLine,
   hasRoom,
+  type InspectOptions,
   invalidField,
   isHelmdeckError,
   learnableInputs,

@@ -3,6 +3,7 @@ import {
   defined,
   findKey,
   type HelmdeckError,
+  type InspectOptions,
   isHelmdeckError,
   keyIdOf,
   type LoadedKey,
@@ -115,7 +116,10 @@ function isReadOnly(error: unknown): error is HelmdeckError {
 }
 
 /** Doctor's report, also when memory does not open. Never throws, and makes nothing where there is nothing yet. */
-export async function examineMemory(options: OpenMemoryOptions): Promise<DoctorReport> {
+export async function examineMemory(
+  options: OpenMemoryOptions,
+  inspect?: InspectOptions,
+): Promise<DoctorReport> {
   if ((await fileFacts(options.databasePath)).kind === "absent") return examineNothing(options);
   let memory: OpenMemory;
   try {
@@ -123,7 +127,7 @@ export async function examineMemory(options: OpenMemoryOptions): Promise<DoctorR
   } catch (error) {
     return examineFailure(options, error);
   }
-  const report = await memory.doctor();
+  const report = await memory.doctor(inspect);
   await memory.close().catch(() => undefined); // doctor has said what there is to say
   return report;
 }

@@ -18,6 +18,7 @@ import {
   type EntryVectors,
   type Erasure,
   type HelmdeckError,
+  type InspectOptions,
   isHelmdeckError,
   type ListQuery,
   type MemoryStore,
@@ -101,8 +102,8 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.referenceVectors(space));
   }
 
-  inspect() {
-    return this.#ask((store) => store.inspect());
+  inspect(options?: InspectOptions) {
+    return this.#ask((store) => store.inspect(options));
   }
 
   put(entry: NewEntry): Promise<PutResult> {

@@ -63,3 +63,16 @@ function byTenths(say: (done: number, total: number) => void): CountProgress["up
     say(done, total);
   };
 }
+
+/** For as long as `work` takes. */
+export async function withCount<Answer>(
+  shell: Shell,
+  work: (progress: CountProgress) => Promise<Answer>,
+): Promise<Answer> {
+  const progress = await showCount(shell);
+  try {
+    return await work(progress);
+  } finally {
+    progress.stop();
+  }
+}

@@ -94,6 +94,7 @@ export {
   type EntryVectors,
   type Erasure,
   type Fingerprint,
+  type InspectOptions,
   type ListQuery,
   type MemoryReader,
   type MemoryStore,

@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import {
   type Entry,
   type MemoryStore,
+  nextTurn,
   type Origin,
   parseAuditEntry,
   type Subject,
@@ -12,12 +13,17 @@ import { requireNamespace } from "../subject.ts";
 import { rfc3339 } from "../wire/rfc3339.ts";
 import { factReply, writerReply } from "../wire/view-replies.ts";
 
+/** Opened in one turn of the event loop. */
+const PART_ROWS = 250;
+
 export interface ExportOptions {
   /** From `openMemory`. */
   readonly memory: { readonly store: MemoryStore };
   readonly subject: Subject;
   /** Told of each row that cannot be exported. */
   readonly onProblem: (problem: ExportProblem) => void;
+  /** After each part: entries looked at, of so many. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface ExportProblem {
@@ -31,13 +37,17 @@ export interface ExportProblem {
  * One line for each fact and audit row, without line ends, in the order in which they were last written. A row that is
  * written while the export runs may come twice; the later line is the newer one, and an import lets it win.
  */
-export async function* exportLines({ memory, subject, onProblem }: ExportOptions): AsyncGenerator<string> {
+export async function* exportLines(options: ExportOptions): AsyncGenerator<string> {
+  const { memory, subject, onProblem, onProgress } = options;
   const namespace = requireNamespace(subject);
+  const total = onProgress === undefined ? 0 : await memory.store.countWhere({ namespace });
   let since = 0;
+  let done = 0;
   for (let more = true; more; ) {
-    const page = await memory.store.changes({ namespace, since, limit: 1_000 });
+    const page = await memory.store.changes({ namespace, since, limit: PART_ROWS });
     if (page.kind === "start_over") {
       since = 0;
+      done = 0;
       continue;
     }
     for (const { origin, key } of page.unreadable.filter(isExported)) {
@@ -55,6 +65,9 @@ export async function* exportLines({ memory, subject, onProblem }: ExportOptions
     }
     since = page.cursor;
     more = page.more;
+    done += page.upserts.length + page.unreadable.length;
+    onProgress?.(Math.min(done, total), total);
+    await nextTurn();
   }
 }
 

@@ -55,8 +55,9 @@ export interface ImportResult extends ImportCounts {
 
 /** A value of 64 KiB with every character escaped, and then some. */
 const LINE_BYTES = 1_024 * 1_024;
-const BATCH_ENTRIES = 1_000;
-const BATCH_BYTES = 8 * 1_024 * 1_024;
+/** One transaction, for which others wait. */
+const BATCH_ENTRIES = 250;
+const BATCH_BYTES = 1_024 * 1_024;
 const REFUSALS_KEPT = 10_000;
 
 /**

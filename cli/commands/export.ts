@@ -3,6 +3,7 @@ import { type ExportProblem, escapeJson, exportLines, harmlessLine } from "../..
 import { type CommandContext, withMemory } from "../command-context.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { type Append, writePrivateFile } from "../export-file.ts";
+import { withCount } from "../progress-bar.ts";
 
 /** Lines are written together up to about this size. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -41,21 +42,24 @@ async function toFile(context: CommandContext, path: string): Promise<Exported> 
 }
 
 function exportTo(context: CommandContext, append: Append): Promise<Exported> {
-  return withMemory(context, async (memory) => {
-    const problems: ExportProblem[] = [];
-    const onProblem = (problem: ExportProblem) => void problems.push(problem);
-    let lines = 0;
-    let chunk = "";
-    for await (const line of exportLines({ memory, subject: context.options.caller, onProblem })) {
-      lines += 1;
-      chunk += `${escapeJson(line)}\n`;
-      if (chunk.length < CHUNK_CHARACTERS) continue;
-      await append(chunk);
-      chunk = "";
-    }
-    if (chunk !== "") await append(chunk);
-    return { lines, problems };
-  });
+  return withMemory(context, (memory) =>
+    withCount(context.shell, async (progress) => {
+      const problems: ExportProblem[] = [];
+      const onProblem = (problem: ExportProblem) => void problems.push(problem);
+      let lines = 0;
+      let chunk = "";
+      const subject = context.options.caller;
+      for await (const line of exportLines({ memory, subject, onProblem, onProgress: progress.update })) {
+        lines += 1;
+        chunk += `${escapeJson(line)}\n`;
+        if (chunk.length < CHUNK_CHARACTERS) continue;
+        await append(chunk);
+        chunk = "";
+      }
+      if (chunk !== "") await append(chunk);
+      return { lines, problems };
+    }),
+  );
 }
 
 function lineCount({ lines }: Exported): string {

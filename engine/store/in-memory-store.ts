@@ -39,7 +39,7 @@ import type {
   UnixMs,
   VectorsQuery,
 } from "./memory-store.ts";
-import { type Namespace, sessionPrefixOf } from "./namespace.ts";
+import { isWithin, type Namespace } from "./namespace.ts";
 import { StoreClock } from "./store-clock.ts";
 import {
   checkNewReferences,
@@ -428,17 +428,12 @@ function isListed(meta: EntryMeta, query: ListQuery): boolean {
 
 function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
   return (
-    isInNamespace(meta.namespace, filter) &&
+    isWithin(meta.namespace, filter) &&
     (filter.origins === undefined || filter.origins.includes(meta.origin)) &&
     (filter.category === undefined || meta.category === filter.category) &&
     (filter.key === undefined || meta.key === filter.key) &&
     hasPrefix(meta.key, filter.prefix)
   );
-}
-
-function isInNamespace(namespace: Namespace, filter: EntryFilter): boolean {
-  if (namespace === filter.namespace) return true;
-  return filter.includeSessions === true && namespace.startsWith(sessionPrefixOf(filter.namespace));
 }
 
 /** Half a surrogate pair at the end of a prefix would match half a character, so such a prefix matches nothing. */

@@ -105,7 +105,10 @@ export interface EntryFilter {
   readonly prefix?: string;
 }
 
-/** `pending`: the rows are gone, but a reader kept the log from being folded in, so old bytes may still lie in it. */
+/**
+ * What is deleted is hidden from every reader at once; the answer comes when its bytes are gone. `pending`: the rows are gone, but a reader kept the log from being folded in, so old bytes may
+ * still lie in it.
+ */
 export interface Erasure {
   readonly deleted: number;
   readonly erased: "complete" | "pending";
@@ -157,11 +160,18 @@ export interface StoreReport {
   /** How far the system's clock is behind what it cannot be behind; 0 when it may be right. */
   readonly clockBehindMs: number;
   readonly unreadable: number;
-  readonly integrity: "ok" | "damaged";
+  /** `unchecked`: it would take long, in one piece, and nobody said that this process may. */
+  readonly integrity: "ok" | "damaged" | "unchecked";
   /** What the keys in use call themselves: the one that seals, and while it is being changed, the one before it. */
   readonly keys?: { readonly current: string; readonly former?: string };
   /** Back-end settings worth showing, such as journal mode and synchronous. */
   readonly settings: Readonly<Record<string, string | number>>;
+}
+
+export interface InspectOptions {
+  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
+  /** This process serves nobody else, so it may be busy for as long as the check of a large file takes. */
+  readonly mayBlock?: boolean;
 }
 
 export interface StoreCapabilities {
@@ -199,8 +209,8 @@ export interface MemoryReader {
    * in a store that an older program made.
    */
   referenceVectors(space: string): Promise<ReferenceVectors | undefined>;
-  /** Opens every row: slow on large stores, for doctor. */
-  inspect(): Promise<StoreReport>;
+  /** Opens every row: slow on large stores, for doctor. Other calls are answered meanwhile. */
+  inspect(options?: InspectOptions): Promise<StoreReport>;
   /** Idempotent. Every other call after it throws `store_unavailable`. */
   close(): Promise<void>;
 }
@@ -265,7 +275,7 @@ export interface MemoryStore extends MemoryReader, VectorStore {
   deleteWhere(filter: EntryFilter): Promise<Erasure>;
   /**
    * Deletes what has been expired for 24 hours of the time that was observed while processes ran, in every namespace: a wrong
-   * clock hides, and deletes nothing.
+   * clock hides, and deletes nothing. An entry that does not authenticate is left: its expiry may be anybody's.
    */
   deleteExpired(): Promise<Erasure>;
 }

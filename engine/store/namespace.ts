@@ -34,6 +34,15 @@ export function sessionPrefixOf(namespace: Namespace): string {
   return `${namespace}:`;
 }
 
+/** Whether this is the namespace that is meant, or with sessions, one of its sessions'. */
+export function isWithin(
+  namespace: Namespace,
+  meant: { readonly namespace: Namespace; readonly includeSessions?: boolean },
+): boolean {
+  if (namespace === meant.namespace) return true;
+  return meant.includeSessions === true && namespace.startsWith(sessionPrefixOf(meant.namespace));
+}
+
 function escapePart(part: string): string {
   return part.replaceAll("%", "%25").replaceAll(":", "%3A");
 }

@@ -3,6 +3,7 @@ import { describe } from "vitest";
 import type { StoreCapabilities } from "../../engine/index.ts";
 import { describeClock } from "./clock.ts";
 import { describeDeleting } from "./deleting.ts";
+import { describeDeletingMuch } from "./deleting-much.ts";
 import { describeFeed } from "./feed.ts";
 import { describeDamage, describeLifecycle } from "./lifecycle.ts";
 import { describeListing } from "./listing.ts";
@@ -26,6 +27,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeWriting(subject.open);
     describeListing(subject.open);
     describeDeleting(subject.open);
+    describeDeletingMuch(subject.open);
     describeFeed(subject.open);
     describeClock(subject.open, { isPersistent: subject.capabilities.persistent });
     describeVectors(subject.open);

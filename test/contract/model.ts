@@ -86,7 +86,7 @@ export function describeModel(open: OpenRig, numRuns: number, { isPersistent = f
           fc.array(filter, { minLength: 1, maxLength: 4 }),
           fc.integer({ min: 1, max: 7 }),
           async (taken, filters, pageSize) => {
-            const rig = await open({ keepRemovals: 4 });
+            const rig = await open({ keepRemovals: 4, eraseAtOnce: 2 });
             try {
               await compare(rig, taken, filters, pageSize);
             } finally {

@@ -24,6 +24,8 @@ export interface RigOptions {
   /** As the store's own option: how many writes back the change feed remembers removals. */
   readonly keepRemovals?: number;
   readonly quota?: Partial<Quota>;
+  /** As the store's own option: how many entries a delete takes in one transaction. */
+  readonly eraseAtOnce?: number;
 }
 
 export type OpenRig = (options?: RigOptions) => Promise<StoreRig>;

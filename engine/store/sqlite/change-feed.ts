@@ -6,8 +6,9 @@ import { changesLimitOf, isExpired } from "../entry-rules.ts";
 import type { Changes, ChangesQuery, EntryId, UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
-import { namespaceCondition } from "./conditions.ts";
+import { all, type Condition, namespaceCondition, sparedCondition } from "./conditions.ts";
 import { ALL_COLUMNS, openRows } from "./entry-rows.ts";
+import { forgottenThrough, pendingForgets } from "./forgets.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readHistory } from "./store-row.ts";
@@ -22,19 +23,24 @@ export function readChanges(
   const limit = changesLimitOf(query);
   const kept = readHistory(session);
   const begun = beginnings.at(now, kept.lastSeq, (after, until) => expiresBetween(session, after, until));
-  const history = historySince(kept, begun);
+  const forgotten = forgottenThrough(session, query.namespace);
+  const prunedThrough = Math.max(kept.prunedThrough, forgotten);
+  const history = historySince({ ...kept, prunedThrough }, begun);
   const since = resumeFrom(history, query.since);
   if (since === undefined) return { kind: "start_over" };
   const owner = namespaceCondition(query.namespace);
-  const range = `WHERE ${owner.sql} AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`;
-  const values = [...owner.values, since, history.lastSeq, limit + 1];
-  const upserts = session.statement(`SELECT ${ALL_COLUMNS} FROM entries ${range}`).all(...values);
-  const removals = session.statement(`SELECT seq, id FROM removals ${range}`).all(...values);
-  const page = [...upserts, ...removals].sort((a, b) => seqOf(a) - seqOf(b)).slice(0, limit);
+  const spared = sparedCondition(pendingForgets(session));
+  const page = (columns: string, table: string, { sql, values }: Condition): readonly SqliteRow[] =>
+    session
+      .statement(`SELECT ${columns} FROM ${table} WHERE ${sql} AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`)
+      .all(...values, since, history.lastSeq, limit + 1);
+  const upserts = page(ALL_COLUMNS, "entries", all([owner, spared]));
+  const removals = page("seq, id", "removals", owner);
+  const rows = [...upserts, ...removals].sort((a, b) => seqOf(a) - seqOf(b)).slice(0, limit);
   const more = upserts.length + removals.length > limit;
-  const last = page.at(-1);
+  const last = rows.at(-1);
   const cursor = encodeChangeCursor(history, more && last !== undefined ? seqOf(last) : history.lastSeq);
-  return { kind: "changes", ...openChanges(page, sealer, now), cursor, more };
+  return { kind: "changes", ...openChanges(rows, sealer, now), cursor, more };
 }
 
 /** The namespace's last number. What was pruned had numbers too, so forgetting it must not make the answer smaller. */
@@ -44,7 +50,8 @@ export function readRevision(session: SqliteSession, namespace: Namespace): numb
     Number(
       session.statement(`SELECT max(seq) AS seq FROM ${table} WHERE ${owner.sql}`).get(...owner.values)?.seq,
     );
-  return Math.max(last("entries"), last("removals"), readHistory(session).prunedThrough);
+  const forgotten = forgottenThrough(session, namespace);
+  return Math.max(last("entries"), last("removals"), forgotten, readHistory(session).prunedThrough);
 }
 
 /** Keeps the highest number given out; to be called in the write transaction that used it. */

@@ -15,10 +15,28 @@ export function refCondition(ref: EntryRef): Condition {
   return all([equals("namespace", ref.namespace), equals("origin", ref.origin), equals("key", ref.key)]);
 }
 
+/** What is being forgotten in slices: what matches, of the rows that come before `seq`. */
+export interface Forget {
+  readonly seq: number;
+  readonly filter: EntryFilter;
+}
+
+/** What decides which rows are there for a reader. */
+export interface Moment {
+  readonly now: UnixMs;
+  readonly forgets: readonly Forget[];
+}
+
 /** Every given field must match; expired entries match too. */
 export function filterCondition(filter: EntryFilter): Condition {
+  const isOwned =
+    filter.includeSessions === true ? withSessions(filter) : namespaceCondition(filter.namespace);
+  return all([isOwned, restCondition(filter)]);
+}
+
+/** What a filter asks for within a namespace. */
+export function restCondition(filter: EntryFilter): Condition {
   return all([
-    filter.includeSessions === true ? withSessions(filter) : equals("namespace", filter.namespace),
     filter.origins && oneOf("origin", filter.origins),
     filter.category === undefined ? undefined : equals("category", filter.category),
     filter.key === undefined ? undefined : equals("key", filter.key),
@@ -27,10 +45,10 @@ export function filterCondition(filter: EntryFilter): Condition {
 }
 
 /** The live entries of a listing that come after its cursor. */
-export function listCondition(query: ListQuery, now: UnixMs): Condition {
+export function listCondition(query: ListQuery, moment: Moment): Condition {
   return all([
     equals("namespace", query.namespace),
-    liveCondition(now),
+    liveCondition(moment),
     query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
     query.category === undefined ? undefined : equals("category", query.category),
     query.prefix === undefined ? undefined : startsWith("key", query.prefix),
@@ -38,9 +56,19 @@ export function listCondition(query: ListQuery, now: UnixMs): Condition {
   ]);
 }
 
-/** Expired means now >= expires_at. */
-export function liveCondition(now: UnixMs): Condition {
-  return { sql: "(expires_at IS NULL OR expires_at > ?)", values: [now] };
+/** Neither expired, which means now >= expires_at, nor being forgotten. */
+export function liveCondition({ now, forgets }: Moment): Condition {
+  return all([{ sql: "(expires_at IS NULL OR expires_at > ?)", values: [now] }, ...forgets.map(spared)]);
+}
+
+/** Not being forgotten. */
+export function sparedCondition(forgets: readonly Forget[]): Condition {
+  return all(forgets.map(spared));
+}
+
+function spared({ seq, filter }: Forget): Condition {
+  const { sql, values } = filterCondition(filter);
+  return { sql: `(+seq < ? AND ${sql}) IS NOT TRUE`, values: [seq, ...values] };
 }
 
 /** Exactly this namespace; a reader of one asks for nothing wider. */
@@ -48,12 +76,12 @@ export function namespaceCondition(namespace: Namespace): Condition {
   return equals("namespace", namespace);
 }
 
-export function expiredCondition(now: UnixMs): Condition {
-  return { sql: "expires_at <= ?", values: [now] };
-}
+const ALWAYS: Condition = { sql: "TRUE", values: [] };
 
-function all(conditions: readonly (Condition | undefined)[]): Condition {
-  const given = conditions.filter((condition) => condition !== undefined);
+/** Also for another module's: both must hold. */
+export function all(conditions: readonly (Condition | undefined)[]): Condition {
+  const given = conditions.filter((condition) => condition !== undefined).filter((one) => one !== ALWAYS);
+  if (given.length === 0) return ALWAYS;
   return {
     sql: given.map((condition) => condition.sql).join(" AND "),
     values: given.flatMap((condition) => condition.values),
@@ -69,8 +97,14 @@ function oneOf(column: string, values: readonly string[]): Condition {
   return { sql: `${column} IN (${distinct.map(() => "?").join(", ")})`, values: distinct.map(text) };
 }
 
-function withSessions({ namespace }: EntryFilter): Condition {
-  const sessions = startsWith("namespace", sessionPrefixOf(namespace));
+/** The namespaces of the sessions of the filter's. */
+export function sessionsCondition({ namespace }: EntryFilter): Condition {
+  return startsWith("namespace", sessionPrefixOf(namespace));
+}
+
+function withSessions(filter: EntryFilter): Condition {
+  const { namespace } = filter;
+  const sessions = sessionsCondition(filter);
   return { sql: `(namespace = ? OR (${sessions.sql}))`, values: [text(namespace), ...sessions.values] };
 }
 

@@ -1,7 +1,9 @@
 /** What was written while the clock was certainly wrong, given its true times once the clock is right. */
 import type { Sealer } from "../sealing.ts";
 import type { Correction } from "../time-seen.ts";
+import { sparedCondition } from "./conditions.ts";
 import { ALL_COLUMNS, parseColumns, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
+import { pendingForgets } from "./forgets.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /**
@@ -16,9 +18,10 @@ export function setTimesRight(
 ): void {
   const select = session.statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE id = ?`);
   const update = session.statement(UPDATE_ROW);
+  const spared = sparedCondition(pendingForgets(session)); // what is being forgotten may not come later than that
   const ids = session
-    .statement("SELECT id FROM entries WHERE updated_at BETWEEN ? AND ? ORDER BY seq")
-    .all(from, to);
+    .statement(`SELECT id FROM entries WHERE updated_at BETWEEN ? AND ? AND ${spared.sql} ORDER BY seq`)
+    .all(from, to, ...spared.values);
   for (const { id } of ids) {
     const row = select.get(`${id}`);
     const columns = row && parseColumns(row);

@@ -31,6 +31,7 @@ export interface GuardParts {
 
 /** Another process that folds is done by then, as a rule; where it is not, the look at the whole file finds it sound. */
 const SETTLING_TRIES = 5;
+const FOLDING_TRIES = 500;
 const SETTLING_MS = 4;
 const RESCUE_PATIENCE_MS = 100;
 
@@ -130,7 +131,7 @@ export class StoreGuard {
   }
 
   async #verify(): Promise<void> {
-    for (let tried = 0; tried < SETTLING_TRIES; tried += 1) {
+    for (let tried = 0; tried < SETTLING_TRIES || this.#isBeingFolded(tried); tried += 1) {
       if (this.#isExplained()) return;
       await delay(SETTLING_MS);
       this.isInPlace();
@@ -138,16 +139,23 @@ export class StoreGuard {
     const { driver, session } = this.#parts;
     const connection = await driver.open(session.path, "read");
     try {
+      const before = readRow(session).history.lastSeq;
       const fresh = readWhole(connection, session.path);
       if (fresh === undefined || !this.#isContinued(fresh)) throw this.#fail(overwritten(session.path));
-      // The same history by both ways of reading, so what this connection remembers of the file is still true.
-      if (readRow(session).history.lastSeq !== fresh.history.lastSeq)
+      // The same history by both ways of reading, so what this connection remembers of the file is still true. Others go on writing.
+      const { lastSeq } = fresh.history;
+      if (before > lastSeq || readRow(session).history.lastSeq < lastSeq)
         throw this.#fail(exchanged(session.path));
       bearTime(session.path, fresh.foldedAt);
       this.acceptFold();
     } finally {
       connection.close();
     }
+  }
+
+  /** Another process has announced a fold that the database does not bear yet: on a slow disk it is at work. */
+  #isBeingFolded(tried: number): boolean {
+    return tried < FOLDING_TRIES && readRow(this.#parts.session).foldedAt > this.#writtenAt;
   }
 
   /** The database bears the time that was announced: another process has folded. Or there is no log that it must fit. */

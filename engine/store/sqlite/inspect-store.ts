@@ -1,57 +1,74 @@
-/** What doctor wants to know of a database: is it whole, does every row open, and how is it set up. */
+/** What doctor wants to know of a database: is it whole, does every row open, and how is it set up. Others have their turn meanwhile. */
 
 import { defined } from "../../defined.ts";
 import { isExpired } from "../entry-rules.ts";
-import type { StoreReport, UnixMs } from "../memory-store.ts";
+import type { InspectOptions, StoreReport } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
+import { sparedCondition } from "./conditions.ts";
 import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
-import type { SqliteRow } from "./sqlite-driver.ts";
+import { pendingForgets } from "./forgets.ts";
+import { sliceEnd } from "./slices.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 const ROWS_AT_ONCE = 500;
+/** SQLite checks so much in about a tenth of a second; it cannot be asked for a part. */
+const CHECKED_AT_ONCE_BYTES = 8 * 1_024 * 1_024;
 
-type Counts = Pick<StoreReport, "entries" | "expired" | "unreadable">;
+type Counts = { -readonly [Name in "entries" | "expired" | "unreadable"]: StoreReport[Name] };
 
 /** What the store itself knows. */
 export interface Inspected {
+  readonly session: SqliteSession;
+  readonly sealer: Sealer;
   readonly clock: StoreClock;
   readonly isWritable: boolean;
   readonly driverName: string;
+  /** Runs one piece of work, and lets others go first afterwards. */
+  readonly slice: <T>(work: () => T) => Promise<T>;
 }
 
 /** Reads the whole file. A damaged one gives the counts of what could still be read. */
-export function inspectStore(
-  session: SqliteSession,
-  sealer: Sealer,
-  { clock, isWritable, driverName }: Inspected,
-): StoreReport {
-  const { counts, whole } = countRows(session, sealer, clock.now());
-  return {
-    backend: `sqlite (${driverName})`,
-    schemaVersion: Number(session.pragma("user_version")),
-    ...counts,
-    isWritable,
-    clockBehindMs: clock.behindMs,
-    keys: { current: sealer.ring.current.id, ...defined({ former: sealer.ring.former?.id }) },
-    integrity: whole && checkIntegrity(session) ? "ok" : "damaged",
-    settings: {
-      sqlite: `${session.connection.prepare("SELECT sqlite_version() AS version").get()?.version}`,
-      journalMode: `${session.pragma("journal_mode")}`,
-      synchronous: Number(session.pragma("synchronous")),
-      secureDelete: Number(session.pragma("secure_delete")),
-      sizeBytes: Number(session.pragma("page_count")) * Number(session.pragma("page_size")),
-    },
-  };
+export async function inspectStore(inspected: Inspected, options: InspectOptions): Promise<StoreReport> {
+  const { session, sealer, clock, isWritable, driverName, slice } = inspected;
+  const { counts, whole } = await countRows(inspected, options);
+  return slice(() => {
+    const sizeBytes = Number(session.pragma("page_count")) * Number(session.pragma("page_size"));
+    const isChecked = options.mayBlock === true || sizeBytes <= CHECKED_AT_ONCE_BYTES;
+    const found = isChecked ? checkIntegrity(session) : "unchecked";
+    return {
+      backend: `sqlite (${driverName})`,
+      schemaVersion: Number(session.pragma("user_version")),
+      ...counts,
+      isWritable,
+      clockBehindMs: clock.behindMs,
+      keys: { current: sealer.ring.current.id, ...defined({ former: sealer.ring.former?.id }) },
+      integrity: whole ? found : "damaged",
+      settings: {
+        sqlite: `${session.connection.prepare("SELECT sqlite_version() AS version").get()?.version}`,
+        journalMode: `${session.pragma("journal_mode")}`,
+        synchronous: Number(session.pragma("synchronous")),
+        secureDelete: Number(session.pragma("secure_delete")),
+        sizeBytes,
+      },
+    };
+  });
 }
 
-function countRows(session: SqliteSession, sealer: Sealer, now: UnixMs): { counts: Counts; whole: boolean } {
-  const counts = { entries: 0, expired: 0, unreadable: 0 };
+async function countRows(
+  inspected: Inspected,
+  { onProgress }: InspectOptions,
+): Promise<{ readonly counts: Counts; readonly whole: boolean }> {
+  const { session, slice } = inspected;
+  const counts: Counts = { entries: 0, expired: 0, unreadable: 0 };
   try {
-    for (const row of everyRow(session)) {
-      const gone = typeof row.expires_at === "number" && isExpired(row.expires_at, now);
-      counts[gone ? "expired" : "entries"] += 1;
-      if (openRow(row, sealer) === undefined) counts.unreadable += 1;
+    const total = await slice(() => Number(session.statement("SELECT count(*) AS n FROM entries").get()?.n));
+    for (let after: number | undefined = Number.NEGATIVE_INFINITY, done = 0; after !== undefined; ) {
+      const from: number = after;
+      const looked = await slice(() => countSlice(inspected, counts, from));
+      after = looked.after;
+      done += looked.rows;
+      onProgress?.({ done: Math.min(done, total), total });
     }
     return { counts, whole: true };
   } catch {
@@ -59,23 +76,35 @@ function countRows(session: SqliteSession, sealer: Sealer, now: UnixMs): { count
   }
 }
 
-function* everyRow(session: SqliteSession): Generator<SqliteRow> {
-  const next = session.statement(
-    `SELECT ${ALL_COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT ${ROWS_AT_ONCE}`,
-  );
-  for (let after = Number.NEGATIVE_INFINITY; ; ) {
-    const rows = next.all(after);
-    yield* rows;
-    const last = Number(rows.at(-1)?.seq);
-    if (rows.length < ROWS_AT_ONCE || !Number.isSafeInteger(last)) return;
-    after = last;
+/** Answers up to where it came; undefined after the last. */
+function countSlice(
+  { session, sealer, clock }: Inspected,
+  counts: Counts,
+  after: number,
+): { readonly rows: number; readonly after: number | undefined } {
+  const isOver = sliceEnd();
+  const rows = session.read(() => {
+    const spared = sparedCondition(pendingForgets(session));
+    return session
+      .statement(
+        `SELECT ${ALL_COLUMNS} FROM entries WHERE ${spared.sql} AND seq > ? ORDER BY seq LIMIT ${ROWS_AT_ONCE}`,
+      )
+      .all(...spared.values, after);
+  });
+  const now = clock.now();
+  for (const [i, row] of rows.entries()) {
+    const gone = typeof row.expires_at === "number" && isExpired(row.expires_at, now);
+    counts[gone ? "expired" : "entries"] += 1;
+    if (openRow(row, sealer) === undefined) counts.unreadable += 1;
+    if (isOver()) return { rows: i + 1, after: Number(row.seq) };
   }
+  return { rows: rows.length, after: rows.length < ROWS_AT_ONCE ? undefined : Number(rows.at(-1)?.seq) };
 }
 
-function checkIntegrity(session: SqliteSession): boolean {
+function checkIntegrity(session: SqliteSession): "ok" | "damaged" {
   try {
-    return session.pragma("integrity_check(1)") === "ok";
+    return session.pragma("integrity_check(1)") === "ok" ? "ok" : "damaged";
   } catch {
-    return false;
+    return "damaged";
   }
 }

@@ -41,6 +41,8 @@ export interface SqliteReaderOptions {
 export interface SqliteStoreOptions extends SqliteReaderOptions {
   /** How many writes back the change feed remembers removals, at least; default 20,000. */
   readonly keepRemovals?: number;
+  /** How many entries a delete takes in one transaction; more of them go in slices. Default 1,000. */
+  readonly eraseAtOnce?: number;
   /** What one subject may hold, sessions included; default 100,000 entries and 256 MiB. */
   readonly quota?: Partial<Quota>;
   /** How often this process has opened another database under the same cursors: readers then begin anew. Default 0. */
@@ -48,6 +50,7 @@ export interface SqliteStoreOptions extends SqliteReaderOptions {
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
+const ERASE_AT_ONCE = 1_000;
 
 /**
  * Opens the database, making it if there is none. Several processes may have it open, and may make it at the same moment.
@@ -84,8 +87,10 @@ async function openToWrite(options: SqliteStoreOptions): Promise<SqliteStore> {
       ...partsOf({ session, sealer, watch: openedNow(watch, path), options }),
       ...{ busyTimeoutMs, isReadOnly: false, quota: quotaOf(options) },
       keepRemovals: options.keepRemovals ?? KEEP_REMOVALS,
+      eraseAtOnce: options.eraseAtOnce ?? ERASE_AT_ONCE,
     });
     store.keepTime();
+    store.resume();
     return store;
   });
 }
@@ -98,7 +103,8 @@ export async function openSqliteStoreToRead(options: SqliteStoreOptions): Promis
   return openToRead(options, (parts) => {
     const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;
     const quota = quotaOf(options);
-    return new SqliteStore({ ...parts, busyTimeoutMs, isReadOnly: true, quota, keepRemovals: KEEP_REMOVALS });
+    const limits = { quota, keepRemovals: KEEP_REMOVALS, eraseAtOnce: ERASE_AT_ONCE };
+    return new SqliteStore({ ...parts, ...limits, busyTimeoutMs, isReadOnly: true });
   });
 }
 

@@ -4,16 +4,14 @@
  * In slices, each a transaction of its own, so that nobody waits long and a process that is killed loses nothing: a row is sealed in
  * the old way or the new, both open, and the next run finds what is left. A row that does not open is left as it is.
  */
-import { nextTurn } from "../../timing.ts";
 import { HEADER_BYTES } from "../envelope.ts";
 import type { Sealer } from "../sealing.ts";
 import { CLEAR_COLUMNS, parseColumns } from "./entry-rows.ts";
+import { inSlices, sliceEnd } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoredKeys, saveStoredKeys } from "./store-row.ts";
 
-/** A slice ends after so long, or so many rows. */
-const SLICE_MS = 20;
 const SLICE_ROWS = 500;
 
 export interface ResealProgress {
@@ -65,7 +63,11 @@ export class ResealRun {
  */
 export async function sealLegacyRowsAnew(session: SqliteSession, sealer: Sealer): Promise<void> {
   if (!sealer.ring.acceptsFirstEnvelope) return;
-  for (const run = new ResealRun(session, sealer); !run.isDone; await nextTurn()) run.next();
+  const run = new ResealRun(session, sealer);
+  await inSlices(async () => {
+    run.next();
+    return run.isDone;
+  });
   finishReseal(session, sealer, ({ legacy: _, ...stored }) => stored);
 }
 
@@ -90,7 +92,7 @@ interface Slice {
 }
 
 function sealSliceAnew(session: SqliteSession, sealer: Sealer, after: number): Slice {
-  const began = performance.now();
+  const isOver = sliceEnd();
   const rows = session
     .statement(
       `SELECT ${CLEAR_COLUMNS}, substr(sealed, 1, ${HEADER_BYTES}) AS header FROM entries WHERE seq > ? ORDER BY seq LIMIT ?`,
@@ -98,7 +100,7 @@ function sealSliceAnew(session: SqliteSession, sealer: Sealer, after: number): S
     .all(after, SLICE_ROWS);
   for (const [i, row] of rows.entries()) {
     if (!isCurrent(sealer, row.header)) sealEntryAnew(session, sealer, row);
-    if (performance.now() - began > SLICE_MS) return { rows: i + 1, after: Number(row.seq) };
+    if (isOver()) return { rows: i + 1, after: Number(row.seq) };
   }
   return { rows: rows.length, after: rows.length < SLICE_ROWS ? undefined : Number(rows.at(-1)?.seq) };
 }

@@ -131,6 +131,14 @@ const MIGRATIONS: readonly string[] = [
     UPDATE usage SET bytes = bytes + length(NEW.sealed) - length(OLD.sealed)
       WHERE owner = ${ownerOf("NEW.namespace")};
   END;
+  -- What was forgotten in slices, for the change feed; and while that is pending, which rows are hidden: those that match the
+  -- filter and come before seq. Of what is done the filter keeps no more than whose it was.
+  CREATE TABLE forgets (
+    seq        INTEGER PRIMARY KEY,
+    filter     TEXT NOT NULL,
+    is_pending INTEGER NOT NULL,
+    deleted    INTEGER NOT NULL
+  ) STRICT;
   CREATE TRIGGER usage_shrinks AFTER DELETE ON entries BEGIN
     UPDATE usage SET entries = entries - 1, bytes = bytes - length(OLD.sealed)
       WHERE owner = ${ownerOf("OLD.namespace")};

@@ -2,6 +2,7 @@
  * Whether a database and the log beside it belong together: looked at when the file was written by something that did not
  * announce itself (`fold.ts`), such as a backup copied over it while it was open.
  */
+import { lastForget } from "./forgets.ts";
 import type { SqliteConnection } from "./sqlite-driver.ts";
 import { SqliteSession } from "./sqlite-session.ts";
 import { readStoreRow, type StoreRow } from "./store-row.ts";
@@ -23,9 +24,12 @@ export function readWhole(connection: SqliteConnection, path: string): StoreRow 
   }
 }
 
-/** Every write leaves an entry or a removal with the last number. */
+/** Every write leaves an entry, a removal or a forget with the last number. */
 function hasNewest(session: SqliteSession, { history }: StoreRow): boolean {
   const newest = (table: "entries" | "removals"): number =>
     Number(session.statement(`SELECT max(seq) AS seq FROM ${table}`).get()?.seq);
-  return Math.max(newest("entries"), newest("removals"), history.prunedThrough) === history.lastSeq;
+  return (
+    Math.max(newest("entries"), newest("removals"), lastForget(session), history.prunedThrough) ===
+    history.lastSeq
+  );
 }

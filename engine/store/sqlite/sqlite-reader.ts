@@ -1,5 +1,6 @@
 /** The reading half of the SQLite store; by itself it is what a read-only opener gets. */
 import { HelmdeckError } from "../../errors.ts";
+import { nextTurn } from "../../timing.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
 import { listLimitOf } from "../entry-rules.ts";
@@ -11,6 +12,7 @@ import type {
   EntryFilter,
   EntryPage,
   EntryRef,
+  InspectOptions,
   ListQuery,
   MemoryReader,
   MetaPage,
@@ -30,10 +32,12 @@ import {
   filterCondition,
   listCondition,
   liveCondition,
+  type Moment,
   namespaceCondition,
   refCondition,
 } from "./conditions.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./entry-rows.ts";
+import { pendingForgets } from "./forgets.ts";
 import { broughtUpToDate, type StoreGuard } from "./guard.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
@@ -84,9 +88,9 @@ export class SqliteReader implements MemoryReader {
   }
 
   get(ref: EntryRef): Promise<Entry | undefined> {
-    return this.perform(() => {
+    return this.look((moment) => {
       const { sql, values } = refCondition(ref);
-      const live = liveCondition(this.now());
+      const live = liveCondition(moment);
       const row = this.session
         .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${sql} AND ${live.sql}`)
         .get(...values, ...live.values);
@@ -95,24 +99,24 @@ export class SqliteReader implements MemoryReader {
   }
 
   list(query: ListQuery): Promise<EntryPage> {
-    return this.perform(() => {
-      const { rows, ...rest } = this.#page(ALL_COLUMNS, query);
+    return this.look((moment) => {
+      const { rows, ...rest } = this.#page(ALL_COLUMNS, query, moment);
       return { ...openRows(rows, this.sealer), ...rest };
     });
   }
 
   listMeta(query: ListQuery): Promise<MetaPage> {
-    return this.perform(() => {
-      const { rows, ...rest } = this.#page(CLEAR_COLUMNS, query);
+    return this.look((moment) => {
+      const { rows, ...rest } = this.#page(CLEAR_COLUMNS, query, moment);
       const columns = rows.map(parseColumns).filter((parsed) => parsed !== undefined);
       return { entries: columns.map(metaOf), ...rest };
     });
   }
 
   countWhere(filter: EntryFilter): Promise<number> {
-    return this.perform(() => {
+    return this.look((moment) => {
       const { sql, values } = filterCondition(filter);
-      const live = liveCondition(this.now());
+      const live = liveCondition(moment);
       const counted = this.session
         .statement(`SELECT count(*) AS n FROM entries WHERE ${sql} AND ${live.sql}`)
         .get(...values, ...live.values);
@@ -132,8 +136,8 @@ export class SqliteReader implements MemoryReader {
   }
 
   namespaces(): Promise<readonly NamespaceCount[]> {
-    return this.perform(() => {
-      const live = liveCondition(this.now());
+    return this.look((moment) => {
+      const live = liveCondition(moment);
       const sql = `SELECT namespace, count(*) AS n FROM entries WHERE ${live.sql} GROUP BY namespace ORDER BY namespace`;
       return this.session
         .statement(sql)
@@ -146,9 +150,9 @@ export class SqliteReader implements MemoryReader {
   }
 
   categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
-    return this.perform(() => {
+    return this.look((moment) => {
       const owner = namespaceCondition(namespace);
-      const live = liveCondition(this.now());
+      const live = liveCondition(moment);
       const sql = `SELECT origin, category, count(*) AS n FROM entries WHERE ${owner.sql} AND ${live.sql}
         GROUP BY origin, category ORDER BY origin, category`;
       return this.session
@@ -169,17 +173,28 @@ export class SqliteReader implements MemoryReader {
     });
   }
 
-  inspect(): Promise<StoreReport> {
-    return this.perform(() => {
-      const { clock, isWritable } = this;
-      return inspectStore(this.session, this.sealer, { clock, isWritable, driverName: this.#driverName });
-    });
+  inspect(options: InspectOptions = {}): Promise<StoreReport> {
+    const { session, sealer, clock, isWritable } = this;
+    const slice = async <T>(work: () => T): Promise<T> => {
+      const result = await this.perform(work);
+      await nextTurn();
+      return result;
+    };
+    return inspectStore({ session, sealer, clock, isWritable, slice, driverName: this.#driverName }, options);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.guard.close();
+  }
+
+  /** As {@link perform}, in a read transaction that knows what nobody sees any longer. */
+  protected look<T>(work: (moment: Moment) => T): Promise<T> {
+    return this.perform(() => {
+      const now = this.now();
+      return this.session.read(() => work({ now, forgets: pendingForgets(this.session) }));
+    });
   }
 
   /** Runs one call, unless closed or the file was exchanged, and explains what SQLite says when it fails. */
@@ -237,9 +252,10 @@ export class SqliteReader implements MemoryReader {
   #page(
     columns: string,
     query: ListQuery,
+    moment: Moment,
   ): { readonly rows: readonly SqliteRow[]; readonly nextCursor?: string } {
     const limit = listLimitOf(query);
-    const { sql, values } = listCondition(query, this.now());
+    const { sql, values } = listCondition(query, moment);
     const source = query.prefix === undefined ? "entries INDEXED BY entries_by_time" : "entries";
     const found = this.session
       .statement(`SELECT ${columns} FROM ${source} WHERE ${sql} ORDER BY updated_at DESC, id LIMIT ?`)

@@ -1,7 +1,6 @@
 /** The SQLite store: the reader, and the writes, each one transaction. */
 
 import { HelmdeckError } from "../../errors.ts";
-import { nextTurn } from "../../timing.ts";
 import { makeEntryId } from "../entry-id.ts";
 import { checkNewEntry, isExpired } from "../entry-rules.ts";
 import type { MasterKey } from "../master-key.ts";
@@ -23,18 +22,23 @@ import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vecto
 import { pruneRemovals, saveLastSeq } from "./change-feed.ts";
 import { beginKeyChange, finishKeyChange, type KeyChangeReport } from "./change-key.ts";
 import {
+  all,
   type Condition,
-  expiredCondition,
+  type Forget,
   filterCondition,
   liveCondition,
+  type Moment,
   refCondition,
+  sparedCondition,
 } from "./conditions.ts";
 import { setTimesRight } from "./corrections.ts";
 import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { announceFold, fold } from "./fold-log.ts";
+import { beginForget, deletedBy, ForgetRun, pendingForgets } from "./forgets.ts";
 import { writeReferences } from "./references.ts";
 import { ResealRun, type SealAnewOptions } from "./reseal.ts";
 import { requireNotNewer } from "./schema.ts";
+import { inSlices, sliceEnd } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import {
@@ -46,24 +50,40 @@ import {
 } from "./sqlite-vectors.ts";
 import { readStoreRow, type StoreRow, saveTimeSeen, timeSeenIn } from "./store-row.ts";
 import { followKeys } from "./stored-keys.ts";
+import { SweepRun } from "./sweep.ts";
 import { type Quota, requireQuota } from "./usage.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
   readonly busyTimeoutMs: number;
   readonly keepRemovals: number;
   readonly quota: Quota;
+  /** What a delete takes in one transaction; more of it goes in slices. */
+  readonly eraseAtOnce: number;
   /** The file or its folder cannot be written: every write is refused. */
   readonly isReadOnly: boolean;
 }
 
 /** One write transaction. */
 interface Writing {
+  readonly moment: Moment;
   /** The store's own row as it began. */
   readonly row: StoreRow;
   /** Gives out sequence numbers. */
   readonly nextSeq: () => number;
   /** For many at once: from this one on. */
   readonly takeSeqs: (count: number) => number;
+}
+
+/** Rows, and those of them that had not expired. */
+interface Counts {
+  readonly rows: number;
+  readonly live: number;
+}
+
+/** In a transaction that is followed by a fold, unless there is no need for one. */
+interface Erased {
+  readonly live: number;
+  readonly foldTime: number | undefined;
 }
 
 /** How long vectors wait for another writer: they can be written later, and the calling thread has better things to do. */
@@ -78,8 +98,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #busyTimeoutMs: number;
   readonly #keepRemovals: number;
   readonly #quota: Quota;
+  readonly #eraseAtOnce: number;
   readonly #isReadOnly: boolean;
   #erasurePending = false;
+  #resumed: Promise<void> = Promise.resolve();
   /** As it was last read or written. */
   #timeSeen: string | undefined;
   /** Since the log was last folded in. */
@@ -92,13 +114,14 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#busyTimeoutMs = parts.busyTimeoutMs;
     this.#keepRemovals = parts.keepRemovals;
     this.#quota = parts.quota;
+    this.#eraseAtOnce = parts.eraseAtOnce;
     this.#isReadOnly = parts.isReadOnly;
   }
 
   put(entry: NewEntry): Promise<PutResult> {
     return this.change(() => {
       checkNewEntry(entry);
-      return this.#write(({ nextSeq }) => this.#putOne(entry, this.now(), nextSeq));
+      return this.#write((writing) => this.#putOne(entry, writing));
     });
   }
 
@@ -106,27 +129,39 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return this.change(() => {
       for (const entry of entries) checkNewEntry(entry);
       if (entries.length === 0) return [];
-      return this.#write(({ nextSeq }) => {
-        const now = this.now();
-        return entries.map((entry) => this.#putOne(entry, now, nextSeq));
-      });
+      return this.#write((writing) => entries.map((entry) => this.#putOne(entry, writing)));
     });
   }
 
   delete(ref: EntryRef): Promise<Erasure> {
-    return this.change(() => this.#erase(() => refCondition(ref)).erasure);
-  }
-
-  deleteWhere(filter: EntryFilter): Promise<Erasure> {
-    return this.change(() => this.#erase(() => filterCondition(filter)).erasure);
-  }
-
-  deleteExpired(): Promise<Erasure> {
     return this.change(() => {
-      this.#erasurePending ||= this.guard.logBytes > 0; // also for what a killed process left in the log
-      const { erasure, rows } = this.#erase(() => expiredCondition(this.clock.deletableUntil ?? NEVER));
-      return { ...erasure, deleted: rows };
+      const erased = this.#write((writing) => {
+        const condition = all([refCondition(ref), sparedCondition(writing.moment.forgets)]);
+        return this.#erase(condition, this.#count(condition, writing), writing);
+      });
+      return this.#folded(erased);
     });
+  }
+
+  async deleteWhere(filter: EntryFilter): Promise<Erasure> {
+    const begun = await this.change(() => this.#eraseOrBegin(filter));
+    return "seq" in begun ? this.#finish(begun) : begun;
+  }
+
+  async deleteExpired(): Promise<Erasure> {
+    await this.#finishAll();
+    const run = new SweepRun(this.session, this.sealer);
+    let swept: Erasure | undefined;
+    await inSlices(async () => {
+      swept = await this.change(() => this.#sweep(run));
+      return swept !== undefined;
+    });
+    return swept ?? { deleted: run.deleted, erased: "pending" };
+  }
+
+  /** Goes on in the background with what a process that was killed had begun to forget. */
+  resume(): void {
+    this.#resumed = this.#finishAll().catch(() => undefined); // the next sweep tries again
   }
 
   protected override get isWritable(): boolean {
@@ -146,6 +181,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   override async close(): Promise<void> {
     if (!this.isClosed && this.guard.isHealthy) this.keepTime();
     await super.close();
+    await this.#resumed;
   }
 
   /** From here until {@link finishKeyChange} both keys open the store; see `change-key.ts`. */
@@ -159,13 +195,13 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   /** Seals every row under the key in use, in slices; can be interrupted at any time, and called again. */
   async sealAnew({ onProgress, signal }: SealAnewOptions = {}): Promise<void> {
     const run = new ResealRun(this.session, this.sealer);
-    while (!run.isDone) {
+    await inSlices(async () => {
       signal?.throwIfAborted();
       await this.change(() => run.next());
       onProgress?.(run.progress);
       if (this.guard.logBytes >= this.#foldFromBytes) await this.change(() => this.#foldLongLog(true));
-      await nextTurn();
-    }
+      return run.isDone;
+    });
   }
 
   /** Takes the former key out of the store, and what was sealed under it out of the file. */
@@ -184,9 +220,9 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
-    return this.perform(() => {
+    return this.look((moment) => {
       checkVectorsQuery(query);
-      return this.session.read(() => readVectors(this.session, this.sealer, query, this.now()));
+      return readVectors(this.session, this.sealer, query, moment);
     });
   }
 
@@ -199,7 +235,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       checkNewVectors(space, batch);
       if (batch.length === 0) return [];
       const made = { namespace, space, batch };
-      return this.#writeIfFree(() => writeVectors(this.session, this.sealer, made, this.now()));
+      return this.#writeIfFree(({ moment }) => writeVectors(this.session, this.sealer, made, moment));
     });
   }
 
@@ -217,7 +253,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
-  #writeIfFree<T>(work: () => T): T {
+  #writeIfFree<T>(work: (writing: Writing) => T): T {
     return this.session.patiently(VECTOR_PATIENCE_MS, this.#busyTimeoutMs, () => this.#write(work));
   }
 
@@ -236,9 +272,9 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
         lastSeq += count;
         return lastSeq - count + 1;
       };
-      const writing: Writing = { row, takeSeqs, nextSeq: () => takeSeqs(1) };
-      this.#observe(writing);
-      const answer = work(writing);
+      const seqs = { row, takeSeqs, nextSeq: () => takeSeqs(1) };
+      this.#observe(seqs);
+      const answer = work({ ...seqs, moment: { now: this.now(), forgets: pendingForgets(this.session) } });
       if (lastSeq !== first) saveLastSeq(this.session, lastSeq);
       return answer;
     });
@@ -249,7 +285,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     return result;
   }
 
-  #observe({ row, nextSeq }: Writing): void {
+  #observe({ row, nextSeq }: Pick<Writing, "row" | "nextSeq">): void {
     const kept = row.timeSeen === this.#timeSeen ? undefined : timeSeenIn(row);
     if (kept !== undefined) this.clock.adopt(kept);
     this.#timeSeen = row.timeSeen;
@@ -269,11 +305,13 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     if (isLong) this.#foldFromBytes = LONG_LOG_BYTES + (folded === "complete" ? 0 : logBytes);
   }
 
-  #putOne(entry: NewEntry, now: UnixMs, nextSeq: () => number): PutResult {
+  #putOne(entry: NewEntry, { moment, nextSeq }: Writing): PutResult {
+    const { now, forgets } = moment;
     const ref = refCondition(entry);
+    const found = all([ref, sparedCondition(forgets)]);
     const row = this.session
-      .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${ref.sql}`)
-      .get(...ref.values);
+      .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${found.sql}`)
+      .get(...found.values);
     const before = row && this.#livingEntry(row, now);
     if (row !== undefined && before === undefined) this.#noteRemoval(row, nextSeq());
     const identity = {
@@ -313,32 +351,84 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     pruneRemovals(this.session, seq, this.#keepRemovals);
   }
 
-  /**
-   * Deletes without decrypting anything, and folds the log, so that nothing of it is left. `deleted` are those of the rows that
-   * had not expired yet.
-   */
-  #erase(where: () => Condition): { readonly erasure: Erasure; readonly rows: number } {
-    const { rows, live, foldTime } = this.#write((writing) => {
-      const condition = where();
-      const counts = this.#count(condition);
-      if (counts.rows > 0) this.#removeRows(condition, writing.takeSeqs(counts.rows), counts.rows);
-      const mustFold = counts.rows > 0 || this.#erasurePending;
-      return { ...counts, foldTime: mustFold ? announceFold(this.session, writing.row.foldedAt) : undefined };
+  /** In one transaction what is little; of more only the beginning, see `forgets.ts`. */
+  #eraseOrBegin(filter: EntryFilter): Erasure | Forget {
+    const begun = this.#write((writing) => {
+      const condition = all([filterCondition(filter), sparedCondition(writing.moment.forgets)]);
+      const counts = this.#count(condition, writing);
+      if (counts.rows <= this.#eraseAtOnce) return this.#erase(condition, counts, writing);
+      const forget = { seq: writing.nextSeq(), filter };
+      beginForget(this.session, forget);
+      return forget;
     });
-    if (foldTime === undefined) return { rows, erasure: { deleted: live, erased: "complete" } };
+    return "seq" in begun ? begun : this.#folded(begun);
+  }
+
+  /** All that is left of one, slice by slice. */
+  async #finish(forget: Forget): Promise<Erasure> {
+    const run = new ForgetRun(this.session, forget);
+    await inSlices(() => {
+      const isOver = sliceEnd();
+      return this.perform(() => this.#write(({ moment }) => run.slice(() => !isOver(), moment.now)));
+    });
+    return this.change(() => {
+      const live = deletedBy(this.session, forget);
+      return this.#folded({
+        live,
+        foldTime: this.#write(({ row }) => announceFold(this.session, row.foldedAt)),
+      });
+    });
+  }
+
+  async #finishAll(): Promise<void> {
+    const forgets = await this.look((moment) => moment.forgets);
+    for (const forget of forgets) await this.#finish(forget);
+  }
+
+  /** One slice; undefined when there are more. */
+  #sweep(run: SweepRun): Erasure | undefined {
+    this.#erasurePending ||= this.guard.logBytes > 0; // also for what a killed process left in the log
+    const isOver = sliceEnd();
+    const swept = this.#write((writing) => {
+      const remove = (row: SqliteRow): void => {
+        this.#noteRemoval(row, writing.nextSeq());
+        this.session.statement("DELETE FROM entries WHERE seq = ?").run(row.seq ?? null);
+      };
+      const isDone = run.slice(() => !isOver(), this.clock.deletableUntil ?? NEVER, remove);
+      return isDone ? this.#announced(run.deleted > 0, writing) : undefined;
+    });
+    return swept && { ...this.#folded({ live: run.deleted, ...swept }) };
+  }
+
+  /** Deletes without decrypting anything. */
+  #erase(condition: Condition, { rows, live }: Counts, writing: Writing): Erased {
+    if (rows > 0) this.#removeRows(condition, writing.takeSeqs(rows), rows);
+    return { live, ...this.#announced(rows > 0, writing) };
+  }
+
+  #announced(isErased: boolean, { row }: Writing): Pick<Erased, "foldTime"> {
+    const mustFold = isErased || this.#erasurePending;
+    return { foldTime: mustFold ? announceFold(this.session, row.foldedAt) : undefined };
+  }
+
+  /** Folds the log, so that nothing of what was erased is left. */
+  #folded({ live, foldTime }: Erased): Erasure {
+    if (foldTime === undefined) return { deleted: live, erased: "complete" };
     const erased = fold(this.session, { time: foldTime, busyTimeoutMs: this.#busyTimeoutMs });
     this.guard.acceptFold();
     this.#erasurePending = erased === "pending";
-    return { rows, erasure: { deleted: live, erased } };
+    return { deleted: live, erased };
   }
 
-  #count({ sql, values }: Condition): { readonly rows: number; readonly live: number } {
-    const live = liveCondition(this.now());
+  /** No further than to know that it is too much for one transaction. */
+  #count({ sql, values }: Condition, { moment }: Writing): Counts {
+    const live = liveCondition({ now: moment.now, forgets: [] });
     const counted = this.session
       .statement(
-        `SELECT count(*) AS n, count(*) FILTER (WHERE ${live.sql}) AS live FROM entries WHERE ${sql}`,
+        `SELECT count(*) AS n, count(*) FILTER (WHERE ${live.sql}) AS live
+         FROM (SELECT expires_at FROM entries WHERE ${sql} LIMIT ?)`,
       )
-      .get(...live.values, ...values);
+      .get(...live.values, ...values, this.#eraseAtOnce + 1);
     return { rows: Number(counted?.n), live: Number(counted?.live) };
   }
 

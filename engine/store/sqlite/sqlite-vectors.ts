@@ -1,9 +1,9 @@
 /** Vectors beside the rows of entries: each statement reaches them through the entry, in its namespace and with its digest. */
-import type { EntryId, EntryVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
+import type { EntryId, EntryVectors, VectorsQuery } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { decodeVectors, encodeVectors } from "../vector-rules.ts";
-import { liveCondition, namespaceCondition } from "./conditions.ts";
+import { liveCondition, type Moment, namespaceCondition } from "./conditions.ts";
 import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -22,10 +22,10 @@ export function readVectors(
   session: SqliteSession,
   sealer: Sealer,
   { namespace, space, ids }: VectorsQuery,
-  now: UnixMs,
+  moment: Moment,
 ): readonly EntryVectors[] {
   const owner = namespaceCondition(namespace);
-  const live = liveCondition(now);
+  const live = liveCondition(moment);
   const select = session.statement(
     `SELECT id, digest, dimensions, vectors.sealed FROM entries JOIN vectors ON entry_id = id
      WHERE id = ? AND ${owner.sql} AND ${live.sql} AND space = ${NUMBER_OF_SPACE}`,
@@ -41,10 +41,10 @@ export function writeVectors(
   session: SqliteSession,
   sealer: Sealer,
   { namespace, space, batch }: { namespace: Namespace; space: string; batch: readonly EntryVectors[] },
-  now: UnixMs,
+  moment: Moment,
 ): readonly EntryId[] {
   const owner = namespaceCondition(namespace);
-  const live = liveCondition(now);
+  const live = liveCondition(moment);
   const select = session.statement(
     `SELECT ${ALL_COLUMNS} FROM entries WHERE id = ? AND ${owner.sql} AND ${live.sql}`,
   );

@@ -8,7 +8,7 @@ describeMemoryStore({
   capabilities: { persistent: false, shared: false },
   canDamage: false,
   modelRuns: 300,
-  open: async (options = {}) => {
+  open: async ({ eraseAtOnce: _, ...options } = {}) => {
     const clock = { now: START };
     const store = createInMemoryStore({ now: () => clock.now, ...options });
     return { store, clock, dispose: () => store.close() };

@@ -335,6 +335,37 @@ describe.each(DRIVERS)("with $name,", (driver) => {
 
   describe("what is nobody's fault", () => {
     test(
+      "is that the whole file is looked at while others write",
+      using(async (rig) => {
+        const other = await driver.open(rig.path, "write");
+        const busy: SqliteDriver = {
+          name: driver.name,
+          open: async (path, mode) => {
+            const connection = await driver.open(path, mode);
+            const prepare: typeof connection.prepare = (sql) => {
+              const statement = connection.prepare(sql);
+              if (!sql.includes("integrity_check")) return statement;
+              // As a write of another process, in the middle of it.
+              other.exec(
+                "BEGIN; UPDATE store SET newest_seq = newest_seq + 1;" +
+                  "INSERT INTO removals SELECT newest_seq, 'ben', 'mem_gone' FROM store; COMMIT",
+              );
+              return statement;
+            };
+            const { exec, close } = connection;
+            return { exec, prepare, close, inTransaction: false };
+          },
+        };
+        const store = await openSqliteStore({ ...rig.options, driver: { ...busy, open: busy.open } });
+        await store.get(refTo("first"));
+        await utimes(rig.path, 1, 1); // so that it is looked at
+        expect(await store.get(refTo("first"))).toBeDefined();
+        await store.close();
+        other.close();
+      }),
+    );
+
+    test(
       "goes on: a file that was touched",
       using(async (rig) => {
         await utimes(rig.path, 1, 1);

@@ -1,0 +1,117 @@
+/** Forgetting much: others go on meanwhile, and what a killed process began is finished. */
+import { describe, expect, test } from "vitest";
+import { openSqliteStore } from "../../../engine/index.ts";
+import { ANA, allKeys, BEN, fact, refTo } from "../../contract/rig.ts";
+import { scanFiles } from "./scanning.ts";
+import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+const MANY = 4_000;
+const ALL_MEANT = { namespace: ANA, prefix: "many/" };
+
+describe.each(DRIVERS)("with $name,", (driver) => {
+  const withMany = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
+    const rig = await openSqliteRig(driver);
+    try {
+      await rig.store.putMany(Array.from({ length: MANY }, (_, i) => fact(`many/${i}`, `value ${i}`)));
+      await rig.store.put(fact("stays", "here"));
+      await run(rig);
+    } finally {
+      await rig.dispose();
+    }
+  };
+
+  async function rowsIn(rig: SqliteRig): Promise<number> {
+    const connection = await driver.open(rig.path, "read");
+    const counted = connection.prepare("SELECT count(*) AS n FROM entries").get();
+    connection.close();
+    return Number(counted?.n);
+  }
+
+  async function aCiphertext(rig: SqliteRig, key: string): Promise<Uint8Array> {
+    const connection = await driver.open(rig.path, "read");
+    const row = connection.prepare("SELECT sealed FROM entries WHERE key = ?").get(key);
+    connection.close();
+    return row?.sealed instanceof Uint8Array ? row.sealed.slice(-16) : new Uint8Array();
+  }
+
+  // verifies P-quiet-long-work
+  test(
+    "others read and write while it goes on, in this process and through another opening",
+    withMany(async (rig) => {
+      const other = await rig.openAgain();
+      let isOver = false;
+      const going = rig.store.deleteWhere(ALL_MEANT).finally(() => {
+        isOver = true;
+      });
+      let rounds = 0;
+      while (!isOver) {
+        await other.put(fact(`bens/${rounds}`, "v", { namespace: BEN }));
+        await rig.store.get(refTo("stays"));
+        await new Promise((resolve) => setImmediate(resolve));
+        rounds += isOver ? 0 : 1;
+      }
+      expect(rounds).toBeGreaterThan(0);
+      expect(await going).toEqual({ deleted: MANY, erased: "complete" });
+    }),
+  );
+
+  // verifies P-disk-forgotten
+  test(
+    "a run that was cut short stays hidden, and the next one that opens the store to write finishes it",
+    withMany(async (rig) => {
+      const bytes = await aCiphertext(rig, `many/${MANY - 1}`);
+      const going = rig.store.deleteWhere(ALL_MEANT).catch((error: unknown) => error);
+      await rig.store.close();
+      expect(await going).toMatchObject({ code: "store_unavailable" });
+      expect(await rowsIn(rig)).toBeGreaterThan(MANY / 2);
+
+      const reader = await rig.openReader();
+      expect(await allKeys(reader)).toEqual(["stays"]);
+      await reader.close();
+      const store = await openSqliteStore(rig.options);
+      expect(await allKeys(store)).toEqual(["stays"]);
+      await expect.poll(() => rowsIn(rig)).toBe(1);
+      await store.deleteExpired();
+      const { hits } = await scanFiles(
+        [rig.folder],
+        [
+          { name: "ciphertext", bytes },
+          { name: "prefix", bytes: Buffer.from("many/") },
+        ],
+      );
+      expect(hits).toEqual([]);
+      await store.close();
+    }),
+  );
+
+  test(
+    "a sweep finishes it, too, and says so only then",
+    withMany(async (rig) => {
+      const again = await rig.openAgain();
+      const going = rig.store.deleteWhere(ALL_MEANT).catch(() => undefined);
+      await rig.store.close();
+      await going;
+      expect(await again.deleteExpired()).toEqual({ deleted: 0, erased: "complete" });
+      expect(await rowsIn(rig)).toBe(1);
+    }),
+  );
+
+  test("a clock that is set right does not bring back what is being forgotten", async () => {
+    const rig = await openSqliteRig(driver);
+    try {
+      const { store, clock } = rig;
+      const right = clock.now;
+      clock.now = 0; // before the program was built: certainly wrong
+      await store.putMany(Array.from({ length: MANY }, (_, i) => fact(`many/${i}`, `value ${i}`)));
+      const going = store.deleteWhere(ALL_MEANT);
+      clock.now = right;
+      await store.put(fact("stays", "here"));
+      expect(await allKeys(store)).toEqual(["stays"]);
+      await going;
+      expect(await allKeys(store)).toEqual(["stays"]);
+      expect(await rowsIn(rig)).toBe(1);
+    } finally {
+      await rig.dispose();
+    }
+  });
+});
