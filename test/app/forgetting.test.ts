@@ -12,7 +12,7 @@ import {
   namespaceOf,
   validateFact,
 } from "../../engine/index.ts";
-import { DAY_MS, inTurn, NOW, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const RUN_AT = NOW / 1_000;
 
@@ -330,4 +330,26 @@ describe("what is near", () => {
       near: [],
     });
   });
+});
+
+// verifies P-quiet-long-work
+test("others are answered while a large memory is forgotten", async () => {
+  const memory = await openTestMemory();
+  const namespace = namespaceOf("main");
+  const many = Array.from({ length: 4_000 }, (_, i) =>
+    factEntry(namespace, validateFact({ key: `many/${i}`, value: `value ${i}` }), {
+      expiresAt: NOW + DAY_MS,
+    }),
+  );
+  await memory.store.putMany(many);
+  await memory.storeFact("other", { key: "deploy", value: "We deploy through Konflux" });
+  await memory.warm("other");
+  let isForgotten = false;
+  const going = memory.forget("main", { scope: "all" }).finally(() => {
+    isForgotten = true;
+  });
+  const found = await memory.search("other", { query: "konflux" });
+  expect(isForgotten).toBe(false);
+  expect(found.results).toHaveLength(1);
+  expect(await going).toMatchObject({ deleted: 4_000, erased: "complete" });
 });

@@ -297,15 +297,15 @@ describe("an import", () => {
         ? Promise.reject(new HelmdeckError("store_full", "The disk is full."))
         : putMany.call(memory.store, entries);
     };
-    const rows = Array.from({ length: 2_500 }, (_, index) => ({ key: `k${index}`, value: "v" }));
+    const rows = Array.from({ length: 625 }, (_, index) => ({ key: `k${index}`, value: "v" }));
     await expect(importRows(memory, ...rows)).rejects.toMatchObject({
       code: "store_full",
       message:
-        "The disk is full. Everything up to line 1000 is in, nothing after it; import the file again to go on.",
-      details: { safeLine: 1_000 },
+        "The disk is full. Everything up to line 250 is in, nothing after it; import the file again to go on.",
+      details: { safeLine: 250 },
     });
-    expect((await memory.status("main")).subject?.facts).toBe(1_000);
-    expect(await importRows(memory, ...rows)).toMatchObject({ stored: 1_500, refreshed: 1_000 });
+    expect((await memory.status("main")).subject?.facts).toBe(250);
+    expect(await importRows(memory, ...rows)).toMatchObject({ stored: 375, refreshed: 250 });
   });
 
   test("writes each batch whole or not at all", async () => {
@@ -316,26 +316,24 @@ describe("an import", () => {
       sizes.push(entries.length);
       return putMany.call(memory.store, entries);
     };
-    const large = Array.from({ length: 200 }, (_, index) => ({
+    const large = Array.from({ length: 20 }, (_, index) => ({
       key: `l${index}`,
       value: "x".repeat(60_000),
     }));
-    const small = Array.from({ length: 1_001 }, (_, index) => ({ key: `s${index}`, value: "v" }));
+    const small = Array.from({ length: 251 }, (_, index) => ({ key: `s${index}`, value: "v" }));
     await importRows(memory, ...small, ...large);
-    expect(sizes).toEqual([1_000, 141, 60]);
+    expect(sizes).toEqual([250, 19, 2]);
   });
 
   test("shows its progress after each batch and at the end", async () => {
     const memory = await openTestMemory();
     const seen: ImportCounts[] = [];
-    const rows = Array.from({ length: 1_200 }, (_, index) =>
-      JSON.stringify({ key: `k${index}`, value: "v" }),
-    );
+    const rows = Array.from({ length: 300 }, (_, index) => JSON.stringify({ key: `k${index}`, value: "v" }));
     const input = chunks(rows.join("\n"), "\nnonsense");
     await importLines({ memory, subject: "main", input, onProgress: (counts) => seen.push(counts) });
     expect(seen.map(({ lines, stored, refusedCount }) => [lines, stored, refusedCount])).toEqual([
-      [1_000, 1_000, 0],
-      [1_201, 1_200, 1],
+      [250, 250, 0],
+      [301, 300, 1],
     ]);
   });
 

@@ -13,7 +13,7 @@ import type { SqliteSession } from "./sqlite-session.ts";
 
 const ROWS_AT_ONCE = 500;
 /** SQLite checks so much in about a tenth of a second; it cannot be asked for a part. */
-const CHECKED_AT_ONCE_BYTES = 8 * 1_024 * 1_024;
+const CHECKED_AT_ONCE_BYTES = 16 * 1_024 * 1_024;
 
 type Counts = { -readonly [Name in "entries" | "expired" | "unreadable"]: StoreReport[Name] };
 
