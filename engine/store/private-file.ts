@@ -8,7 +8,7 @@
  * of another account.
  */
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, rm, stat } from "node:fs/promises";
+import { chmod, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HelmdeckError } from "../errors.ts";
 
@@ -19,12 +19,27 @@ import { HelmdeckError } from "../errors.ts";
  */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await refuseForeignFolder(folder);
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = folder; ; made = dirname(made)) {
-    await syncFolder(dirname(made));
-    if (made === first || made === dirname(made)) return;
+  await makeFolder(folder);
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  const above = dirname(folder);
+  await makeFolder(above);
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    await chmod(folder, 0o700); // the umask may leave less than the owner needs
+    await syncFolder(above);
+  } catch (error) {
+    if (!isFileError(error, "EEXIST") || !(await isFolder(folder))) throw error;
   }
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** The account that a file or folder belongs to, where this process is root's and that is another: modes do not stop root. */
@@ -78,6 +93,7 @@ export async function syncFolder(folder: string): Promise<void> {
 async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(path, "wx", 0o600);
   try {
+    await handle.chmod(0o600); // the umask may leave less than the owner needs
     await handle.writeFile(bytes);
     await handle.sync();
   } finally {
