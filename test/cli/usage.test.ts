@@ -12,7 +12,7 @@ const SECRET = "hunter2-correct-horse";
 describe("a wrong command line", () => {
   const WRONG: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["an unknown command", ["remember", "x"], /no such command: 'remember'/],
-    ["a command of a later version", ["rotate-key"], /no such command: 'rotate-key'/],
+    ["a command of a later version", ["replicate"], /no such command: 'replicate'/],
     ["a misspelt command", ["serch", "x"], /did you mean search\?/],
     ["a misspelt option", ["list", "--limt", "3"], /'--limt' \(did you mean --limit\?\)/],
     ["store without a key", ["store"], /Missing required argument 'key'/],
