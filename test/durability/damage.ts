@@ -47,9 +47,11 @@ const OF_DATABASE: readonly [Mishap, ...Mishap[]] = [
     name: "a page duplicated",
     inflict: (file, random) => duplicate(file, random, { start: 0, length: PAGE_BYTES }),
   },
+  // Not to nothing: without a log that is what an opening leaves that was killed before it wrote anything.
   {
     name: "truncated at a page",
-    inflict: (file, random) => file.subarray(0, random.below(file.length / PAGE_BYTES) * PAGE_BYTES),
+    inflict: (file, random) =>
+      file.subarray(0, (1 + random.below(file.length / PAGE_BYTES - 1)) * PAGE_BYTES),
   },
   {
     name: "the file's header",
