@@ -77,7 +77,8 @@ async function faultsOf(workload: Workload, script: string, folder: string): Pro
   await trace([process.execPath, script, driver.name, root, `${seed}`, `${length}`], file);
   const calls = await callsIn(file);
   const cuts = cutsOf(calls, root, new Random(seed));
-  const held = heldAfterEach(operationsOf(seed, length));
+  const after = heldAfterEach(operationsOf(seed, length));
+  const held = [...after, ...after.slice(-1)]; // closing, too, is acknowledged
   const faults: string[] = [];
   const work = async (): Promise<void> => {
     for (const cut of cuts) {
