@@ -25,7 +25,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 // verifies P-durable-cold-start
 describe("a cold database", () => {
-  test.each(Array.from({ length: sized(1, 3) }, (_, i) => i + 1))(
+  test.each(Array.from({ length: sized(1, 10) }, (_, i) => i + 1))(
     "opened by eight processes at once is made once, with one key, and loses nothing (round %i)",
     async () => {
       const keyPath = join(folder, "memory.key");
