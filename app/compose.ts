@@ -23,6 +23,7 @@ import { settleWithin } from "./embedding/settle.ts";
 import { getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
+import type { Opened } from "./keys/store-notes.ts";
 import { KeysInUse } from "./keys-in-use.ts";
 import type { DoctorReport, FactInput, Memory, MemoryStatus, StoredFact } from "./memory.ts";
 import {
@@ -60,6 +61,8 @@ export interface Composition {
   readonly store: MemoryStore;
   readonly location: OpenedStorage & { readonly keyPath: string };
   readonly key: KeyFacts;
+  /** Absent where nothing is noted beside a key. */
+  readonly notes?: Opened;
   /** From 0 up to but not 1. */
   readonly random?: () => number;
   /** 0: never. */

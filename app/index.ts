@@ -42,6 +42,8 @@ export { embedWhatIsThere } from "./embedding/idle.ts";
 export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export { nearWords } from "./forgotten-words.ts";
 export { remedyFor } from "./health/remedies.ts";
+export { type BackedUp, type BackUpPlan, backUp, planBackUp } from "./keys/back-up.ts";
+export { planRestore, type Restored, type RestorePlan, restore } from "./keys/restore.ts";
 export {
   finishRotation,
   planRotation,
@@ -50,6 +52,7 @@ export {
   type RotationPlan,
   rotateKey,
 } from "./keys/rotate-key.ts";
+export { sayKeySaved } from "./keys/say-key-saved.ts";
 export type {
   CallerCount,
   CorpusAnswer,

@@ -23,6 +23,7 @@ import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
 import { examineFailure, examineNothing } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
+import { noteOpened } from "./keys/store-notes.ts";
 import type { DoctorReport } from "./memory.ts";
 import { quotaOfEnv } from "./quota.ts";
 import { ReopeningStore } from "./reopening-store.ts";
@@ -62,11 +63,13 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
   await requireOwnDatabase(databasePath, driver); // no key is looked for, or made, for somebody else's
   const { loaded, store, isReadOnly } = await openWithKey(options);
   const { key: _, ...keyFacts } = loaded;
+  const notes = await noteOpened(options, { keyFile: loaded.file ?? keyPath, isReadOnly });
   return composeMemory({
     store,
     keepsVectors: !isReadOnly,
     location: { databasePath, keyPath, keySource: keyFacts.source, driver: driver.name },
     key: keyFacts,
+    notes,
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     embedsEntries: options.embedsEntries ?? true,

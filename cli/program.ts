@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import type { SharedOptions } from "./command-context.ts";
+import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
 import { declareDoctor } from "./declarations/declare-doctor.ts";
 import { declareEmbed } from "./declarations/declare-embed.ts";
 import { declareExport } from "./declarations/declare-export.ts";
@@ -9,6 +10,7 @@ import { declareForget } from "./declarations/declare-forget.ts";
 import { declareGet } from "./declarations/declare-get.ts";
 import { declareHere } from "./declarations/declare-here.ts";
 import { declareImport } from "./declarations/declare-import.ts";
+import { declareKey } from "./declarations/declare-key.ts";
 import { declareList } from "./declarations/declare-list.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
 import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
@@ -66,7 +68,10 @@ export const HELMDECK_MEMORY: ProgramSpec = {
     declareServe,
     declareToken,
     declareHere,
+    declareBackup,
+    declareRestore,
     declareRotateKey,
+    declareKey,
     declareDoctor,
   ],
   examples: [

@@ -35,14 +35,21 @@ export interface CountProgress {
   readonly stop: () => void;
 }
 
-/** For so many things of so many. `lines`: what is said without a terminal, at each tenth. */
+export interface CountOptions {
+  /** Of what; default entries. */
+  readonly unit?: string;
+  /** Says it without a terminal, at each tenth. */
+  readonly say?: (done: number, total: number) => void;
+}
+
+/** For so many things of so many. */
 export async function showCount(
   { stderr }: Shell,
-  lines?: (done: number, total: number) => void,
+  { unit = "entries", say }: CountOptions = {},
 ): Promise<CountProgress> {
-  if (stderr.isTTY !== true) return { update: lines ? byTenths(lines) : () => {}, stop: () => {} };
+  if (stderr.isTTY !== true) return { update: say ? byTenths(say) : () => {}, stop: () => {} };
   const { SingleBar, Presets } = (await import("cli-progress")).default;
-  const format = "{bar} {percentage} % · {value} of {total} entries";
+  const format = `{bar} {percentage} % · {value} of {total} ${unit}`;
   const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true }, Presets.shades_classic);
   bar.start(0, 0);
   return {

@@ -76,6 +76,8 @@ export {
   pathOf,
 } from "./projections/paths.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
+export type { BackupHeader } from "./store/backup/backup-header.ts";
+export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./store/backup/sealed-file.ts";
 export { fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
 export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
@@ -120,6 +122,7 @@ export {
   unlessMissing,
 } from "./store/private-file.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
+export { copyDatabase, setGeneration, whileAlone } from "./store/sqlite/copy-database.ts";
 export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
 export {
   openSqliteReader,

@@ -7,7 +7,9 @@ import {
   projectEntry,
   type StoreReport,
 } from "../../engine/index.ts";
+import type { Opened } from "../keys/store-notes.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
+import { oldCopyFindings, savedKeyOf } from "./notes-findings.ts";
 import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
 import { remedyFor } from "./remedies.ts";
 import { rotationFindings } from "./rotation-findings.ts";
@@ -31,6 +33,7 @@ export interface PlaceFacts {
 export interface OpenMemoryFacts {
   readonly store: MemoryStore;
   readonly key: KeyFacts;
+  readonly notes?: Opened;
   readonly location: PlaceFacts & { readonly driver: string };
   /** What the last sweep failed with. */
   readonly sweepFailure: unknown;
@@ -41,7 +44,7 @@ export async function examineOpenMemory(
   facts: OpenMemoryFacts,
   options: InspectOptions = {},
 ): Promise<DoctorReport> {
-  const { store, key, location, sweepFailure } = facts;
+  const { store, key, notes, location, sweepFailure } = facts;
   try {
     const report = await store.inspect(options);
     const findings = [
@@ -51,7 +54,8 @@ export async function examineOpenMemory(
         message: `Open in ${location.databasePath}, through ${location.driver}.`,
       } as const,
       ...(store.capabilities.persistent ? await fileFindings(location) : []),
-      ...keyFindings(key, location),
+      ...keyFindings(key, location, await savedKeyOf(report, notes)),
+      ...(await oldCopyFindings(notes)),
       ...(await rotationFindings(report, key.file)),
       ...storeFindings(report),
       await damagedRowsFinding(store),
@@ -127,16 +131,27 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
   return findings;
 }
 
-function keyFindings(key: KeyFacts, { databasePath, keyPath }: PlaceFacts): readonly Finding[] {
+/** `savedAt`: when a person said that a copy of the key is kept. */
+function keyFindings(
+  key: KeyFacts,
+  { databasePath, keyPath }: PlaceFacts,
+  savedAt: string | undefined,
+): readonly Finding[] {
   const findings: Finding[] = [];
   const remedy =
-    "Keep a copy of the key in a safe place, apart from the database: without it nothing can be read.";
+    "Keep a copy of the key in a safe place, apart from the database: without it nothing can be read. Then say so: helmdeck-memory key saved.";
   if (key.made) {
     findings.push({
       level: "warning",
       check: "key",
       message: `A new key was made just now: ${key.source}. No backup has it yet.`,
       remedy,
+    });
+  } else if (savedAt !== undefined) {
+    findings.push({
+      level: "ok",
+      check: "key",
+      message: `The key comes from ${key.source}. A copy of it is kept, as you said on ${savedAt.slice(0, 10)}.`,
     });
   } else {
     findings.push({

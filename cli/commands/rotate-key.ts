@@ -25,8 +25,10 @@ export async function rotateKeyCommand(context: CommandContext, request: RotateK
   const options = { ...memoryOptions(context), ...defined({ newKeyPath }) };
   if (request.dryRun) return tellPlan(context, await planRotation(options));
   const { output, shell } = context;
-  const progress = await showCount(shell, (done, total) => {
-    void output.note(`Sealed anew: ${done} of ${total} entries.`).catch(() => {}); // told, not needed
+  const progress = await showCount(shell, {
+    say: (done, total) => {
+      void output.note(`Sealed anew: ${done} of ${total} entries.`).catch(() => {}); // told, not needed
+    },
   });
   try {
     const change = request.finish ? finishRotation : rotateKey;

@@ -1,0 +1,28 @@
+/** What doctor takes from the notes beside the key: a database that went back in time, and a key that has a copy. */
+import type { StoreReport } from "../../engine/index.ts";
+import { type Opened, readNotes } from "../keys/store-notes.ts";
+import type { Finding } from "../memory.ts";
+
+/** When a person said that a copy of the key in use is kept; undefined when nobody did. */
+export async function savedKeyOf(
+  { keys }: StoreReport,
+  notes: Opened | undefined,
+): Promise<string | undefined> {
+  if (keys === undefined || notes === undefined) return undefined;
+  return (await readNotes(notes.keyFile)).saved_keys[keys.current];
+}
+
+export async function oldCopyFindings(notes: Opened | undefined): Promise<readonly Finding[]> {
+  if (notes?.storeId === undefined || notes.generation === undefined) return [];
+  const noted = (await readNotes(notes.keyFile)).stores[notes.storeId]?.generation ?? 0;
+  if (notes.generation >= noted) return [];
+  return [
+    {
+      level: "warning",
+      check: "database",
+      message: `An old copy of the database was put in its place by hand: it is of generation ${notes.generation}, and ${noted} was in use. What came in between is not in it, and what was forgotten in between may be.`,
+      remedy:
+        "Put the newer one back. If the old copy is meant: helmdeck-memory backup FILE, then helmdeck-memory restore FILE.",
+    },
+  ];
+}

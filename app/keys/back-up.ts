@@ -1,0 +1,163 @@
+/**
+ * A backup: the database of one moment, taken while others use it, sealed whole, and tried before it counts.
+ *
+ * The key is not in it. It is read back, opened and looked through by what it says on the disk, never by what was meant to be
+ * written; only then does it get its name.
+ */
+import { link, lstat, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  type BackupHeader,
+  copyDatabase,
+  findKey,
+  HelmdeckError,
+  isFileError,
+  keyIdOf,
+  lookAtStore,
+  type MasterKey,
+  type OnBytes,
+  openSealedFile,
+  openSqliteStoreToRead,
+  type SqliteDriver,
+  type StoreFacts,
+  type StoreReport,
+  sealFile,
+  syncFolder,
+  systemCodeOf,
+} from "../../engine/index.ts";
+import type { OpenMemoryOptions } from "../open-memory.ts";
+import { fillPrivate, withDrafts } from "./private-drafts.ts";
+
+export interface BackUpOptions extends OpenMemoryOptions {
+  readonly file: string;
+  /** Takes the place of a file that is there. */
+  readonly replaces?: boolean;
+  readonly onBytes?: OnBytes;
+}
+
+export interface BackedUp extends Omit<BackupHeader, "salt"> {
+  readonly file: string;
+  readonly bytes: number;
+  /** Rows that do not open, in the database as in the backup. */
+  readonly unreadable: number;
+}
+
+export interface BackUpPlan extends StoreFacts {
+  readonly file: string;
+  readonly keyId: string;
+}
+
+/** Throws what opening memory throws; `invalid_input` for a file that is there or cannot be written. */
+export async function backUp(options: BackUpOptions): Promise<BackedUp> {
+  const { file, driver, databasePath, onBytes } = options;
+  const { key } = await look(options);
+  return withDrafts(file, async (draft) => {
+    const [copy, sealed, tried] = [draft("copy"), draft("part"), draft("tried")];
+    await copyDatabase(databasePath, copy, driver).catch(unlessOurs(file));
+    const facts = await factsOf(copy, options, key);
+    const writing = async (): Promise<void> => {
+      await fillPrivate(sealed, (to) => sealFile({ from: copy, to }, { key, facts }, onBytes));
+      await fillPrivate(tried, (to) => openSealedFile({ from: sealed, to }, key));
+    };
+    await writing().catch(unlessOurs(file));
+    const { unreadable } = await tryOut(tried, { driver, key, entries: facts.entries });
+    await publish(sealed, options).catch(unlessOurs(file));
+    const { size } = await lstat(file);
+    return { ...facts, keyId: keyIdOf(key), file, bytes: size, unreadable };
+  });
+}
+
+/** What {@link backUp} would do. Makes nothing. */
+export async function planBackUp(options: BackUpOptions): Promise<BackUpPlan> {
+  const { key, facts } = await look(options);
+  return { ...facts, file: options.file, keyId: keyIdOf(key) };
+}
+
+/** Opens a database that was just made from a backup, and looks through all of it. Throws `store_corrupt`. */
+export async function tryOut(
+  path: string,
+  {
+    driver,
+    key,
+    entries,
+  }: { readonly driver: SqliteDriver; readonly key: MasterKey; readonly entries: number },
+): Promise<StoreReport> {
+  const store = await openSqliteStoreToRead({ path, key, driver });
+  try {
+    const report = await store.inspect();
+    if (report.integrity === "ok" && report.entries === entries) return report;
+  } finally {
+    await store.close();
+  }
+  throw new HelmdeckError(
+    "store_corrupt",
+    "The backup was tried and does not give back what was put into it, so it does not count. See helmdeck-memory doctor.",
+  );
+}
+
+async function look(options: BackUpOptions) {
+  const { file, databasePath: path, driver, replaces } = options;
+  if (replaces !== true && (await isThere(file))) throw taken(file);
+  const found = await findKey(options);
+  if (found === undefined) throw nothingStored(path);
+  const facts = await lookAtStore({ path, driver, key: found.key });
+  if (facts.storeId === undefined) throw tooOld(path);
+  return { key: found.key, facts };
+}
+
+async function factsOf(copy: string, { driver, now = Date.now }: BackUpOptions, key: MasterKey) {
+  const { storeId = "", generation, schemaVersion, entries } = await lookAtStore({ path: copy, driver, key });
+  return { storeId, generation, schemaVersion, entries, createdAt: new Date(now()).toISOString() };
+}
+
+async function publish(sealed: string, { file, replaces }: BackUpOptions): Promise<void> {
+  await (replaces === true ? rename : link)(sealed, file);
+  await syncFolder(dirname(file));
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function unlessOurs(file: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof HelmdeckError) throw error;
+    if (isFileError(error, "EEXIST")) throw taken(file);
+    throw new HelmdeckError(
+      isFileError(error, "ENOSPC", "EDQUOT") ? "store_full" : "invalid_input",
+      `The backup ${file} cannot be written (${systemCodeOf(error)}), and nothing was left of it. It needs about three times the ` +
+        "size of the database in its folder for a moment.",
+      { details: { field: "file", path: file }, cause: error },
+    );
+  };
+}
+
+function taken(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_input",
+    `${path} exists already and is left as it is. Name another file, or say --overwrite.`,
+    { details: { field: "file", path } },
+  );
+}
+
+function nothingStored(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_unavailable",
+    `There is no memory at ${path}: nothing has been stored yet.`,
+    {
+      details: { path, nothingStored: true },
+    },
+  );
+}
+
+function tooOld(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_unavailable",
+    `The memory database ${path} was made by an older version. Open it once to write, with helmdeck-memory embed or any other ` +
+      "command that writes, and it is brought up to date; then back it up.",
+    { details: { path } },
+  );
+}

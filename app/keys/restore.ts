@@ -1,0 +1,210 @@
+/**
+ * A backup put back: into an empty place, or in the place of a database that nobody has open.
+ *
+ * All is made and looked through beside the database before anything is changed. What was there keeps a name of its own. The
+ * generation rises above everything known, so that whoever remembers the store as it was begins anew.
+ */
+import { link, lstat, open, realpath, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import {
+  asHelmdeckError,
+  type BackupHeader,
+  defined,
+  findKey,
+  HelmdeckError,
+  isFileError,
+  keyIdOf,
+  type LoadedKey,
+  lookAtStore,
+  makePrivateFolder,
+  type OnBytes,
+  openSealedFile,
+  readBackupHeader,
+  requireOwnDatabase,
+  setGeneration,
+  syncFolder,
+  whileAlone,
+} from "../../engine/index.ts";
+import type { OpenMemoryOptions } from "../open-memory.ts";
+import { tryOut } from "./back-up.ts";
+import { fillPrivate, withDrafts } from "./private-drafts.ts";
+import { noteStore, readNotes } from "./store-notes.ts";
+
+export interface RestoreOptions extends OpenMemoryOptions {
+  readonly file: string;
+  readonly onBytes?: OnBytes;
+}
+
+export interface RestorePlan extends Omit<BackupHeader, "salt"> {
+  readonly databasePath: string;
+  /** What is there now, absent in an empty place. */
+  readonly replaces?: { readonly storeId?: string; readonly generation: number };
+}
+
+export interface Restored extends RestorePlan {
+  /** Of the database that is in place now. */
+  readonly generation: number;
+  readonly unreadable: number;
+  /** Where the database lies that was there before. */
+  readonly keptAs?: string;
+}
+
+/**
+ * @throws `key_missing`, `key_wrong` with the id of the key that is needed; `store_locked` while somebody has the database open;
+ * `store_corrupt` for a backup that is not whole, and for a database that is damaged: that one is moved away by hand.
+ */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { found, header, current, target } = await look(options);
+  const { driver, onBytes } = options;
+  await makePrivateFolder(dirname(target));
+  return withDrafts(target, async (draft) => {
+    const made = draft("restored");
+    await fillPrivate(made, (to) => openSealedFile({ from: options.file, to }, found.key, onBytes));
+    const { unreadable } = await tryOut(made, { driver, key: found.key, entries: header.entries });
+    const generation = 1 + (await highestGeneration(options, found, header, current?.generation));
+    await setGeneration(made, generation, driver);
+    await sync(made);
+    const keptAs = await putInPlace(made, { target, options, isThere: current !== undefined });
+    await noteStore(notesKey(options, found), { storeId: header.storeId, generation, path: target });
+    return { ...planOf(header, target, current), generation, unreadable, ...defined({ keptAs }) };
+  });
+}
+
+/** What {@link restore} would do. Makes nothing; does not ask whether somebody has the database open. */
+export async function planRestore(options: RestoreOptions): Promise<RestorePlan> {
+  const { header, current, target } = await look(options);
+  return planOf(header, target, current);
+}
+
+function planOf(
+  { salt: _, ...header }: BackupHeader,
+  databasePath: string,
+  replaces: RestorePlan["replaces"],
+): RestorePlan {
+  return { ...header, databasePath, ...defined({ replaces }) };
+}
+
+async function look(options: RestoreOptions) {
+  const header = await readBackupHeader(options.file);
+  const found = await findKey(options);
+  if (found === undefined) throw keyMissing(options, header.keyId);
+  if (keyIdOf(found.key) !== header.keyId) throw otherKey(found, header.keyId);
+  const target = await realpath(options.databasePath).catch(() => options.databasePath);
+  await requireOwnDatabase(target, options.driver);
+  return { found, header, target, current: await currentAt(target, options) };
+}
+
+/** Undefined where there is nothing, or a file that is still empty. */
+async function currentAt(path: string, { driver }: RestoreOptions): Promise<RestorePlan["replaces"]> {
+  const [file, log] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
+  if (file === undefined && log === undefined) return undefined;
+  if (file === undefined) throw orphanedLog(path);
+  try {
+    const { storeId, generation } = await lookAtStore({ path, driver });
+    return { generation, ...defined({ storeId }) };
+  } catch (error) {
+    const { code, details } = asHelmdeckError(error);
+    if (code === "store_unavailable" && details.nothingStored === true) return { generation: 0 };
+    throw code === "store_corrupt" ? damaged(path, error) : error;
+  }
+}
+
+async function highestGeneration(
+  options: RestoreOptions,
+  found: LoadedKey,
+  { storeId, generation }: BackupHeader,
+  current = 0,
+): Promise<number> {
+  const noted = (await readNotes(notesKey(options, found))).stores[storeId]?.generation ?? 0;
+  return Math.max(generation, current, noted);
+}
+
+function notesKey({ keyPath }: RestoreOptions, { file }: LoadedKey): string {
+  return file ?? keyPath;
+}
+
+interface Placing {
+  readonly target: string;
+  readonly options: RestoreOptions;
+  readonly isThere: boolean;
+}
+
+/** Answers where what was there is now. */
+async function putInPlace(made: string, { target, options, isThere }: Placing): Promise<string | undefined> {
+  if (!isThere) {
+    await link(made, target).catch((error: unknown) => {
+      throw isFileError(error, "EEXIST") ? justMade(target) : error;
+    });
+    await syncFolder(dirname(target));
+    return undefined;
+  }
+  const { driver, now = Date.now } = options;
+  const stamp = new Date(now()).toISOString().replaceAll(/[-:.]/g, "");
+  const keptAs = join(dirname(target), `${basename(target)}.before-restore-${stamp}`);
+  await whileAlone(target, driver, async () => {
+    await link(target, keptAs);
+    await rename(made, target);
+    await syncFolder(dirname(target));
+  });
+  return keptAs;
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r+");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function sizeOf(path: string): Promise<number | undefined> {
+  return lstat(path).then(
+    ({ size }) => size,
+    () => undefined,
+  );
+}
+
+function keyMissing({ file, keyPath }: RestoreOptions, keyId: string): HelmdeckError {
+  return new HelmdeckError(
+    "key_missing",
+    `The backup ${file} needs the key ${keyId}, and there is no key here. Put your copy of that key at ${keyPath} (mode 0600), or ` +
+      "name it in HELMDECK_MEMORY_KEY_FILE.",
+    { details: { path: file, needed: keyId } },
+  );
+}
+
+function otherKey({ key, source }: LoadedKey, needed: string): HelmdeckError {
+  const found = keyIdOf(key);
+  return new HelmdeckError(
+    "key_wrong",
+    `The backup needs the key ${needed}, and the key at hand (from ${source}) is ${found}. Name the file of that key in ` +
+      "HELMDECK_MEMORY_KEY_FILE; nothing was changed.",
+    { details: { needed, found } },
+  );
+}
+
+function orphanedLog(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_corrupt",
+    `The memory database ${path} is gone, but its log ${path}-wal is still there and holds data. Move the log away first.`,
+    { details: { path } },
+  );
+}
+
+function damaged(path: string, cause: unknown): HelmdeckError {
+  return new HelmdeckError(
+    "store_corrupt",
+    `The memory database ${path} is damaged, so it cannot be seen whether somebody has it open. Stop every process that uses it, ` +
+      "move it aside with its -wal and -shm, and restore into the empty place.",
+    { details: { path }, cause },
+  );
+}
+
+function justMade(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_locked",
+    `Somebody made the memory database ${path} meanwhile, and it was left as it is. Try again.`,
+    { details: { path } },
+  );
+}

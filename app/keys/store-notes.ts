@@ -1,0 +1,101 @@
+/**
+ * A file beside the key that notes which stores were opened, how far each had come, and which key a person has a copy of.
+ *
+ * It travels with neither the database nor its backups, so that a database that goes back in time is noticed. It holds no secret.
+ * Writing it is never a reason to fail: what is not noted is noted at the next opening.
+ */
+import { randomBytes } from "node:crypto";
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import * as z from "zod/mini";
+import { lookAtStore, type SqliteDriver, type StoreFacts, syncFolder } from "../../engine/index.ts";
+
+const LARGEST_BYTES = 1024 * 1024;
+
+const storeSchema = z.object({ generation: z.int(), path: z.string() });
+const notesSchema = z.object({
+  version: z.literal(1),
+  stores: z.record(z.string(), storeSchema),
+  /** By key id: when a person said that a copy is kept. RFC 3339. */
+  saved_keys: z.record(z.string(), z.string()),
+});
+
+export type StoreNotes = z.infer<typeof notesSchema>;
+
+export interface NotedStore {
+  readonly storeId: string;
+  readonly generation: number;
+  readonly path: string;
+}
+
+/** Where the notes beside this key file are. */
+export function notesPathOf(keyFile: string): string {
+  return `${keyFile}.stores.json`;
+}
+
+/** What cannot be read or understood counts as nothing. */
+export async function readNotes(keyFile: string): Promise<StoreNotes> {
+  const text = await readFile(notesPathOf(keyFile), "utf8").catch(() => "");
+  const parsed = notesSchema.safeParse(text.length > LARGEST_BYTES ? undefined : jsonOf(text));
+  return parsed.success ? parsed.data : { version: 1, stores: {}, saved_keys: {} };
+}
+
+/** Who was opened, and beside which key file that is noted. */
+export interface Opened {
+  readonly keyFile: string;
+  readonly storeId?: string;
+  readonly generation?: number;
+}
+
+/** Notes the store that was just opened, unless it can only be read. Never throws. */
+export async function noteOpened(
+  { databasePath: path, driver }: { readonly databasePath: string; readonly driver: SqliteDriver },
+  { keyFile, isReadOnly }: { readonly keyFile: string; readonly isReadOnly: boolean },
+): Promise<Opened> {
+  const facts = await lookAtStore({ path, driver }).catch((): Partial<StoreFacts> => ({}));
+  const { storeId, generation } = facts;
+  if (storeId === undefined || generation === undefined) return { keyFile };
+  if (!isReadOnly) await noteStore(keyFile, { storeId, generation, path });
+  return { keyFile, storeId, generation };
+}
+
+/** Never lowers a generation. Does nothing where nothing can be written. */
+export async function noteStore(keyFile: string, { storeId, generation, path }: NotedStore): Promise<void> {
+  const notes = await readNotes(keyFile);
+  const noted = notes.stores[storeId];
+  if (noted !== undefined && noted.generation >= generation && noted.path === path) return;
+  const now = { generation: Math.max(generation, noted?.generation ?? 0), path };
+  await write(keyFile, { ...notes, stores: { ...notes.stores, [storeId]: now } }).catch(() => {});
+}
+
+/** Throws what the file system says. */
+export async function noteSavedKey(keyFile: string, keyId: string, at: string): Promise<void> {
+  const notes = await readNotes(keyFile);
+  await write(keyFile, { ...notes, saved_keys: { ...notes.saved_keys, [keyId]: at } });
+}
+
+async function write(keyFile: string, notes: StoreNotes): Promise<void> {
+  const path = notesPathOf(keyFile);
+  const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(`${JSON.stringify(notes, undefined, 2)}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined);
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,12 @@
+/** `key saved`: a copy of the key is kept, and doctor need not remind of it. */
+import { sayKeySaved } from "../../app/index.ts";
+import { type CommandContext, memoryOptions } from "../command-context.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
+
+export async function keySavedCommand(context: CommandContext): Promise<number> {
+  const { output, options } = context;
+  const { keyId } = await sayKeySaved(memoryOptions(context));
+  if (options.json) await output.json({ key_id: keyId, saved: true });
+  else await output.line(`Noted: a copy of the key ${keyId} is kept.`);
+  return EXIT_DONE;
+}

@@ -1,0 +1,176 @@
+/**
+ * A file sealed whole: one line in the clear that says what it is, then its bytes in chunks.
+ *
+ * Who attacks: whoever has the file, to read or to change it: a chunk edited, moved, taken from another file or left out, the
+ * line rewritten, the end cut off or added to. What stops them: each file has a key of its own (HKDF of the master key over 16
+ * random bytes), each chunk its number and whether it is the last in its nonce, and the line is authenticated with each of them.
+ * This is the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015), as age has it. Nothing of a file counts before its
+ * end has been seen.
+ */
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { HelmdeckError } from "../../errors.ts";
+import { keyIdOf } from "../key-ring.ts";
+import type { MasterKey } from "../master-key.ts";
+import {
+  type BackupFacts,
+  type BackupHeader,
+  encodeBackupHeader,
+  parseBackupHeader,
+} from "./backup-header.ts";
+
+const CIPHER = "aes-256-gcm";
+const TAG_BYTES = 16;
+const SALT_BYTES = 16;
+const CHUNK_BYTES = 64 * 1_024;
+const LONGEST_LINE_BYTES = 4_096;
+
+export type OnBytes = (done: number, total: number) => void;
+
+/** Seals all that is in a file into one that is open and empty. */
+export async function sealFile(
+  { from, to }: { readonly from: string; readonly to: FileHandle },
+  { key, facts }: { readonly key: MasterKey; readonly facts: BackupFacts },
+  onBytes: OnBytes = () => {},
+): Promise<void> {
+  const salt = randomBytes(SALT_BYTES).toString("hex");
+  const line = encodeBackupHeader({ ...facts, keyId: keyIdOf(key), salt });
+  const fileKey = keyOf(key, salt);
+  await to.appendFile(line);
+  const source = await open(from, "r");
+  try {
+    const { size } = await source.stat();
+    const count = Math.max(1, Math.ceil(size / CHUNK_BYTES));
+    for (let number = 0; number < count; number += 1) {
+      const content = await bytesAt(source, number * CHUNK_BYTES, CHUNK_BYTES);
+      const cipher = createCipheriv(CIPHER, fileKey, nonceOf(number, number === count - 1), {
+        authTagLength: TAG_BYTES,
+      });
+      cipher.setAAD(line);
+      await to.appendFile(Buffer.concat([cipher.update(content), cipher.final(), cipher.getAuthTag()]));
+      onBytes(number * CHUNK_BYTES + content.length, size);
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** What a sealed file says of itself. Without the key it may say anything. Throws `invalid_input`, `store_newer`. */
+export async function readBackupHeader(path: string): Promise<BackupHeader> {
+  return withFile(path, async (source) => (await headerIn(source, path)).header);
+}
+
+/**
+ * Opens all of it into a file that is open and empty. Throws `key_wrong` for another key than the one it names, `store_corrupt`
+ * when it is not whole: then what was written so far counts for nothing.
+ */
+export async function openSealedFile(
+  { from, to }: { readonly from: string; readonly to: FileHandle },
+  key: MasterKey,
+  onBytes: OnBytes = () => {},
+): Promise<BackupHeader> {
+  return withFile(from, async (source) => {
+    const { header, line } = await headerIn(source, from);
+    if (header.keyId !== keyIdOf(key)) throw otherKey(from, header.keyId, keyIdOf(key));
+    const fileKey = keyOf(key, header.salt);
+    const { size } = await source.stat();
+    const sealedBytes = CHUNK_BYTES + TAG_BYTES;
+    const count = Math.max(1, Math.ceil((size - line.length) / sealedBytes));
+    for (let number = 0; number < count; number += 1) {
+      const sealed = await bytesAt(source, line.length + number * sealedBytes, sealedBytes);
+      const content = openChunk({ fileKey, line, number, isLast: number === count - 1 }, sealed);
+      if (content === undefined) throw notWhole(from);
+      await to.appendFile(content);
+      onBytes(line.length + number * sealedBytes + sealed.length, size);
+    }
+    return header;
+  });
+}
+
+interface Chunk {
+  readonly fileKey: KeyObject;
+  readonly line: Buffer;
+  readonly number: number;
+  readonly isLast: boolean;
+}
+
+function openChunk({ fileKey, line, number, isLast }: Chunk, sealed: Buffer): Buffer | undefined {
+  if (sealed.length < TAG_BYTES) return undefined;
+  const decipher = createDecipheriv(CIPHER, fileKey, nonceOf(number, isLast), { authTagLength: TAG_BYTES });
+  decipher.setAAD(line);
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const content = decipher.update(sealed.subarray(0, -TAG_BYTES));
+  try {
+    decipher.final();
+    return content;
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf(key: MasterKey, salt: string): KeyObject {
+  return key.deriveKey(`seal backup/${salt}`);
+}
+
+function nonceOf(number: number, isLast: boolean): Buffer {
+  const nonce = Buffer.alloc(12);
+  nonce.writeUIntBE(number, 5, 6);
+  nonce[11] = isLast ? 1 : 0;
+  return nonce;
+}
+
+async function headerIn(source: FileHandle, path: string) {
+  const start = await bytesAt(source, 0, LONGEST_LINE_BYTES);
+  const end = start.indexOf("\n");
+  const header = end < 0 ? undefined : parseBackupHeader(start.toString("utf8", 0, end), path);
+  if (header === undefined) throw notABackup(path);
+  return { header, line: start.subarray(0, end + 1) };
+}
+
+async function bytesAt(source: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await source.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+async function withFile<T>(path: string, work: (source: FileHandle) => Promise<T>): Promise<T> {
+  const source = await open(path, "r").catch((cause: unknown) => {
+    throw invalid(path, "cannot be opened; check the path, its owner and mode", cause);
+  });
+  try {
+    if (!(await source.stat()).isFile()) throw invalid(path, "is not a plain file");
+    return await work(source);
+  } finally {
+    await source.close();
+  }
+}
+
+function notABackup(path: string): HelmdeckError {
+  return invalid(path, "is not a backup that this program made");
+}
+
+function invalid(path: string, why: string, cause?: unknown): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${path} ${why}.`, { details: { field: "file", path }, cause });
+}
+
+function otherKey(path: string, needed: string, found: string): HelmdeckError {
+  return new HelmdeckError(
+    "key_wrong",
+    `The backup ${path} needs the key ${needed}, and the key at hand is ${found}. Name the file of that key in ` +
+      "HELMDECK_MEMORY_KEY_FILE; nothing was changed.",
+    { details: { path, needed, found } },
+  );
+}
+
+function notWhole(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_corrupt",
+    `The backup ${path} is damaged or not whole: it was cut, changed or put together anew. Nothing of it is used; take another one.`,
+    { details: { path } },
+  );
+}

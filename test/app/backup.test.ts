@@ -1,0 +1,372 @@
+/** Backups: consistent while in use, sealed whole, tried; and put back where nobody is at work. */
+import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import {
+  backUp,
+  betterSqliteDriver,
+  examineMemory,
+  nodeSqliteDriver,
+  openMemory,
+  planBackUp,
+  planRestore,
+  restore,
+  rotateKey,
+  type StorageLocation,
+} from "../../app/index.ts";
+import { sayKeySaved } from "../../app/keys/say-key-saved.ts";
+import { readNotes } from "../../app/keys/store-notes.ts";
+import { lookAtStore, nextTurn } from "../../engine/index.ts";
+import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
+
+const driver = betterSqliteDriver;
+const options = (place: StorageLocation) => ({ ...place, env: {}, driver });
+/** More than one chunk of the file. */
+const FACTS = 60;
+
+async function madePlace(): Promise<StorageLocation> {
+  const place = await tempPlace();
+  const memory = await openTestMemory(place);
+  for (let i = 0; i < FACTS; i += 1) {
+    await memory.storeFact("main", { key: `k${i}`, value: `value ${i} ${"x".repeat(4_000)}` });
+  }
+  await memory.close();
+  return place;
+}
+
+async function inFolder(name = "memory.backup"): Promise<string> {
+  return join(await tempFolder(), name);
+}
+
+async function keysIn(place: StorageLocation): Promise<number> {
+  const memory = await openMemory({ ...options(place), sweepEveryMs: 0 });
+  const report = await memory.doctor();
+  await memory.close();
+  expect(report.store).toMatchObject({ unreadable: 0, integrity: "ok" });
+  return report.store?.entries ?? 0;
+}
+
+/** An empty home with a copy of the key. */
+async function emptyHome({ keyPath }: StorageLocation): Promise<StorageLocation> {
+  const place = await tempPlace();
+  await copyFile(keyPath, place.keyPath);
+  return place;
+}
+
+const namesIn = async (path: string) => (await readdir(dirname(path))).sort();
+
+// verifies P-backup-whole
+describe("a backup", () => {
+  test.each([betterSqliteDriver, nodeSqliteDriver])(
+    "through $name, restored into an empty home, has everything",
+    async (through) => {
+      const place = await madePlace();
+      const file = await inFolder();
+      const made = await backUp({ ...options(place), driver: through, file });
+      expect(made).toMatchObject({
+        entries: FACTS,
+        unreadable: 0,
+        generation: 1,
+        bytes: (await stat(file)).size,
+      });
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const home = await emptyHome(place);
+      expect(await restore({ ...options(home), driver: through, file })).toMatchObject({
+        entries: FACTS,
+        generation: 2,
+      });
+      expect(await keysIn(home)).toBe(FACTS);
+      expect(await namesIn(home.databasePath)).toEqual(["memory.sqlite"]);
+    },
+  );
+
+  test("is of one moment while others write, and holds nobody up", async () => {
+    const place = await madePlace();
+    const memory = await openTestMemory(place);
+    const file = await inFolder();
+    let isDone = false;
+    const making = backUp({ ...options(place), file }).finally(() => {
+      isDone = true;
+    });
+    let stored = 0;
+    while (!isDone) {
+      await memory.storeFact("main", { key: `more-${stored++}`, value: "x" });
+      await nextTurn();
+    }
+    const { entries } = await making;
+    expect(stored).toBeGreaterThan(0);
+    expect(entries).toBeGreaterThanOrEqual(FACTS);
+    const home = await emptyHome(place);
+    await restore({ ...options(home), file });
+    expect(await keysIn(home)).toBe(entries);
+  });
+
+  test("holds no value, no key and no category in any byte", async () => {
+    const place = await madePlace();
+    const file = await inFolder();
+    await backUp({ ...options(place), file });
+    const bytes = await readFile(file);
+    const key = (await readFile(place.keyPath, "utf8")).trim();
+    for (const canary of ["value 7", "user_facts", "SQLite format", key]) {
+      expect(bytes.includes(canary)).toBe(false);
+    }
+    expect(bytes.includes(Buffer.from(key, "hex"))).toBe(false);
+  });
+
+  test("leaves a file alone that is there, unless it is told to take its place, and leaves nothing else", async () => {
+    const place = await madePlace();
+    const file = await inFolder();
+    await writeFile(file, "precious");
+    const refused = { code: "invalid_input", message: expect.stringContaining("--overwrite") };
+    await expect(backUp({ ...options(place), file })).rejects.toMatchObject(refused);
+    await expect(planBackUp({ ...options(place), file })).rejects.toMatchObject(refused);
+    expect(await readFile(file, "utf8")).toBe("precious");
+    await backUp({ ...options(place), file, replaces: true });
+    expect((await planRestore({ ...options(place), file })).entries).toBe(FACTS);
+    expect(await namesIn(file)).toEqual(["memory.backup"]);
+  });
+
+  test("that cannot be made leaves nothing behind", async () => {
+    const place = await madePlace();
+    const file = await inFolder();
+    const failing = backUp({
+      ...{ ...options(place), file },
+      onBytes: () => {
+        throw new Error("the disk is gone");
+      },
+    });
+    await expect(failing).rejects.toThrow();
+    expect(await namesIn(file)).toEqual([]);
+  });
+
+  test("of a memory that was never used is not made, nor anything else", async () => {
+    const place = await tempPlace();
+    const file = await inFolder();
+    await expect(backUp({ ...options(place), file })).rejects.toMatchObject({ code: "store_unavailable" });
+    expect([await namesIn(file), await namesIn(place.keyPath)]).toEqual([[], []]);
+  });
+});
+
+// verifies P-backup-whole
+describe("a backup that is not whole", () => {
+  let place: StorageLocation;
+  let whole: Buffer;
+  let other: Buffer;
+  /** Where the first chunk begins. */
+  let start: number;
+  const CHUNK = 64 * 1_024 + 16;
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "helmdeck-app-"));
+    place = { databasePath: join(folder, "data", "memory.sqlite"), keyPath: join(folder, "key") };
+    const memory = await openMemory({ ...options(place), sweepEveryMs: 0 });
+    for (let i = 0; i < FACTS; i += 1) {
+      await memory.storeFact("main", { key: `k${i}`, value: "x".repeat(4_000) });
+    }
+    await memory.close();
+    await backUp({ ...options(place), file: join(folder, "one") });
+    await backUp({ ...options(place), file: join(folder, "two") });
+    whole = await readFile(join(folder, "one"));
+    other = await readFile(join(folder, "two"));
+    start = whole.indexOf("\n") + 1;
+    return () => rm(folder, { recursive: true });
+  });
+
+  const chunk = (of: Buffer, number: number) =>
+    of.subarray(start + number * CHUNK, start + (number + 1) * CHUNK);
+  const changed = (position: number) => {
+    const bytes = Buffer.from(whole);
+    bytes[position] = (bytes[position] ?? 0) ^ 1;
+    return bytes;
+  };
+
+  test.each<readonly [string, () => Buffer]>([
+    ["cut in a chunk", () => whole.subarray(0, whole.length - 1)],
+    ["cut after a chunk", () => whole.subarray(0, start + 2 * CHUNK)],
+    ["cut after its first line", () => whole.subarray(0, start)],
+    ["longer by a byte", () => Buffer.concat([whole, Buffer.of(0)])],
+    ["longer by a chunk", () => Buffer.concat([whole, chunk(whole, 0)])],
+    [
+      "with two chunks in each other's place",
+      () =>
+        Buffer.concat([
+          whole.subarray(0, start),
+          chunk(whole, 1),
+          chunk(whole, 0),
+          whole.subarray(start + 2 * CHUNK),
+        ]),
+    ],
+    [
+      "without its first chunk",
+      () => Buffer.concat([whole.subarray(0, start), whole.subarray(start + CHUNK)]),
+    ],
+    [
+      "with a chunk of another backup",
+      () => Buffer.concat([whole.subarray(0, start), chunk(other, 0), whole.subarray(start + CHUNK)]),
+    ],
+    [
+      "with the first line of another backup",
+      () => Buffer.concat([other.subarray(0, start), whole.subarray(start)]),
+    ],
+    [
+      "with another generation in its first line",
+      () => {
+        const line = whole.toString("utf8", 0, start).replace('"generation":1', '"generation":7');
+        return Buffer.concat([Buffer.from(line), whole.subarray(start)]);
+      },
+    ],
+    ["with a byte changed in its middle", () => changed(start + CHUNK + 100)],
+    ["with a byte changed in its last tag", () => changed(whole.length - 1)],
+  ])("%s is refused, and nothing is put in place", async (_, make) => {
+    const home = await emptyHome(place);
+    const file = await inFolder();
+    await writeFile(file, make());
+    await expect(restore({ ...options(home), file })).rejects.toMatchObject({ code: "store_corrupt" });
+    expect(await namesIn(home.databasePath)).toEqual([]);
+  });
+
+  test.each([
+    ["no backup at all", "hello\n", "invalid_input"],
+    ["an empty file", "", "invalid_input"],
+    ["one of a later version", '{"format":"helmdeck-memory backup","version":2}\n', "store_newer"],
+  ])("%s is told as such", async (_, content, code) => {
+    const file = await inFolder();
+    await writeFile(file, content);
+    await expect(restore({ ...options(await emptyHome(place)), file })).rejects.toMatchObject({ code });
+  });
+});
+
+// verifies P-backup-restored
+describe("restore", () => {
+  async function backedUp() {
+    const place = await madePlace();
+    const file = await inFolder();
+    await backUp({ ...options(place), file });
+    return { place, file };
+  }
+
+  test("over a database keeps what was there, and raises the generation above both", async () => {
+    const { place, file } = await backedUp();
+    for (const generation of [2, 3]) {
+      const memory = await openTestMemory(place);
+      await memory.storeFact("main", { key: `later-${generation}`, value: "x" });
+      await memory.close();
+      const { keptAs = "", ...restored } = await restore({ ...options(place), file });
+      expect(restored).toMatchObject({ generation, entries: FACTS });
+      expect(await keysIn(place)).toBe(FACTS);
+      expect(basename(keptAs)).toMatch(/^memory\.sqlite\.before-restore-\d{8}T\d{9}Z$/);
+      expect(await keysIn({ ...place, databasePath: keptAs })).toBe(FACTS + 1);
+      await rm(keptAs);
+    }
+    expect((await lookAtStore({ path: place.databasePath, driver })).generation).toBe(3);
+  });
+
+  test.each([betterSqliteDriver, nodeSqliteDriver])(
+    "is refused while somebody has the database open through $name, and changes nothing",
+    async (theirs) => {
+      const { place, file } = await backedUp();
+      const memory = await openTestMemory({ ...place, driver: theirs });
+      await memory.storeFact("main", { key: "later", value: "x" });
+      const before = await namesIn(place.databasePath);
+      await expect(restore({ ...options(place), driver: theirs, file })).rejects.toMatchObject({
+        code: "store_locked",
+        message: expect.stringContaining("Stop what has it open"),
+      });
+      expect(await namesIn(place.databasePath)).toEqual(before);
+      await memory.storeFact("main", { key: "latest", value: "x" });
+      expect((await memory.getFact("main", "later"))?.value).toBe("x");
+    },
+  );
+
+  test("without the key it needs names that key, and changes nothing", async () => {
+    const { place, file } = await backedUp();
+    const { keyId } = await planBackUp({ ...options(place), file: await inFolder() });
+    const empty = await tempPlace();
+    await expect(restore({ ...options(empty), file })).rejects.toMatchObject({
+      code: "key_missing",
+      message: expect.stringContaining(keyId),
+    });
+    expect(await namesIn(empty.keyPath)).toEqual([]);
+    const { to } = await rotateKey(options(place));
+    await expect(restore({ ...options(place), file })).rejects.toMatchObject({
+      code: "key_wrong",
+      message: expect.stringMatching(new RegExp(`needs the key ${keyId}.* is ${to}`)),
+    });
+    expect(await keysIn(place)).toBe(FACTS);
+    const withFormer = { ...place, keyPath: `${place.keyPath}.former-${keyId}` };
+    await restore({ ...options(withFormer), file });
+    expect(await keysIn(withFormer)).toBe(FACTS);
+  });
+
+  test("leaves a damaged database to a person, and somebody else's alone", async () => {
+    const { place, file } = await backedUp();
+    const bytes = await readFile(place.databasePath);
+    await writeFile(place.databasePath, bytes.fill(7, 4_096, 40_000));
+    await expect(restore({ ...options(place), file })).rejects.toMatchObject({ code: "store_corrupt" });
+    await writeFile(place.databasePath, "x".repeat(9_000));
+    await expect(restore({ ...options(place), file })).rejects.toMatchObject({ code: "store_not_ours" });
+    expect(await readFile(place.databasePath, "utf8")).toBe("x".repeat(9_000));
+  });
+
+  test("in dry form says what it would do, and makes nothing", async () => {
+    const { place, file } = await backedUp();
+    expect(await planRestore({ ...options(place), file })).toMatchObject({
+      entries: FACTS,
+      replaces: { generation: 1 },
+    });
+    const home = await emptyHome(place);
+    expect(await planRestore({ ...options(home), file })).not.toHaveProperty("replaces");
+    expect(await namesIn(home.keyPath)).toEqual(["helmdeck-memory.key"]);
+  });
+});
+
+describe("the notes beside the key", () => {
+  const told = async (place: StorageLocation) =>
+    (await examineMemory(options(place))).findings
+      .filter(({ level }) => level === "warning")
+      .map(({ message }) => message);
+
+  // verifies P-backup-restored
+  test("let doctor see that an old copy was put in place by hand", async () => {
+    const place = await madePlace();
+    const file = await inFolder();
+    await backUp({ ...options(place), file });
+    const { keptAs = "" } = await restore({ ...options(place), file });
+    expect((await told(place)).join()).not.toContain("by hand");
+    await rename(keptAs, place.databasePath);
+    expect(await told(place)).toContainEqual(
+      expect.stringMatching(/^An old copy .* by hand: it is of generation 1, and 2 was in use/),
+    );
+    expect((await told(place)).join()).toContain("by hand"); // looking has not made it so
+    await backUp({ ...options(place), file, replaces: true });
+    await rm((await restore({ ...options(place), file })).keptAs ?? "");
+    expect(await told(place)).toEqual([]);
+  });
+
+  test("let doctor remind of the key's copy until a person says that it is kept, of each key anew", async () => {
+    const place = await madePlace();
+    const remedies = async () =>
+      (await examineMemory(options(place))).findings.map(({ remedy }) => remedy).join("\n");
+    expect(await remedies()).toContain("helmdeck-memory key saved");
+    await sayKeySaved(options(place));
+    expect(await remedies()).not.toContain("key saved");
+    await rotateKey(options(place));
+    expect(await remedies()).toContain("helmdeck-memory key saved");
+  });
+
+  test("hold no secret, are the owner's alone, and what is no such file counts as nothing", async () => {
+    const place = await madePlace();
+    const path = `${place.keyPath}.stores.json`;
+    const text = await readFile(path, "utf8");
+    expect(text).not.toContain((await readFile(place.keyPath, "utf8")).trim());
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    for (const content of ["", "{", '{"version":1}', "[]"]) {
+      await writeFile(path, content);
+      expect(await readNotes(place.keyPath)).toEqual({ version: 1, stores: {}, saved_keys: {} });
+      expect(await keysIn(place)).toBe(FACTS);
+    }
+    expect(Object.values((await readNotes(place.keyPath)).stores)).toEqual([
+      { generation: 1, path: place.databasePath },
+    ]);
+  });
+});
