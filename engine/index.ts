@@ -125,6 +125,7 @@ export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
 export { copyDatabase, setGeneration, whileAlone } from "./store/sqlite/copy-database.ts";
 export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
 export {
+  compactDatabase,
   openSqliteReader,
   openSqliteStore,
   openSqliteStoreToChangeKey,

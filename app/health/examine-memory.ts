@@ -182,6 +182,7 @@ function storeFindings(report: StoreReport): readonly Finding[] {
   return [
     ...clockFindings(report),
     ...accessFindings(report),
+    ...spaceFindings(report),
     integrityFinding(integrity, schemaVersion),
     unreadable === 0
       ? { level: "ok", check: "rows", message: "Every row opens." }
@@ -220,6 +221,21 @@ function integrityFinding(integrity: StoreReport["integrity"], schemaVersion: nu
         remedy: remedyFor("store_corrupt"),
       };
   }
+}
+
+/** A database of an older program, too large to be written anew at an opening. */
+function spaceFindings({ settings }: StoreReport): readonly Finding[] {
+  if (settings.autoVacuum !== 0) return [];
+  return [
+    {
+      level: "ok",
+      check: "space",
+      message:
+        "What is forgotten leaves its space to what comes, and none to the disk: an older version made this database.",
+      remedy:
+        "helmdeck-memory doctor --compact, once; others cannot write meanwhile, and twice its size must be free.",
+    },
+  ];
 }
 
 function clockFindings({ clockBehindMs }: StoreReport): readonly Finding[] {

@@ -11,8 +11,8 @@ export type FileFacts =
   | { readonly kind: "other" };
 
 const GROUP_AND_OTHERS = 0o077;
-/** What SQLite itself keeps beside a database. */
-const COMPANIONS = ["", "-wal", "-shm", "-journal"];
+/** What SQLite itself keeps beside a database, and the store. */
+const COMPANIONS = ["", "-wal", "-shm", "-journal", "-reserve"];
 
 export async function fileFacts(path: string): Promise<FileFacts> {
   try {

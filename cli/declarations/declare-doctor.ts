@@ -9,8 +9,14 @@ export function declareDoctor(program: Command, runs: Runs): void {
     .description(
       "Look at everything that memory needs, and say what is wrong and what to do. Exit code 1 when something is.",
     )
-    .action((_options: unknown, command: Command) =>
-      runs(command, async (context) => (await import("../commands/doctor.ts")).doctorCommand(context)),
+    .option(
+      "--compact",
+      "First write a database anew that an older version made, so that the space of what is forgotten returns. Others cannot write meanwhile; twice its size must be free.",
+    )
+    .action((options: { readonly compact?: boolean }, command: Command) =>
+      runs(command, async (context) =>
+        (await import("../commands/doctor.ts")).doctorCommand(context, options),
+      ),
     );
   withExamples(doctor, ["helmdeck-memory doctor", "helmdeck-memory doctor --json"]);
 }

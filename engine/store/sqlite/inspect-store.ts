@@ -48,6 +48,7 @@ export async function inspectStore(inspected: Inspected, options: InspectOptions
         sqlite: `${session.connection.prepare("SELECT sqlite_version() AS version").get()?.version}`,
         journalMode: `${session.pragma("journal_mode")}`,
         synchronous: Number(session.pragma("synchronous")),
+        autoVacuum: Number(session.pragma("auto_vacuum")),
         secureDelete: Number(session.pragma("secure_delete")),
         sizeBytes,
       },

@@ -18,9 +18,11 @@ import { announceFold, bearTime } from "./fold-log.ts";
 import { exchangedAtOpen, StoreGuard } from "./guard.ts";
 import { requireOurs } from "./look.ts";
 import { sealLegacyRowsAnew } from "./reseal.ts";
+import { Reserve } from "./reserve.ts";
 import { damaged, migrate, SCHEMA_VERSION, schemaVersionOf } from "./schema.ts";
+import { compact, giveBackFromNowOn, isCompactedQuickly } from "./spare-pages.ts";
 import type { OpenMode, SqliteDriver } from "./sqlite-driver.ts";
-import { explainSqliteError, isBusy, isSchemaMismatch } from "./sqlite-errors.ts";
+import { explainSqliteError, isBusy, isFull, isSchemaMismatch } from "./sqlite-errors.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { SqliteSession } from "./sqlite-session.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -70,7 +72,34 @@ export function openSqliteStoreToChangeKey(options: SqliteStoreOptions): Promise
   return openToWrite(options);
 }
 
+/**
+ * Writes a database anew that keeps freed pages, as those of older programs do; false when it does not. Nobody else can write meanwhile.
+ * Throws `store_full` where twice its size is not free; killed, nothing has happened.
+ */
+export async function compactDatabase(options: SqliteStoreOptions): Promise<boolean> {
+  const store = await openToWrite(options);
+  try {
+    return await store.compact();
+  } finally {
+    await store.close();
+  }
+}
+
+/** On a full disk what is in reserve makes room for SQLite's own files, and as much as is left of it is kept. */
 async function openToWrite(options: SqliteStoreOptions): Promise<SqliteStore> {
+  try {
+    return await openOnce(options);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    const reserve = new Reserve(await realpath(options.path).catch(() => options.path));
+    if (!reserve.giveUp()) throw error;
+    const store = await openOnce(options);
+    reserve.make({ takeBack: true });
+    return store;
+  }
+}
+
+async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
   const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;
   const path = await placeDatabase(options.path);
   const watch = new FileWatch(options.path, path);
@@ -78,10 +107,12 @@ async function openToWrite(options: SqliteStoreOptions): Promise<SqliteStore> {
   await lookFirst(path, options, watch);
   return openAt({ path, options, mode: "write" }, async (session) => {
     if (schemaVersionOf(session) > 0) openSealer(session, options.key);
+    else giveBackFromNowOn(session);
     await enterWal(session, busyTimeoutMs);
     if (schemaVersionOf(session) < SCHEMA_VERSION) bringUpToDate(session, options.key);
     const sealer = openSealer(session, options.key); // another process may have made the database, with another key, since we looked
     await sealLegacyRowsAnew(session, sealer);
+    if (isAlone) compactSmall(session, busyTimeoutMs);
     if (isAlone) bearTime(path, readRow(session).foldedAt); // whatever stands in a database without a log is the store
     const store = new SqliteStore({
       ...partsOf({ session, sealer, watch: openedNow(watch, path), options }),
@@ -175,6 +206,16 @@ async function openAt<T>(
     }
   } catch (error) {
     throw isSchemaMismatch(error) ? damaged(path) : explainSqliteError(error, path);
+  }
+}
+
+/** Where nobody would notice: then freed pages return from now on. Whoever is at work here keeps it as it is until another opening. */
+function compactSmall(session: SqliteSession, busyTimeoutMs: number): void {
+  if (!isCompactedQuickly(session)) return;
+  try {
+    session.patiently(0, busyTimeoutMs, () => compact(session));
+  } catch {
+    // It was not needed for anything now.
   }
 }
 

@@ -136,6 +136,13 @@ export function isFailedSync(error: unknown): boolean {
   return name !== undefined && MEANINGS[name] === NOT_SYNCED;
 }
 
+/** True when the disk is full; of SQLite's error, or of ours. */
+export function isFull(error: unknown): boolean {
+  if (error instanceof HelmdeckError) return error.code === "store_full";
+  const name = sqliteNameOf(error);
+  return name !== undefined && MEANINGS[name] === FULL;
+}
+
 /** True when a statement did not fit the schema: no such table or column. */
 export function isSchemaMismatch(error: unknown): boolean {
   return sqliteNameOf(error) === "ERROR";

@@ -37,9 +37,12 @@ import { announceFold, fold } from "./fold-log.ts";
 import { beginForget, deletedBy, ForgetRun, pendingForgets } from "./forgets.ts";
 import { writeReferences } from "./references.ts";
 import { ResealRun, type SealAnewOptions } from "./reseal.ts";
+import { Reserve } from "./reserve.ts";
 import { requireNotNewer } from "./schema.ts";
 import { inSlices, sliceEnd } from "./slices.ts";
+import { compact, giveBackPages, givesBack, hasSparePages, mayFold } from "./spare-pages.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
+import { isFull } from "./sqlite-errors.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import {
   readVectorSpaces,
@@ -88,11 +91,15 @@ interface Erased {
 
 /** How long vectors wait for another writer: they can be written later, and the calling thread has better things to do. */
 const VECTOR_PATIENCE_MS = 50;
+/** So much is freed pages' share of the time of one delete; the rest is for the next delete or sweep. */
+const GIVING_BACK_MS = 2_000;
+/** In one transaction, to begin with. */
+const ROWS_ON_FULL_DISK = 64;
 /** Before any entry expires. */
 const NEVER: UnixMs = -1;
 /** A log that holds more makes reading slow. SQLite's own measure is a thousand pages, which are about so many small writes. */
 const WRITES_OF_A_LOG = 250;
-const LONG_LOG_BYTES = 2 * 1_000 * 4_120;
+const LONG_LOG_BYTES = 1_000 * 4_120;
 
 export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #busyTimeoutMs: number;
@@ -100,7 +107,10 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #quota: Quota;
   readonly #eraseAtOnce: number;
   readonly #isReadOnly: boolean;
+  readonly #reserve: Reserve;
   #erasurePending = false;
+  /** Pages, which the file is rid of after the next fold. */
+  #hasGivenBack = false;
   #resumed: Promise<void> = Promise.resolve();
   /** As it was last read or written. */
   #timeSeen: string | undefined;
@@ -115,6 +125,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#keepRemovals = parts.keepRemovals;
     this.#quota = parts.quota;
     this.#eraseAtOnce = parts.eraseAtOnce;
+    this.#reserve = new Reserve(parts.session.path);
     this.#isReadOnly = parts.isReadOnly;
   }
 
@@ -133,19 +144,22 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
-  delete(ref: EntryRef): Promise<Erasure> {
-    return this.change(() => {
-      const erased = this.#write((writing) => {
-        const condition = all([refCondition(ref), sparedCondition(writing.moment.forgets)]);
-        return this.#erase(condition, this.#count(condition, writing), writing);
-      });
-      return this.#folded(erased);
+  async delete(ref: EntryRef): Promise<Erasure> {
+    return this.#givingBack(await this.#withRoom(() => this.change(() => this.#eraseOne(ref))));
+  }
+
+  #eraseOne(ref: EntryRef): Erasure {
+    const erased = this.#write((writing) => {
+      const condition = all([refCondition(ref), sparedCondition(writing.moment.forgets)]);
+      return this.#erase(condition, this.#count(condition, 1, writing), writing);
     });
+    return this.#folded(erased);
   }
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
-    const begun = await this.change(() => this.#eraseOrBegin(filter));
-    return "seq" in begun ? this.#finish(begun) : begun;
+    const begin = (most: number) => this.change(() => this.#eraseOrBegin(filter, most));
+    const begun = await this.#withRoom((isTight) => begin(isTight ? 0 : this.#eraseAtOnce));
+    return this.#givingBack("seq" in begun ? await this.#finish(begun) : begun);
   }
 
   async deleteExpired(): Promise<Erasure> {
@@ -156,7 +170,19 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       swept = await this.change(() => this.#sweep(run));
       return swept !== undefined;
     });
-    return swept ?? { deleted: run.deleted, erased: "pending" };
+    this.#reserve.make();
+    return this.#givingBack(swept ?? { deleted: run.deleted, erased: "pending" });
+  }
+
+  /** Writes the database anew if it keeps freed pages, as older ones do. Nobody else can write meanwhile. Answers whether it did. */
+  compact(): Promise<boolean> {
+    return this.change(() => {
+      if (givesBack(this.session)) return false;
+      this.#write(() => undefined); // it is the store that was opened, and can be written
+      compact(this.session);
+      this.#foldNow();
+      return true;
+    });
   }
 
   /** Goes on in the background with what a process that was killed had begun to forget. */
@@ -352,11 +378,11 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   /** In one transaction what is little; of more only the beginning, see `forgets.ts`. */
-  #eraseOrBegin(filter: EntryFilter): Erasure | Forget {
+  #eraseOrBegin(filter: EntryFilter, most: number): Erasure | Forget {
     const begun = this.#write((writing) => {
       const condition = all([filterCondition(filter), sparedCondition(writing.moment.forgets)]);
-      const counts = this.#count(condition, writing);
-      if (counts.rows <= this.#eraseAtOnce) return this.#erase(condition, counts, writing);
+      const counts = this.#count(condition, most, writing);
+      if (counts.rows <= most) return this.#erase(condition, counts, writing);
       const forget = { seq: writing.nextSeq(), filter };
       beginForget(this.session, forget);
       return forget;
@@ -366,18 +392,81 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** All that is left of one, slice by slice. */
   async #finish(forget: Forget): Promise<Erasure> {
-    const run = new ForgetRun(this.session, forget);
-    await inSlices(() => {
-      const isOver = sliceEnd();
-      return this.perform(() => this.#write(({ moment }) => run.slice(() => !isOver(), moment.now)));
+    let run = new ForgetRun(this.session, forget);
+    let most = Number.POSITIVE_INFINITY;
+    await inSlices(async () => {
+      try {
+        const isDone = await this.perform(() => this.#eraseSlice(run, most));
+        if (Number.isFinite(most)) await this.perform(() => this.#foldNow());
+        return isDone;
+      } catch (error) {
+        if (!isFull(error) || most === 1) throw error;
+        most = Number.isFinite(most) ? Math.max(1, most >> 3) : ROWS_ON_FULL_DISK;
+        run = new ForgetRun(this.session, forget); // what it had in hand is still there
+        await this.#makeRoom();
+        return false;
+      }
     });
-    return this.change(() => {
-      const live = deletedBy(this.session, forget);
-      return this.#folded({
-        live,
-        foldTime: this.#write(({ row }) => announceFold(this.session, row.foldedAt)),
-      });
+    return this.change(() => ({ deleted: deletedBy(this.session, forget), erased: this.#foldNow() }));
+  }
+
+  #eraseSlice(run: ForgetRun, most: number): boolean {
+    const isOver = sliceEnd();
+    let left = most;
+    const mayGoOn = (): boolean => {
+      left -= 1;
+      return left > 0 && !isOver();
+    };
+    return this.#write(({ moment }) => run.slice(mayGoOn, moment.now));
+  }
+
+  /** Deleting must be possible on a full disk: what is in reserve for it is given up. */
+  async #withRoom<T>(work: (isTight: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await work(false);
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      await this.#makeRoom();
+      return work(true);
+    }
+  }
+
+  async #makeRoom(): Promise<void> {
+    this.#reserve.giveUp();
+    await this.perform(() => {
+      if (mayFold(this.session)) this.#foldNow();
     });
+  }
+
+  /** The file gets shorter by what was freed, and the reserve is made again; for no longer than that may take. */
+  async #givingBack(erasure: Erasure): Promise<Erasure> {
+    if (erasure.deleted === 0) return erasure;
+    try {
+      const isLate = sliceEnd(GIVING_BACK_MS);
+      await inSlices(() => this.perform(() => isLate() || !this.#giveBackSome()));
+      return { ...erasure, erased: await this.change(() => this.#gaveBack(erasure)) };
+    } catch {
+      return erasure; // it is erased; the next sweep gives back
+    }
+  }
+
+  #giveBackSome(): boolean {
+    if (!hasSparePages(this.session)) return false;
+    this.#write(() => giveBackPages(this.session));
+    this.#hasGivenBack = true;
+    return true;
+  }
+
+  #gaveBack({ erased }: Erasure): Erasure["erased"] {
+    const folded = this.#hasGivenBack ? this.#foldNow() : erased;
+    this.#hasGivenBack = false;
+    this.#reserve.makeAgain();
+    return folded;
+  }
+
+  #foldNow(): Erasure["erased"] {
+    const foldTime = this.#write(({ row }) => announceFold(this.session, row.foldedAt));
+    return this.#folded({ live: 0, foldTime }).erased;
   }
 
   async #finishAll(): Promise<void> {
@@ -421,14 +510,14 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   }
 
   /** No further than to know that it is too much for one transaction. */
-  #count({ sql, values }: Condition, { moment }: Writing): Counts {
+  #count({ sql, values }: Condition, most: number, { moment }: Writing): Counts {
     const live = liveCondition({ now: moment.now, forgets: [] });
     const counted = this.session
       .statement(
         `SELECT count(*) AS n, count(*) FILTER (WHERE ${live.sql}) AS live
          FROM (SELECT expires_at FROM entries WHERE ${sql} LIMIT ?)`,
       )
-      .get(...live.values, ...values, this.#eraseAtOnce + 1);
+      .get(...live.values, ...values, most + 1);
     return { rows: Number(counted?.n), live: Number(counted?.live) };
   }
 

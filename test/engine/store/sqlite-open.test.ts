@@ -373,28 +373,46 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       await makeStore();
     });
 
-    const realDisk = ["unshare", "--user", "--map-root-user", "--mount"];
+    /** What a child sees on a file system of its own; undefined where nobody may mount. */
+    async function onSmallDisk(child: string, size: string) {
+      const mounted = [
+        ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
+        `mount -t tmpfs -o size=${size} tmpfs "${folder}" && exec "$@"`,
+        "sh",
+      ];
+      const works = await promisify(execFile)(mounted[0] ?? "", [...mounted.slice(1), "true"]).then(
+        () => true,
+        () => false,
+      );
+      return works
+        ? spawnChild(childPath(child), [driver.name, folder], { under: mounted }).result()
+        : undefined;
+    }
+
     test.runIf(process.platform === "linux")(
       "that is really full, on a small file system of its own",
       async (context) => {
-        const mounted = [
-          ...realDisk,
-          "sh",
-          "-c",
-          `mount -t tmpfs -o size=1m tmpfs "${folder}" && exec "$@"`,
-          "sh",
-        ];
-        const works = await promisify(execFile)(mounted[0] ?? "", [...mounted.slice(1), "true"]).then(
-          () => true,
-          () => false,
-        );
-        if (!works) return context.skip("this machine lets nobody mount");
-        const child = spawnChild(childPath("fill-disk.ts"), [driver.name, folder], { under: mounted });
-        const seen = await child.result();
+        const seen = await onSmallDisk("fill-disk.ts", "1m");
+        if (seen === undefined) return context.skip("this machine lets nobody mount");
         const { stored } = seen;
         expect(seen).toMatchObject({ full: "store_full", readable: stored, integrity: "ok", unreadable: 0 });
         expect(Number(stored)).toBeGreaterThan(10);
         expect(seen.entries).toBe(Number(stored) + 1);
+      },
+    );
+
+    // verifies P-forget-full-disk
+    test.runIf(process.platform === "linux")(
+      "can be emptied: forgetting works without a free byte, and its space comes back",
+      async (context) => {
+        const seen = await onSmallDisk("forget-on-full-disk.ts", "48m");
+        if (seen === undefined) return context.skip("this machine lets nobody mount");
+        expect(seen).toMatchObject({ full: "store_full", freeWhenFull: 0, integrity: "ok", unreadable: 0 });
+        expect(seen.reserve).toBe("600 8388608 true");
+        expect(seen.few).toMatchObject({ deleted: 1 });
+        expect(seen.all).toMatchObject({ erased: "complete" });
+        expect(seen.freeAfter).toBeGreaterThan(25_000_000);
+        expect(seen).toMatchObject({ entries: 1, reserveAgain: seen.reserve });
       },
     );
   });

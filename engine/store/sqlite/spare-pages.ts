@@ -1,0 +1,69 @@
+/**
+ * Pages that deleting has freed: given back to the file system, in slices. A database that an older program made keeps them for later
+ * use until it is compacted, which takes twice its size and everybody's patience, so that is done at an opening only where it is small.
+ */
+import { statSync } from "node:fs";
+import { HelmdeckError } from "../../errors.ts";
+import { freeBytes } from "./reserve.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+/** Not worth the work. */
+const KEPT_PAGES = 64;
+const PAGES_AT_ONCE = 250;
+const INCREMENTAL = 2;
+/** Compacted in well under a tenth of a second. */
+const SMALL_BYTES = 4 * 1_024 * 1_024;
+
+/** For a file that is still empty: to be called before anything is written. */
+export function giveBackFromNowOn(session: SqliteSession): void {
+  session.connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
+}
+
+export function givesBack(session: SqliteSession): boolean {
+  return session.pragma("auto_vacuum") === INCREMENTAL;
+}
+
+export function hasSparePages(session: SqliteSession): boolean {
+  return givesBack(session) && Number(session.pragma("freelist_count")) > KEPT_PAGES;
+}
+
+/** Some of them; to be called in a write transaction. The file is shorter after the next fold. */
+export function giveBackPages(session: SqliteSession): void {
+  session.connection.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
+}
+
+/** Whether it can be done on the way: nobody would notice. */
+export function isCompactedQuickly(session: SqliteSession): boolean {
+  return (
+    !givesBack(session) && bytesOf(session) <= SMALL_BYTES && freeBytes(session.path) >= 2 * bytesOf(session)
+  );
+}
+
+/**
+ * Writes the whole database anew, in one transaction: killed, nothing has happened. Throws `store_full` where twice its size is not
+ * free.
+ */
+export function compact(session: SqliteSession): void {
+  const needed = 2 * bytesOf(session);
+  if (freeBytes(session.path) < needed) throw noRoom(session.path, needed);
+  giveBackFromNowOn(session);
+  session.connection.exec("VACUUM");
+}
+
+/** Whether there is room for what lies in the log alone; half of it folded in would leave none for anything. */
+export function mayFold(session: SqliteSession): boolean {
+  return bytesOf(session) - statSync(session.path).size <= freeBytes(session.path);
+}
+
+function bytesOf(session: SqliteSession): number {
+  return Number(session.pragma("page_count")) * Number(session.pragma("page_size"));
+}
+
+function noRoom(path: string, neededBytes: number): HelmdeckError {
+  const mebibytes = Math.ceil(neededBytes / 1_048_576);
+  return new HelmdeckError(
+    "store_full",
+    `To compact the memory database ${path}, ${mebibytes} MiB must be free beside it. Nothing was changed; free some space.`,
+    { details: { path, neededBytes } },
+  );
+}
