@@ -10,6 +10,8 @@ import { type FirstPage, firstPageInLog, firstPageOf } from "./first-page.ts";
 import { APPLICATION_ID } from "./schema.ts";
 import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";
 
+const FIRST_PAGE_BYTES = 4_096;
+
 /** Throws `store_not_ours` unless the file is ours, or empty, or a database without anything in it. Changes nothing. */
 export async function requireOurs(file: string, driver: SqliteDriver): Promise<void> {
   const found = stat(file);
@@ -17,6 +19,7 @@ export async function requireOurs(file: string, driver: SqliteDriver): Promise<v
   // Reading it would drop the locks of whoever has it open in this process.
   const page = isHeldHere(found) ? await pageBeside(file, driver) : pageAlone(file);
   if (page === "unknown") return;
+  if (page === undefined && isBeingMade(file, found)) return;
   if (page === undefined) throw notOurs(file, "is not a SQLite database, or its first page was overwritten");
   if (isOurs(page.isBlank ? withLog(page, `${file}-wal`) : page)) return;
   throw notOurs(file, "is a SQLite database of another program");
@@ -24,6 +27,11 @@ export async function requireOurs(file: string, driver: SqliteDriver): Promise<v
 
 function isOurs({ applicationId, isBlank }: FirstPage): boolean {
   return applicationId === APPLICATION_ID || isBlank;
+}
+
+/** A power cut tore the first page that was ever written; the journal beside it takes that back, by SQLite's own means. */
+function isBeingMade(file: string, { size }: { readonly size: number }): boolean {
+  return size <= FIRST_PAGE_BYTES && (stat(`${file}-journal`)?.size ?? 0) > 0;
 }
 
 /** What was just made may lie in the log alone. */
