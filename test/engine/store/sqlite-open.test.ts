@@ -161,6 +161,24 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     });
   });
 
+  /** SQLite's journal of a database that had no page yet: taking back what was begun means to empty the file. */
+  function journalOfNothing(): Uint8Array {
+    const journal = Buffer.alloc(512);
+    journal.write("d9d505f920a163d7", "hex");
+    journal.writeUInt32BE(512, 20); // bytes of a sector; no page to take back, and none before
+    journal.writeUInt32BE(4_096, 24); // bytes of a page
+    return journal;
+  }
+
+  test("a first page torn by a power cut is taken back by the journal beside it", async () => {
+    await writeFile(path, Buffer.alloc(4_096, "torn"));
+    await writeFile(`${path}-journal`, journalOfNothing());
+    await makeStore();
+    const store = await openSqliteStore(optionsFor());
+    expect(text((await store.get(refTo("editor")))?.value)).toBe("vim");
+    await store.close();
+  });
+
   describe("a file that is not ours", () => {
     test.each([
       ["text", "just some notes that somebody keeps\n".repeat(200)],
