@@ -1,0 +1,65 @@
+/** The commands of docs/howto/keys-and-backup.md, run as they are written there, each block in a shell of its own. */
+import { execFile } from "node:child_process";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ROOT } from "../../scripts/build/build.ts";
+import { BUNDLED_COMMAND, CommandHome } from "../cli/command.ts";
+
+const GUIDE = await readFile(join(ROOT, "docs/howto/keys-and-backup.md"), "utf8");
+/** With the heading that each stands under. */
+const BLOCKS = GUIDE.split(/^## /m).flatMap((section) => {
+  const [heading = ""] = section.split("\n");
+  return [...section.matchAll(/^```bash\n(.*?)^```/gms)].map(([, script = ""]) => ({ heading, script }));
+});
+
+describe("the guide to keys and backups", () => {
+  let home: CommandHome;
+  beforeAll(async () => {
+    home = new CommandHome();
+    const command = home.path("bin/helmdeck-memory");
+    await mkdir(home.path("bin"));
+    await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_COMMAND}" "$@"\n`);
+    await chmod(command, 0o755);
+    expect(await home.run(["store", "deploy/konflux", "We deploy through Konflux"])).toMatchObject({
+      code: 0,
+    });
+  });
+  afterAll(() => home.remove());
+
+  const env = () => ({ PATH: `${home.path("bin")}:${process.env.PATH}`, HOME: home.folder, TZ: "UTC" });
+
+  test("has commands under each of its tasks", () => {
+    expect(BLOCKS.length).toBeGreaterThanOrEqual(9);
+  });
+
+  test.each(BLOCKS)("$heading", async ({ script }) => {
+    const running = promisify(execFile)("sh", ["-eu", "-c", script], { cwd: home.folder, env: env() });
+    await expect(running).resolves.toMatchObject({ stdout: expect.any(String) });
+    if (script.includes("helmdeck-memory list")) expect((await running).stdout).toContain("deploy/konflux");
+  });
+
+  // verifies P-backup-whole, P-backup-restored, P-key-change
+  test("leaves memory whole, under the last key alone, and nothing of the former ones", async () => {
+    const last = { HELMDECK_MEMORY_KEY_COMMAND: JSON.stringify(["cat", home.path("key-copy")]) };
+    expect(await home.run(["get", "deploy/konflux"], { env: last })).toMatchObject({
+      code: 0,
+      stdout: "We deploy through Konflux\n",
+    });
+    const doctor = JSON.parse((await home.run(["doctor", "--json"], { env: last })).stdout);
+    expect(doctor.store).toMatchObject({ entries: 1, unreadable: 0, integrity: "ok" });
+    expect(doctor.store.keys).not.toHaveProperty("former");
+    expect(
+      await home.run(["restore", home.path("backups/memory-new-key.backup"), "--dry-run"], { env: last }),
+    ).toMatchObject({
+      code: 0,
+    });
+    expect((await readdir(home.stateFolder)).sort()).toEqual([
+      "helmdeck-memory",
+      "helmdeck-memory.key.stores.json",
+    ]);
+    const beside = await readdir(join(home.stateFolder, "helmdeck-memory"));
+    expect(beside.filter((name) => name.includes("restore"))).toEqual([]);
+  });
+});
