@@ -1,6 +1,6 @@
 /** What is remembered on this machine, and its key: gone for good. */
-import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { MemoryLocation } from "../installation-facts.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import type { StepDefinition } from "./step-definition.ts";
@@ -20,6 +20,17 @@ export const deleteMemory: StepDefinition<DeleteMemory> = {
     const files = ["", "-wal", "-shm"].map((ending) => `${databasePath}${ending}`);
     for (const path of isOurFolder ? [dirname(databasePath)] : files)
       await rm(path, { recursive: true, force: true });
-    await rm(keyPath, { force: true });
+    for (const path of await ofKey(keyPath)) await rm(path, { force: true });
   },
 };
+
+/** Copies under names of a person's own stay. */
+const OURS = /^(|\.new|\.former-[0-9a-f]{16}|\.stores\.json)$/;
+
+/** The key, those before it, and what is noted beside it. */
+async function ofKey(keyPath: string): Promise<readonly string[]> {
+  const names = await readdir(dirname(keyPath)).catch(() => []);
+  const endings = names.map((name) => [name, name.slice(basename(keyPath).length)] as const);
+  const ours = endings.filter(([name, ending]) => name.startsWith(basename(keyPath)) && OURS.test(ending));
+  return ours.map(([name]) => name).map((name) => join(dirname(keyPath), name));
+}

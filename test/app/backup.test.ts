@@ -221,7 +221,10 @@ describe("a backup that is not whole", () => {
     const home = await emptyHome(place);
     const file = await inFolder();
     await writeFile(file, make());
-    await expect(restore({ ...options(home), file })).rejects.toMatchObject({ code: "store_corrupt" });
+    await expect(restore({ ...options(home), file })).rejects.toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringMatching(/^The backup .* is damaged or not whole/),
+    });
     expect(await namesIn(home.databasePath)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 /** What version 0.1.0 left on a machine (test/data/0.1.0) is opened, upgraded, exported, imported and uninstalled by this version. */
-import { copyFile, mkdir, readFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -29,6 +29,7 @@ async function placed(): Promise<StorageLocation> {
   await mkdir(dirname(place.databasePath), { recursive: true });
   await copyFile(join(MADE, "memory.sqlite"), place.databasePath);
   await copyFile(join(MADE, "helmdeck-memory.key"), place.keyPath);
+  await chmod(place.keyPath, 0o600); // git keeps no such mode
   return place;
 }
 
