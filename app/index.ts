@@ -43,6 +43,7 @@ export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
 export { nearWords } from "./forgotten-words.ts";
 export { compactMemory } from "./health/compact-memory.ts";
 export { remedyFor } from "./health/remedies.ts";
+export { repairMemory, type VerifyHooks, verifyMemory } from "./health/repair-memory.ts";
 export { type BackedUp, type BackUpPlan, backUp, planBackUp } from "./keys/back-up.ts";
 export { planRestore, type Restored, type RestorePlan, restore } from "./keys/restore.ts";
 export {

@@ -13,6 +13,7 @@ import { declareImport } from "./declarations/declare-import.ts";
 import { declareKey } from "./declarations/declare-key.ts";
 import { declareList } from "./declarations/declare-list.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
+import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";
 import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
 import { declareSearch } from "./declarations/declare-search.ts";
 import { declareServe } from "./declarations/declare-serve.ts";
@@ -72,6 +73,8 @@ export const HELMDECK_MEMORY: ProgramSpec = {
     declareRestore,
     declareRotateKey,
     declareKey,
+    declareVerify,
+    declareRepair,
     declareDoctor,
   ],
   examples: [

@@ -133,6 +133,13 @@ export {
   requireOwnDatabase,
   type SqliteStoreOptions,
 } from "./store/sqlite/open-sqlite.ts";
+export {
+  repairDatabase,
+  type UnreadableRow,
+  type Verified,
+  type VerifyOptions,
+  verifyDatabase,
+} from "./store/sqlite/repair.ts";
 export type { ResealProgress } from "./store/sqlite/reseal.ts";
 export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
 export { lookAtStore, type StoreFacts } from "./store/sqlite/store-facts.ts";

@@ -9,6 +9,7 @@ import type { Sealer } from "../sealing.ts";
 import { all, type Condition, namespaceCondition, sparedCondition } from "./conditions.ts";
 import { ALL_COLUMNS, openRows } from "./entry-rows.ts";
 import { forgottenThrough, pendingForgets } from "./forgets.ts";
+import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readHistory } from "./store-row.ts";
@@ -34,7 +35,11 @@ export function readChanges(
     session
       .statement(`SELECT ${columns} FROM ${table} WHERE ${sql} AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`)
       .all(...values, since, history.lastSeq, limit + 1);
-  const upserts = page(ALL_COLUMNS, "entries", all([owner, spared]));
+  const upserts = orOneByOne(
+    () => page(ALL_COLUMNS, "entries", all([owner, spared])),
+    () =>
+      readEach(session, page(TIME_INDEX_COLUMNS, "entries INDEXED BY entries_by_time", all([owner, spared]))),
+  );
   const removals = page("seq, id", "removals", owner);
   const rows = [...upserts, ...removals].sort((a, b) => seqOf(a) - seqOf(b)).slice(0, limit);
   const more = upserts.length + removals.length > limit;

@@ -105,7 +105,7 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
   const watch = new FileWatch(options.path, path);
   const isAlone = !watch.hasLog();
   await lookFirst(path, options, watch);
-  return openAt({ path, options, mode: "write" }, async (session) => {
+  return withSession({ path, options, mode: "write" }, async (session) => {
     if (schemaVersionOf(session) > 0) openSealer(session, options.key);
     else giveBackFromNowOn(session);
     await enterWal(session, busyTimeoutMs);
@@ -158,7 +158,7 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
   const watch = new FileWatch(options.path, path);
   await requireOurs(path, options.driver);
   const mode = await modeToRead(path);
-  return openAt({ path, options, mode }, async (session) => {
+  return withSession({ path, options, mode }, async (session) => {
     requireTables(session);
     const sealer = openSealer(session, options.key);
     const isStill = mode !== "read";
@@ -173,7 +173,7 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
 async function lookFirst(path: string, options: SqliteStoreOptions, watch: FileWatch): Promise<void> {
   await requireOurs(path, options.driver);
   if (!watch.hasLog()) return;
-  await openAt({ path, options, mode: "read" }, async (session) => {
+  await withSession({ path, options, mode: "read" }, async (session) => {
     if (schemaVersionOf(session) < IDENTITY_SINCE) return session.connection.close();
     openSealer(session, options.key);
     const row = readRow(session);
@@ -191,7 +191,7 @@ interface Opening {
 }
 
 /** Opens the connection, and closes it again if anything after that fails. */
-async function openAt<T>(
+export async function withSession<T>(
   { path, options, mode }: Opening,
   setUp: (session: SqliteSession) => Promise<T>,
 ): Promise<T> {

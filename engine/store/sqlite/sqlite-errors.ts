@@ -136,6 +136,12 @@ export function isFailedSync(error: unknown): boolean {
   return name !== undefined && MEANINGS[name] === NOT_SYNCED;
 }
 
+/** True when a page is damaged; of SQLite's error, or of ours. */
+export function isCorrupt(error: unknown): boolean {
+  if (error instanceof HelmdeckError) return error.code === "store_corrupt";
+  return sqliteNameOf(error) === "CORRUPT";
+}
+
 /** True when the disk is full; of SQLite's error, or of ours. */
 export function isFull(error: unknown): boolean {
   if (error instanceof HelmdeckError) return error.code === "store_full";

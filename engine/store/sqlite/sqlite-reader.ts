@@ -41,10 +41,16 @@ import { pendingForgets } from "./forgets.ts";
 import { broughtUpToDate, type StoreGuard } from "./guard.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
+import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
 import { requireNotNewer } from "./schema.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { explainSqliteError, isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
+
+interface RowPage {
+  readonly rows: readonly SqliteRow[];
+  readonly nextCursor?: string;
+}
 
 export interface SqliteReaderParts {
   readonly session: SqliteSession;
@@ -100,7 +106,9 @@ export class SqliteReader implements MemoryReader {
 
   list(query: ListQuery): Promise<EntryPage> {
     return this.look((moment) => {
-      const { rows, ...rest } = this.#page(ALL_COLUMNS, query, moment);
+      const atOnce = () => this.#page(ALL_COLUMNS, query, moment);
+      const { rows, ...rest } =
+        query.prefix === undefined ? orOneByOne(atOnce, () => this.#pageOfEach(query, moment)) : atOnce();
       return { ...openRows(rows, this.sealer), ...rest };
     });
   }
@@ -245,15 +253,17 @@ export class SqliteReader implements MemoryReader {
     );
   }
 
+  /** From an index alone, and then row by row: a bad page costs what lies on it. */
+  #pageOfEach(query: ListQuery, moment: Moment): RowPage {
+    const { rows, ...rest } = this.#page(TIME_INDEX_COLUMNS, query, moment);
+    return { rows: readEach(this.session, rows), ...rest };
+  }
+
   /**
    * Without statistics SQLite would rather collect a whole namespace by key and sort it than walk it by time, so that is
    * named for it; with a prefix the way by key may be the shorter one, and SQLite chooses.
    */
-  #page(
-    columns: string,
-    query: ListQuery,
-    moment: Moment,
-  ): { readonly rows: readonly SqliteRow[]; readonly nextCursor?: string } {
+  #page(columns: string, query: ListQuery, moment: Moment): RowPage {
     const limit = listLimitOf(query);
     const { sql, values } = listCondition(query, moment);
     const source = query.prefix === undefined ? "entries INDEXED BY entries_by_time" : "entries";

@@ -44,7 +44,7 @@ export class SqliteSession {
 
   /** Everything that `work` reads is of one moment. */
   read<T>(work: () => T): T {
-    return this.#transact("BEGIN", work);
+    return this.#transact("BEGIN", work, "ROLLBACK"); // a commit would fail after a bad page was met
   }
 
   /** All of `work` or none of it, on stable storage when this returns. Waits for other writers up to the busy timeout. */
@@ -69,11 +69,11 @@ export class SqliteSession {
     }
   }
 
-  #transact<T>(begin: string, work: () => T): T {
+  #transact<T>(begin: string, work: () => T, end = "COMMIT"): T {
     this.statement(begin).run();
     try {
       const result = work();
-      this.statement("COMMIT").run();
+      this.statement(end).run();
       return result;
     } catch (error) {
       this.#note(error);

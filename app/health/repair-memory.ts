@@ -1,0 +1,43 @@
+/** Looking at every row of a database, and writing a new one of all that opens; also where the damaged one does not open any longer. */
+import {
+  findKey,
+  HelmdeckError,
+  repairDatabase,
+  type Verified,
+  type VerifyOptions,
+  verifyDatabase,
+} from "../../engine/index.ts";
+import { readNotes } from "../keys/store-notes.ts";
+import type { OpenMemoryOptions } from "../open-memory.ts";
+
+export type VerifyHooks = Pick<VerifyOptions, "onProgress" | "onUnreadable">;
+
+export async function verifyMemory(options: OpenMemoryOptions, hooks: VerifyHooks): Promise<Verified> {
+  return verifyDatabase({ ...(await placeOf(options)), ...hooks });
+}
+
+/** The old database is only read. Throws `invalid_input` when something is at `to`. */
+export async function repairMemory(
+  options: OpenMemoryOptions & { readonly to: string },
+  hooks: VerifyHooks,
+): Promise<Verified> {
+  return repairDatabase({ ...(await placeOf(options)), ...hooks, to: options.to });
+}
+
+async function placeOf(options: OpenMemoryOptions): Promise<VerifyOptions> {
+  const { databasePath: path, driver, keyPath } = options;
+  const found = await findKey(options);
+  if (found === undefined) throw nothingStored(path);
+  const { stores } = await readNotes(found.file ?? keyPath);
+  return { path, key: found.key, driver, storeIds: Object.keys(stores) };
+}
+
+function nothingStored(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_unavailable",
+    `There is no memory at ${path} and no key: nothing has been stored yet.`,
+    {
+      details: { path, nothingStored: true },
+    },
+  );
+}

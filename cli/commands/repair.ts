@@ -1,0 +1,70 @@
+/** `verify` and `repair`: every row looked at, with progress, and a new database of all that opens. */
+import { dirname, join, resolve } from "node:path";
+import { harmlessLine, repairMemory, type VerifyHooks, verifyMemory } from "../../app/index.ts";
+import { type CommandContext, memoryOptions } from "../command-context.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
+import { withCount } from "../progress-bar.ts";
+
+/** So many are named; the others are counted. */
+const NAMED_ROWS = 1_000;
+
+type Row = Parameters<NonNullable<VerifyHooks["onUnreadable"]>>[0];
+
+export async function verifyCommand(context: CommandContext): Promise<number> {
+  const { output, options } = context;
+  const { result, rows } = await looked(context, (hooks) => verifyMemory(memoryOptions(context), hooks));
+  if (options.json) await output.json({ ...result, rows });
+  else {
+    await tellRows(context, rows);
+    await output.line(
+      result.unreadable === 0
+        ? `Every row opens: ${result.entries} entries, ${result.vectors} vectors, ${result.history} former values.`
+        : `${result.unreadable} rows do not open; ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values do.`,
+    );
+  }
+  return result.unreadable === 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+export async function repairCommand(context: CommandContext, wanted: string | undefined): Promise<number> {
+  const { output, options } = context;
+  const place = memoryOptions(context);
+  const to = resolve(wanted ?? join(dirname(place.databasePath), "memory-repaired.sqlite"));
+  const { result, rows } = await looked(context, (hooks) => repairMemory({ ...place, to }, hooks));
+  if (options.json) await output.json({ ...result, to, rows });
+  else {
+    await tellRows(context, rows);
+    await output.line(
+      `Wrote ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows did not open. ` +
+        "The old database is as it was.",
+    );
+    await output.note(
+      `To put it in place: stop whatever uses the database, move ${harmlessLine(place.databasePath)} with its -wal and -shm elsewhere, and ` +
+        `move ${harmlessLine(to)} to where it was. The key stays the same.`,
+    );
+  }
+  return EXIT_DONE;
+}
+
+async function looked<T>(
+  { shell }: CommandContext,
+  work: (hooks: VerifyHooks) => Promise<T>,
+): Promise<{ readonly result: T; readonly rows: readonly Row[] }> {
+  const rows: Row[] = [];
+  const result = await withCount(shell, ({ update }) =>
+    work({
+      onProgress: update,
+      onUnreadable: (row) => {
+        if (rows.length < NAMED_ROWS) rows.push(row);
+      },
+    }),
+  );
+  return { result, rows };
+}
+
+async function tellRows({ output }: CommandContext, rows: readonly Row[]): Promise<void> {
+  for (const { table, number, key, namespace } of rows) {
+    const claims =
+      key === undefined ? "" : `: claims to be ${harmlessLine(key)} of ${harmlessLine(namespace ?? "")}`;
+    await output.line(`entry_unreadable: row ${number} of ${table}${claims}`);
+  }
+}

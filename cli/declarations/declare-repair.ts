@@ -1,0 +1,36 @@
+/** How `helmdeck-memory verify` and `helmdeck-memory repair` are called. */
+import type { Command } from "commander";
+import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
+
+export function declareVerify(program: Command, runs: Runs): void {
+  const verify = program
+    .command("verify")
+    .summary("Open every row, and name those that do not open.")
+    .description(
+      "Open every row of the database, of every caller: entries, vectors and former values. Says what does not open, and changes nothing. Exit code 1 when something does not open.",
+    )
+    .action((_options: unknown, command: Command) =>
+      runs(command, async (context) => (await import("../commands/repair.ts")).verifyCommand(context)),
+    );
+  withExamples(verify, ["helmdeck-memory verify", "helmdeck-memory verify --json"]);
+}
+
+export function declareRepair(program: Command, runs: Runs): void {
+  const repair = program
+    .command("repair")
+    .summary("Write a new database of all that opens.")
+    .description(
+      "Write a new database of every row that opens, with times, vectors and former values, under the same key. The old one is only read. Says how to put the new one in its place.",
+    )
+    .option(
+      "--to <file>",
+      "The new database; it must not exist yet. (default: memory-repaired.sqlite beside the old one)",
+      nonEmpty,
+    )
+    .action((options: { readonly to?: string }, command: Command) =>
+      runs(command, async (context) =>
+        (await import("../commands/repair.ts")).repairCommand(context, options.to),
+      ),
+    );
+  withExamples(repair, ["helmdeck-memory repair", "helmdeck-memory repair --to /mnt/other/memory.sqlite"]);
+}

@@ -1,0 +1,140 @@
+/**
+ * Reading what can be read of a damaged database: row by row, and by what each index that is still whole says there is.
+ *
+ * SQLite gives up a whole statement at the first bad page. So the numbers of rows are collected first, from the table and from its
+ * indexes, each as far as it goes, and each row is then asked for by itself.
+ */
+import { KeyRing, SealingKeys } from "../key-ring.ts";
+import type { MasterKey } from "../master-key.ts";
+import { Sealer } from "../sealing.ts";
+import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
+import type { SqliteRow } from "./sqlite-driver.ts";
+import { isCorrupt } from "./sqlite-errors.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+import { openSealer } from "./stored-keys.ts";
+
+const ROWS_AT_ONCE = 500;
+const TRIED_ROWS = 50;
+
+/** Where the numbers of rows stand. */
+const SOURCES = {
+  entries: ["NOT INDEXED", "INDEXED BY entries_by_change", "INDEXED BY entries_by_time"],
+  vectors: ["NOT INDEXED", "INDEXED BY vectors_by_space"],
+  history: ["NOT INDEXED", "INDEXED BY history_by_entry"],
+} as const;
+export type SalvagedTable = keyof typeof SOURCES;
+export const SALVAGED_TABLES: readonly SalvagedTable[] = ["entries", "vectors", "history"];
+
+/** Numbers of all rows that anything still tells of, in their order; none for a table that an older program did not make. */
+export function numbersOf(session: SqliteSession, table: SalvagedTable): readonly number[] {
+  const numbers = new Set<number>();
+  for (const source of SOURCES[table]) collect(session, `${table} ${source}`, numbers);
+  return [...numbers].sort((a, b) => a - b);
+}
+
+function collect(session: SqliteSession, source: string, numbers: Set<number>): void {
+  try {
+    const rows = session.connection.prepare(`SELECT rowid AS number FROM ${source}`);
+    for (const { number } of rows.all()) numbers.add(Number(number));
+  } catch {
+    collectInParts(session, source, numbers);
+  }
+}
+
+/** As far as it goes from either end. */
+function collectInParts(session: SqliteSession, source: string, numbers: Set<number>): void {
+  for (const [comparison, order, from] of [
+    [">", "ASC", Number.MIN_SAFE_INTEGER],
+    ["<", "DESC", Number.MAX_SAFE_INTEGER],
+  ] as const) {
+    try {
+      const part = session.connection.prepare(
+        `SELECT rowid AS number FROM ${source} WHERE rowid ${comparison} ? ORDER BY rowid ${order} LIMIT ${ROWS_AT_ONCE}`,
+      );
+      for (let after: number = from, rows = part.all(after); rows.length > 0; rows = part.all(after)) {
+        for (const { number } of rows) numbers.add(Number(number));
+        after = Number(rows.at(-1)?.number);
+      }
+    } catch {
+      // What lies beyond is told by another source, or by none.
+    }
+  }
+}
+
+const COLUMNS = {
+  entries: ALL_COLUMNS,
+  vectors:
+    "entry_id, space, dimensions, sealed, (SELECT name FROM vector_spaces WHERE number = space) AS name",
+  history: "number, entry_id, written_at, sealed",
+} as const;
+
+/** Undefined when the row is gone, or cannot be read. */
+export function readRow(session: SqliteSession, table: SalvagedTable, number: number): SqliteRow | undefined {
+  try {
+    return session
+      .statement(`SELECT ${COLUMNS[table]} FROM ${table} NOT INDEXED WHERE rowid = ?`)
+      .get(number);
+  } catch (error) {
+    if (isCorrupt(error)) return undefined;
+    throw error;
+  }
+}
+
+/** What the index of times holds. */
+export const TIME_INDEX_COLUMNS = "seq, id, namespace, origin, category, updated_at, expires_at";
+
+/** Rows known from the index of times, one by one. One that cannot be read has what is known of it, and nothing sealed. */
+export function readEach(session: SqliteSession, found: readonly SqliteRow[]): readonly SqliteRow[] {
+  return found.map(
+    (known) =>
+      readRow(session, "entries", Number(known.seq)) ?? {
+        ...known,
+        key: keyIn(session, known),
+        sealed: null,
+      },
+  );
+}
+
+/** A bad page costs what lies on it, and not all that one statement asks for. */
+export function orOneByOne<T>(atOnce: () => T, oneByOne: () => T): T {
+  try {
+    return atOnce();
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return oneByOne();
+  }
+}
+
+/** From the index of keys; empty when that does not say. */
+function keyIn(session: SqliteSession, { seq = null, namespace = null, origin = null }: SqliteRow): string {
+  try {
+    const sql =
+      "SELECT key FROM entries INDEXED BY sqlite_autoindex_entries_2 WHERE namespace = ? AND origin = ? AND +seq = ?";
+    return `${session.statement(sql).get(namespace, origin, seq)?.key ?? ""}`;
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * As `openSealer`; where the store's own row cannot be read, with the id, of those that are known from elsewhere, under which rows open.
+ */
+export function salvageSealer(session: SqliteSession, key: MasterKey, storeIds: readonly string[]): Sealer {
+  try {
+    return openSealer(session, key);
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    const tried = numbersOf(session, "entries").slice(0, TRIED_ROWS);
+    for (const id of storeIds) {
+      const ring = KeyRing.open(key, { check: new SealingKeys(key).check, storeId: Buffer.from(id, "hex") });
+      const sealer = ring && new Sealer({ ring });
+      if (sealer === undefined) continue;
+      const opens = (number: number): boolean => {
+        const row = readRow(session, "entries", number);
+        return row !== undefined && openRow(row, sealer) !== undefined;
+      };
+      if (tried.some(opens)) return sealer;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+/** `verify` and `repair` as a person runs them on a database of which a row was edited. */
+import { rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { betterSqliteDriver } from "../../engine/index.ts";
+import { CommandHome } from "./command.ts";
+
+let home: CommandHome;
+beforeEach(() => {
+  home = new CommandHome();
+});
+afterEach(() => home.remove());
+
+async function edit(sql: string): Promise<void> {
+  const connection = await betterSqliteDriver.open(home.databasePath, "write");
+  connection.exec(sql);
+  connection.close();
+}
+
+// verifies P-durable-damage
+test("names what does not open, and writes the rest into a database that takes the old one's place", async () => {
+  await home.run(["store", "editor", "vim"]);
+  await home.run(["store", "shell", "zsh"]);
+  expect(await home.run(["verify"])).toMatchObject({ code: 0, stdout: expect.stringContaining("2 entries") });
+
+  await edit("UPDATE entries SET expires_at = expires_at + 1 WHERE key = 'shell'");
+  const seen = await home.run(["verify"]);
+  expect(seen).toMatchObject({ code: 1, stdout: expect.stringContaining("claims to be shell of main") });
+  expect(seen.stdout).not.toContain("zsh");
+  expect(JSON.parse((await home.run(["verify", "--json"])).stdout)).toMatchObject({
+    entries: 1,
+    unreadable: 1,
+    rows: [{ table: "entries", key: "shell", namespace: "main" }],
+  });
+
+  const repaired = await home.run(["repair"]);
+  expect(repaired).toMatchObject({ code: 0, stderr: expect.stringContaining("To put it in place") });
+  expect(await home.run(["repair"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("is there already"),
+  });
+  for (const ending of ["", "-wal", "-shm", "-reserve"])
+    await rm(`${home.databasePath}${ending}`, { force: true });
+  await rename(join(dirname(home.databasePath), "memory-repaired.sqlite"), home.databasePath);
+  expect(await home.run(["get", "editor"])).toMatchObject({ code: 0, stdout: "vim\n" });
+  expect(await home.run(["verify"])).toMatchObject({ code: 0 });
+});

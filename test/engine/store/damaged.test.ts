@@ -1,0 +1,161 @@
+/** A bad page costs what lies on it: everything else is listed, found, and goes into a new database. */
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  openSqliteStore,
+  repairDatabase,
+  type UnreadableRow,
+  verifyDatabase,
+} from "../../../engine/index.ts";
+import { follow } from "../../contract/feed.ts";
+import { ANA, allKeys, fact, HOUR_MS, refTo, text } from "../../contract/rig.ts";
+import { madeOf } from "../../contract/vectors.ts";
+import { DRIVERS, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+const PAGE_BYTES = 4_096;
+const ROWS = 200;
+
+// verifies P-durable-damage
+describe.each(DRIVERS)("with $name,", (driver) => {
+  /** A closed database of which all is in one file. */
+  const withRows = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
+    const rig = await openSqliteRig(driver);
+    try {
+      await rig.store.putMany(
+        Array.from({ length: ROWS }, (_, i) =>
+          fact(`key-${i}`, `value ${i}`, { tags: ["t"], createdAt: i, expiresAt: rig.clock.now + HOUR_MS }),
+        ),
+      );
+      const made = await madeOf(rig.store, fact("with vectors", "v"));
+      await rig.store.putVectors(ANA, "model", [made]);
+      await rig.store.close();
+      await run(rig);
+    } finally {
+      await rig.dispose();
+    }
+  };
+
+  async function valueIn(rig: SqliteRig, sql: string): Promise<Uint8Array> {
+    const connection = await driver.open(rig.path, "read");
+    const [value] = Object.values(connection.prepare(sql).get() ?? {});
+    connection.close();
+    if (!(value instanceof Uint8Array)) throw new Error("a blob was asked for");
+    return value;
+  }
+
+  /** Spoils the page on which these bytes are. */
+  async function spoilPage(rig: SqliteRig, bytes: Uint8Array): Promise<void> {
+    const file = await readFile(rig.path);
+    const at = file.indexOf(bytes);
+    expect(at).toBeGreaterThan(PAGE_BYTES);
+    const page = at - (at % PAGE_BYTES);
+    file.fill(0xff, page, page + 64);
+    await writeFile(rig.path, file);
+  }
+
+  const aRow = (rig: SqliteRig) => valueIn(rig, "SELECT sealed FROM entries WHERE key = 'key-77'");
+  const placeOf = ({ options: { path, key } }: SqliteRig) => ({ path, key, driver });
+
+  async function verified(rig: SqliteRig) {
+    const rows: UnreadableRow[] = [];
+    const onUnreadable = (row: UnreadableRow): void => void rows.push(row);
+    return { ...(await verifyDatabase({ ...placeOf(rig), onUnreadable })), rows };
+  }
+
+  test(
+    "a list and the change feed give all that is on other pages, and report what is not readable by its key",
+    withRows(async (rig) => {
+      await spoilPage(rig, await aRow(rig));
+      const store = await rig.openReader();
+      const { entries, unreadable } = await store.list({ namespace: ANA, limit: 1_000 });
+      expect(unreadable.map(({ key }) => key)).toContain("key-77");
+      expect(unreadable.length).toBeLessThan(ROWS / 4);
+      expect(entries.length + unreadable.length).toBe(ROWS + 1);
+      const changes = await store.changes({ namespace: ANA, since: 0, limit: 1_000 });
+      if (changes.kind !== "changes") throw new Error("read from the beginning");
+      expect(changes.upserts).toHaveLength(entries.length);
+      expect(changes.unreadable.map(({ key }) => key).sort()).toEqual(
+        unreadable.map(({ key }) => key).sort(),
+      );
+      expect((await follow(store, 0, 7)).size).toBe(entries.length);
+      expect(await store.get(refTo("key-0"))).toBeDefined();
+      await store.close();
+    }),
+  );
+
+  test(
+    "verify finds a sound database sound, and names a row that was edited",
+    withRows(async (rig) => {
+      expect(await verified(rig)).toEqual({
+        entries: ROWS + 1,
+        vectors: 1,
+        history: 0,
+        unreadable: 0,
+        rows: [],
+      });
+      await rig.tamper("UPDATE entries SET expires_at = 1 WHERE key = 'key-5'");
+      expect(await verified(rig)).toMatchObject({
+        entries: ROWS,
+        unreadable: 1,
+        rows: [{ table: "entries", key: "key-5", namespace: "ana" }],
+      });
+    }),
+  );
+
+  test(
+    "repair writes a new database of all that opens, with times and vectors, and leaves the old one as it is",
+    withRows(async (rig) => {
+      await spoilPage(rig, await aRow(rig));
+      const hash = async () =>
+        createHash("sha256")
+          .update(await readFile(rig.path))
+          .digest("hex");
+      const before = await hash();
+      const { entries, unreadable } = await verified(rig);
+      expect(entries + unreadable).toBe(ROWS + 1);
+      const to = join(rig.folder, "new.sqlite");
+      expect(await repairDatabase({ ...placeOf(rig), to })).toMatchObject({
+        entries,
+        vectors: 1,
+        unreadable,
+      });
+      expect(await hash()).toBe(before);
+      const store = await openSqliteStore({ ...rig.options, path: to });
+      expect(await store.inspect()).toMatchObject({ entries, unreadable: 0, integrity: "ok" });
+      expect(await store.get(refTo("key-0"))).toMatchObject({
+        createdAt: 0,
+        tags: ["t"],
+        expiresAt: rig.clock.now + HOUR_MS,
+      });
+      const id = (await store.get(refTo("with vectors")))?.id;
+      expect(await store.vectors({ namespace: ANA, space: "model", ids: id ? [id] : [] })).toHaveLength(1);
+      await store.put(fact("key-77", "again"));
+      expect(text((await store.get(refTo("key-77")))?.value)).toBe("again");
+      expect(await allKeys(store)).toHaveLength(entries + 1);
+      await store.close();
+      await expect(repairDatabase({ ...placeOf(rig), to })).rejects.toMatchObject({ code: "invalid_input" });
+    }),
+  );
+
+  test(
+    "where the row about the store itself is damaged, its id is taken from elsewhere",
+    withRows(async (rig) => {
+      const id = await valueIn(rig, "SELECT id FROM store");
+      await spoilPage(rig, id);
+      await expect(openSqliteStore(rig.options)).rejects.toMatchObject({ code: "store_corrupt" });
+      const to = join(rig.folder, "new.sqlite");
+      await expect(repairDatabase({ ...placeOf(rig), to })).rejects.toMatchObject({ code: "store_corrupt" });
+      const storeIds = ["00".repeat(16), Buffer.from(id).toString("hex")];
+      expect(await repairDatabase({ ...placeOf(rig), to, storeIds })).toMatchObject({
+        entries: ROWS + 1,
+        vectors: 1,
+        unreadable: 0,
+      });
+      const store = await openSqliteStore({ ...rig.options, path: to });
+      expect(await allKeys(store)).toHaveLength(ROWS + 1);
+      await store.close();
+    }),
+  );
+});
