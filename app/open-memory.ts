@@ -63,7 +63,8 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
   await requireOwnDatabase(databasePath, driver); // no key is looked for, or made, for somebody else's
   const { loaded, store, isReadOnly } = await openWithKey(options);
   const { key: _, ...keyFacts } = loaded;
-  const notes = await noteOpened(options, { keyFile: loaded.file ?? keyPath, isReadOnly });
+  const keyFile = loaded.file ?? keyPath;
+  const notes = await noteOpened(store, { keyFile, path: databasePath, isReadOnly });
   return composeMemory({
     store,
     keepsVectors: !isReadOnly,

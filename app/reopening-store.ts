@@ -27,6 +27,7 @@ import {
   type PutResult,
   type ReferenceVectors,
   type StoreCapabilities,
+  type StoreIdentity,
   systemClock,
   type UnixMs,
   type VectorsQuery,
@@ -60,6 +61,10 @@ export class ReopeningStore implements MemoryStore {
 
   get capabilities(): StoreCapabilities {
     return this.#store.capabilities;
+  }
+
+  get identity(): StoreIdentity | undefined {
+    return this.#store.identity;
   }
 
   now(): UnixMs {

@@ -106,6 +106,7 @@ export {
   type PutResult,
   type ReferenceVectors,
   type StoreCapabilities,
+  type StoreIdentity,
   type StoreReport,
   type UnixMs,
   type VectorStore,

@@ -1,14 +1,14 @@
 /**
  * A file beside the key that notes which stores were opened, how far each had come, and which key a person has a copy of.
  *
- * It travels with neither the database nor its backups, so that a database that goes back in time is noticed. It holds no secret.
+ * It travels with neither the database nor our backups of it, so that a database that goes back in time is noticed. It holds no secret.
  * Writing it is never a reason to fail: what is not noted is noted at the next opening.
  */
 import { randomBytes } from "node:crypto";
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod/mini";
-import { lookAtStore, type SqliteDriver, type StoreFacts, syncFolder } from "../../engine/index.ts";
+import { type MemoryReader, syncFolder } from "../../engine/index.ts";
 
 const LARGEST_BYTES = 1024 * 1024;
 
@@ -49,14 +49,16 @@ export interface Opened {
 
 /** Notes the store that was just opened, unless it can only be read. Never throws. */
 export async function noteOpened(
-  { databasePath: path, driver }: { readonly databasePath: string; readonly driver: SqliteDriver },
-  { keyFile, isReadOnly }: { readonly keyFile: string; readonly isReadOnly: boolean },
+  { identity }: Pick<MemoryReader, "identity">,
+  {
+    keyFile,
+    path,
+    isReadOnly,
+  }: { readonly keyFile: string; readonly path: string; readonly isReadOnly: boolean },
 ): Promise<Opened> {
-  const facts = await lookAtStore({ path, driver }).catch((): Partial<StoreFacts> => ({}));
-  const { storeId, generation } = facts;
-  if (storeId === undefined || generation === undefined) return { keyFile };
-  if (!isReadOnly) await noteStore(keyFile, { storeId, generation, path });
-  return { keyFile, storeId, generation };
+  if (identity === undefined) return { keyFile };
+  if (!isReadOnly) await noteStore(keyFile, { ...identity, path });
+  return { keyFile, ...identity };
 }
 
 /** Never lowers a generation. Does nothing where nothing can be written. */

@@ -79,6 +79,7 @@ interface Removal {
 
 class InMemoryStore implements MemoryStore {
   readonly capabilities: StoreCapabilities = { persistent: false, shared: false };
+  readonly identity = undefined;
   readonly #clock: StoreClock;
   readonly #beginnings = new Beginnings();
   readonly #keepRemovals: number;

@@ -181,9 +181,19 @@ export interface StoreCapabilities {
   readonly shared: boolean;
 }
 
+/** One line of a store's history. */
+export interface StoreIdentity {
+  /** 32 hexadecimal digits. */
+  readonly storeId: string;
+  /** How often a backup was put in the store's place, and one. */
+  readonly generation: number;
+}
+
 /** The half that reads. Expired entries are absent from every answer. */
 export interface MemoryReader {
   readonly capabilities: StoreCapabilities;
+  /** As it was when the store was opened; undefined in one that does not outlive the process, and in a file of 0.1. */
+  readonly identity: StoreIdentity | undefined;
   /**
    * The time by which this store judges what has expired, and from which lives are counted: the system's clock, unless that is
    * certainly wrong.

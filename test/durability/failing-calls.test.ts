@@ -60,6 +60,8 @@ interface Said {
   readonly refused?: number;
   readonly code?: string;
   readonly why?: string;
+  /** False where it was the opening that was refused: the next operation opens anew. */
+  readonly wasOpen?: boolean;
 }
 
 interface Workload {
@@ -175,7 +177,7 @@ function acknowledgedAfterFailedSync(
   said: readonly Said[],
   operations: readonly Operation[],
 ): string | undefined {
-  const failed = said.findIndex(({ refused = 0 }) => refused > 0);
+  const failed = said.findIndex(({ refused = 0, wasOpen }) => refused > 0 && wasOpen);
   if (failed === -1) return undefined;
   const reopened = operations.findIndex((operation, n) => n + 1 >= failed && operation.do === "reopen");
   const until = reopened === -1 ? LENGTH : reopened;

@@ -78,7 +78,7 @@ describe("OpenClaw's backup", () => {
     const names = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" }).split("\n");
     const saved = names.filter((name) => name.includes("helmdeck-memory/memory.sqlite"));
     expect(saved).toHaveLength(1); // no -wal or -shm that could be torn
-    expect(names.filter((name) => name.includes("helmdeck-memory.key"))).toEqual([]);
+    expect(names.filter((name) => name.endsWith("helmdeck-memory.key"))).toEqual([]);
     execFileSync("tar", ["-xzf", archive, "-C", folder]);
     const copy = new DatabaseSync(join(folder, saved[0] ?? ""), { readOnly: true });
     expect(copy.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });

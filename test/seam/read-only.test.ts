@@ -38,11 +38,12 @@ function trapWriteMethods(): readonly string[] {
   const reading = new Set(Object.getOwnPropertyNames(SqliteReader.prototype));
   const writing = Object.getOwnPropertyNames(SqliteStore.prototype).filter((name) => !reading.has(name));
   for (const name of writing) {
-    vi.spyOn(SqliteStore.prototype, name as Exclude<keyof SqliteStore, "capabilities">).mockImplementation(
-      () => {
-        throw new Error(`the seam reached ${name}`);
-      },
-    );
+    vi.spyOn(
+      SqliteStore.prototype,
+      name as Exclude<keyof SqliteStore, "capabilities" | "identity">,
+    ).mockImplementation(() => {
+      throw new Error(`the seam reached ${name}`);
+    });
   }
   return writing;
 }

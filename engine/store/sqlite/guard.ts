@@ -9,13 +9,14 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HelmdeckError } from "../../errors.ts";
+import type { StoreIdentity } from "../memory-store.ts";
 import type { FileWatch, Place } from "./file-watch.ts";
 import { bearTime } from "./fold-log.ts";
 import { readWhole } from "./soundness.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
-import { readStoreRow, type StoreRow } from "./store-row.ts";
+import { identityNamed, readStoreRow, type StoreRow } from "./store-row.ts";
 
 export interface GuardParts {
   readonly session: SqliteSession;
@@ -65,6 +66,11 @@ export class StoreGuard {
     if (this.#parts.isStill === true && this.#hasMoved(place)) throw this.#fail(changed(this.#path));
     this.#logBytes = place.logBytes;
     return place.writtenAt === this.#writtenAt;
+  }
+
+  get identity(): StoreIdentity | undefined {
+    const { row } = this.#parts;
+    return row && identityNamed(row.identity);
   }
 
   get isHealthy(): boolean {

@@ -20,6 +20,7 @@ import type {
   Origin,
   ReferenceVectors,
   StoreCapabilities,
+  StoreIdentity,
   StoreReport,
   UnixMs,
 } from "../memory-store.ts";
@@ -79,6 +80,10 @@ export class SqliteReader implements MemoryReader {
     this.guard = guard;
     this.#beginnings = beginnings;
     this.#driverName = driverName;
+  }
+
+  get identity(): StoreIdentity | undefined {
+    return this.guard.identity;
   }
 
   now(): UnixMs {

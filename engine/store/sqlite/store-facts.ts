@@ -8,7 +8,7 @@ import { schemaVersionOf } from "./schema.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
 import { SqliteSession } from "./sqlite-session.ts";
-import { IDENTITY_SINCE, readStoreRow } from "./store-row.ts";
+import { IDENTITY_SINCE, identityNamed, readStoreRow } from "./store-row.ts";
 import { openSealer } from "./stored-keys.ts";
 
 export interface StoreFacts {
@@ -49,16 +49,11 @@ function factsOf(session: SqliteSession, key: MasterKey | undefined): StoreFacts
   if (schemaVersion === 0) throw nothingStored(session.path);
   const ring = key && openSealer(session, key).ring;
   return session.read(() => ({
-    ...(schemaVersion < IDENTITY_SINCE ? { generation: 1 } : identityIn(session)),
+    ...(schemaVersion < IDENTITY_SINCE ? { generation: 1 } : identityNamed(readStoreRow(session).identity)),
     schemaVersion,
     entries: Number(session.statement("SELECT count(*) AS n FROM entries").get()?.n),
     ...(ring && { keys: { current: ring.current.id, ...defined({ former: ring.former?.id }) } }),
   }));
-}
-
-function identityIn(session: SqliteSession): Pick<StoreFacts, "storeId" | "generation"> {
-  const [storeId = "", generation] = readStoreRow(session).identity.split("/");
-  return { storeId, generation: Number(generation) };
 }
 
 function nothingStored(path: string): HelmdeckError {

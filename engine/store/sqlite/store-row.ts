@@ -3,6 +3,7 @@
 import { defined } from "../../defined.ts";
 import type { History } from "../cursors.ts";
 import type { KeyChange, StoredKeys } from "../key-ring.ts";
+import type { StoreIdentity } from "../memory-store.ts";
 import { decodeTimeSeen, encodeTimeSeen, type TimeSeen } from "../time-seen.ts";
 import { damaged } from "./schema.ts";
 import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
@@ -114,4 +115,10 @@ function historyOf(row: SqliteRow): History {
 function identityOf({ id, generation }: SqliteRow): string {
   const name = id instanceof Uint8Array ? Buffer.from(id).toString("hex") : "";
   return `${name}/${generation}`;
+}
+
+/** The two parts of {@link StoreRow.identity}. */
+export function identityNamed(identity: string): StoreIdentity {
+  const [storeId = "", generation] = identity.split("/");
+  return { storeId, generation: Number(generation) };
 }

@@ -18,7 +18,8 @@ async function attempt(n: number, work: () => Promise<unknown>): Promise<void> {
     await work();
     say({ done: n });
   } catch (error) {
-    say({ refused: n, code: isHelmdeckError(error) ? error.code : "untyped", why: reasonOf(error) });
+    const code = isHelmdeckError(error) ? error.code : "untyped";
+    say({ refused: n, code, why: reasonOf(error), wasOpen: store !== undefined });
   }
 }
 
