@@ -25,7 +25,6 @@ const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
 const SOURCES = [
   "{engine,recall,sidecar,app,packs,seam,server,plugin,cli,install}/**/*.{ts,md,yaml}",
-  "scripts/build/build.ts",
   "scripts/build/*.ts",
 ];
 const SOURCE_FILES = ["package.json", "package-lock.json", "openclaw.plugin.json", "LICENSE"];

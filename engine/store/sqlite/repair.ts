@@ -6,13 +6,15 @@
 
 import { lstatSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { HelmdeckError } from "../../errors.ts";
 import { nextTurn } from "../../timing.ts";
 import type { MasterKey } from "../master-key.ts";
+import { syncFolder } from "../private-file.ts";
 import type { Sealer } from "../sealing.ts";
 import { sparedCondition } from "./conditions.ts";
 import { findDatabase } from "./database-file.ts";
-import { INSERT_ROW, openRow, parseColumns, valuesOf } from "./entry-rows.ts";
+import { INSERT_ROW, parseColumns, valuesOf } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
 import { requireOurs } from "./look.ts";
 import { openSqliteStore, withSession } from "./open-sqlite.ts";
@@ -91,6 +93,7 @@ export async function repairDatabase(options: RepairOptions): Promise<Verified> 
     },
   );
   await rename(draft, to);
+  await syncFolder(dirname(to));
   return verified;
 }
 
@@ -194,8 +197,7 @@ function openOne(
 
 function openEntry(sealer: Sealer, row: SqliteRow): Salvaged | undefined {
   const columns = parseColumns(row);
-  if (columns === undefined || openRow(row, sealer) === undefined || !(row.sealed instanceof Uint8Array))
-    return undefined;
+  if (columns === undefined || !(row.sealed instanceof Uint8Array)) return undefined;
   const content = sealer.open(columns, row.sealed);
   if (content === undefined) return undefined;
   return (made, anew) => {

@@ -232,13 +232,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   /** Takes the former key out of the store, and what was sealed under it out of the file. */
   finishKeyChange(): Promise<KeyChangeReport> {
-    return this.change(() => {
-      const report = finishKeyChange(this.session, this.sealer);
-      const time = this.session.write(() => announceFold(this.session, readStoreRow(this.session).foldedAt));
-      const erased = fold(this.session, { time, busyTimeoutMs: this.#busyTimeoutMs });
-      this.guard.acceptFold();
-      return { ...report, erased };
-    });
+    return this.change(() => ({ ...finishKeyChange(this.session, this.sealer), erased: this.#foldNow() }));
   }
 
   vectorSpaces(): Promise<readonly string[]> {
@@ -354,7 +348,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       this.session.statement(UPDATE_ROW).run(...valuesOf(columns, sealed), columns.id);
       if (!hasDigest(row, columns.digest)) removeVectors(this.session, columns.id);
     }
-    requireQuota(this.session, entry, this.#quota);
+    if (isMore(row, sealed)) requireQuota(this.session, entry, this.#quota);
     if (before === undefined) return { entry: metaOf(columns) };
     const sameValue = Buffer.compare(before.value, entry.value) === 0;
     return { entry: metaOf(columns), replaced: { updatedAt: before.updatedAt, sameValue } };
@@ -531,6 +525,11 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.session.statement(`DELETE FROM entries WHERE ${where.sql}`).run(...where.values);
     pruneRemovals(this.session, firstSeq + rows - 1, this.#keepRemovals);
   }
+}
+
+/** Whoever has too much may still overwrite with less, and renew what is there. */
+function isMore(before: SqliteRow | undefined, sealed: Uint8Array): boolean {
+  return !(before?.sealed instanceof Uint8Array) || sealed.byteLength > before.sealed.byteLength;
 }
 
 /** Vectors belong to the value that their entry's digest is of. */

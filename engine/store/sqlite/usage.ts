@@ -13,8 +13,8 @@ export interface Quota {
 export const DEFAULT_QUOTA: Quota = { entries: 100_000, bytes: 256 * 1_024 * 1_024 };
 
 /**
- * Throws `quota_exceeded` when the subject of what was just written has more than it may; to be called in the write transaction,
- * of which then nothing stays.
+ * Throws `quota_exceeded` when the subject of what was just written has more than it may; to be called in the write transaction
+ * that made it more, of which then nothing stays.
  */
 export function requireQuota(session: SqliteSession, { namespace }: EntryRef, quota: Quota): void {
   const [owner = ""] = namespace.split(":", 1);

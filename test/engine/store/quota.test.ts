@@ -62,6 +62,20 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
   );
 
   test(
+    "that has more than it may, since the operator lowered that, may still overwrite with no more, and forget",
+    withQuota(async ({ store, options }) => {
+      await store.putMany([fact("a", "1"), fact("b", "22"), fact("c", "3")]);
+      const lowered = await openSqliteStore({ ...options, quota: { entries: 1, bytes: 10 } });
+      await lowered.put(fact("a", "1"));
+      await lowered.put(fact("b", "2"));
+      await expect(lowered.put(fact("b", "longer"))).rejects.toMatchObject(exceeded);
+      await expect(lowered.put(fact("d", "4"))).rejects.toMatchObject(exceeded);
+      expect(await lowered.deleteWhere({ namespace: ANA })).toMatchObject({ deleted: 3 });
+      await lowered.close();
+    }),
+  );
+
+  test(
     "is counted as the rows are, whatever was done to them",
     withQuota(async (rig) => {
       const { store } = rig;
