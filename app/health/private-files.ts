@@ -12,7 +12,7 @@ export type FileFacts =
 
 const GROUP_AND_OTHERS = 0o077;
 /** What SQLite itself keeps beside a database, and the store. */
-const COMPANIONS = ["", "-wal", "-shm", "-journal", "-reserve"];
+const COMPANIONS = ["", "-wal", "-shm", "-journal", "-reserve.tmp"];
 
 export async function fileFacts(path: string): Promise<FileFacts> {
   try {

@@ -13,6 +13,7 @@ import {
   keyIdOf,
   type LoadedKey,
   lookAtStore,
+  type MasterKey,
   makeKeyFile,
   openSqliteStoreToChangeKey,
   type ResealProgress,
@@ -28,6 +29,8 @@ export interface RotateKeyOptions extends OpenMemoryOptions {
   readonly onStep?: (step: RotationStep) => void;
   readonly onProgress?: (progress: ResealProgress) => void;
 }
+
+type KeyChangingStore = Awaited<ReturnType<typeof openSqliteStoreToChangeKey>>;
 
 /** What has been done. */
 type RotationStep = "key made" | "begun" | "sealed anew" | "former key kept" | "new key placed" | "finished";
@@ -117,10 +120,7 @@ async function rotateFile(options: RotateKeyOptions, atHand: AtHand): Promise<Ro
     current === undefined ? (await makeKeyFile(files.newPath)).key : await keyBegunWith(files, current);
   options.onStep?.("key made");
   return withStore(options, found, async (store) => {
-    await store.beginKeyChange(key);
-    options.onStep?.("begun");
-    await store.sealAnew(defined({ onProgress: options.onProgress }));
-    options.onStep?.("sealed anew");
+    await sealAllUnder(store, key, options);
     const ids = { former, current: keyIdOf(key) };
     await keepFormerKey(files, ids);
     options.onStep?.("former key kept");
@@ -148,12 +148,20 @@ async function sealUnder(
   const { key } = await makeKeyFile(path);
   options.onStep?.("key made");
   return withStore(options, found, async (store) => {
-    await store.beginKeyChange(key);
-    options.onStep?.("begun");
-    await store.sealAnew(defined({ onProgress: options.onProgress }));
-    options.onStep?.("sealed anew");
+    await sealAllUnder(store, key, options);
     return { from: former, to: keyIdOf(key), state: "both_open", keyPath: path };
   });
+}
+
+async function sealAllUnder(
+  store: KeyChangingStore,
+  key: MasterKey,
+  { onStep, onProgress }: RotateKeyOptions,
+): Promise<void> {
+  await store.beginKeyChange(key);
+  onStep?.("begun");
+  await store.sealAnew(defined({ onProgress }));
+  onStep?.("sealed anew");
 }
 
 async function endWith(
@@ -172,7 +180,7 @@ async function endWith(
 async function withStore<T>(
   { databasePath: path, driver, now }: RotateKeyOptions,
   { key }: LoadedKey,
-  work: (store: Awaited<ReturnType<typeof openSqliteStoreToChangeKey>>) => Promise<T>,
+  work: (store: KeyChangingStore) => Promise<T>,
 ): Promise<T> {
   const store = await openSqliteStoreToChangeKey({ path, key, driver, ...defined({ now }) });
   try {

@@ -39,7 +39,7 @@ test("names what does not open, and writes the rest into a database that takes t
     code: 1,
     stderr: expect.stringContaining("is there already"),
   });
-  for (const ending of ["", "-wal", "-shm", "-reserve"])
+  for (const ending of ["", "-wal", "-shm", "-reserve.tmp"])
     await rm(`${home.databasePath}${ending}`, { force: true });
   await rename(join(dirname(home.databasePath), "memory-repaired.sqlite"), home.databasePath);
   expect(await home.run(["get", "editor"])).toMatchObject({ code: 0, stdout: "vim\n" });

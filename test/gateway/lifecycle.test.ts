@@ -1,6 +1,6 @@
 /** The plugin's life in a gateway: many hot reloads, a changed configuration, OpenClaw's backup, and the end, which keeps the data. */
 import { execFileSync } from "node:child_process";
-import { access, mkdtemp, realpath, rm } from "node:fs/promises";
+import { access, appendFile, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -72,12 +72,13 @@ describe("hot reloads", () => {
 // verifies P-disk-key-apart
 describe("OpenClaw's backup", () => {
   it("holds the database whole, and not the key that opens it", async () => {
+    await appendFile(`${database}-reserve.tmp`, "x"); // made at the first sweep
     const { code, stdout } = await host.openclaw(["backup", "create", "--output", folder, "--json"]);
     expect(code).toBe(0);
     const archive = String(JSON.parse(stdout).archivePath);
     const names = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" }).split("\n");
     const saved = names.filter((name) => name.includes("helmdeck-memory/memory.sqlite"));
-    expect(saved).toHaveLength(1); // no -wal or -shm that could be torn
+    expect(saved).toHaveLength(1); // no -wal or -shm that could be torn, and no reserve
     expect(names.filter((name) => name.endsWith("helmdeck-memory.key"))).toEqual([]);
     execFileSync("tar", ["-xzf", archive, "-C", folder]);
     const copy = new DatabaseSync(join(folder, saved[0] ?? ""), { readOnly: true });

@@ -75,7 +75,7 @@ export async function repairDatabase(options: RepairOptions): Promise<Verified> 
   const { to, key, driver } = options;
   if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw taken(to);
   const draft = `${to}.unfinished`;
-  for (const ending of ["", "-wal", "-shm", "-reserve"]) await rm(`${draft}${ending}`, { force: true });
+  for (const ending of ["", "-wal", "-shm", "-reserve.tmp"]) await rm(`${draft}${ending}`, { force: true });
   await (await openSqliteStore({ path: draft, key, driver })).close();
   const verified = await withSession(
     { path: draft, options: { path: draft, key, driver }, mode: "write" },

@@ -14,11 +14,13 @@ const ROOM_BYTES = 4 * RESERVE_BYTES;
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
 
 export class Reserve {
+  readonly #databasePath: string;
   readonly #path: string;
   #isGivenUp = false;
 
   constructor(databasePath: string) {
-    this.#path = `${databasePath}-reserve`;
+    this.#databasePath = databasePath;
+    this.#path = `${databasePath}-reserve.tmp`; // OpenClaw leaves what ends so out of its backups
   }
 
   /** True when there was something to give up. */
@@ -42,7 +44,7 @@ export class Reserve {
   /** Makes what is missing, if there is room; `takeBack`: as far as it goes. Never throws: it is a precaution. */
   make({ takeBack = false } = {}): void {
     try {
-      if (takeBack || freeBytes(this.#path.slice(0, -"-reserve".length)) >= ROOM_BYTES) this.#fill();
+      if (takeBack || freeBytes(this.#databasePath) >= ROOM_BYTES) this.#fill();
     } catch {
       // The next sweep tries again.
     }

@@ -44,7 +44,7 @@ await report(async () => {
   let store = await openSqliteStore(options);
   await store.put(childFact("k0", "first"));
   await store.deleteExpired();
-  const reserve = modeOf(`${path}-reserve`);
+  const reserve = modeOf(`${path}-reserve.tmp`);
   const full = await fillUp(store);
   fillTheRest();
   await store.close();
@@ -57,7 +57,7 @@ await report(async () => {
   const stored = await store.put(childFact("after", "room again"));
   await store.deleteExpired();
   const { integrity, entries, unreadable } = await store.inspect();
-  const reserveAgain = modeOf(`${path}-reserve`);
+  const reserveAgain = modeOf(`${path}-reserve.tmp`);
   await store.close();
   const id = stored.entry.key;
   return {
