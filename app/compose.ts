@@ -10,7 +10,7 @@ import {
   type UnixMs,
   type Writer,
 } from "../engine/index.ts";
-import { createRecall, type RecallQuery } from "../recall/index.ts";
+import { createRecall, type RecallMode, type RecallQuery } from "../recall/index.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";
@@ -74,6 +74,8 @@ export interface Composition {
   readonly embedsEntries?: boolean;
   /** False where the store cannot be written: nothing is sent whose vectors could not be kept. Default true. */
   readonly keepsVectors?: boolean;
+  /** For queries that do not say. Default `balanced`. */
+  readonly recall?: RecallMode;
 }
 
 /** Owns the store from here on: `close` closes it. */
@@ -89,7 +91,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     recall: createRecall({
       source: recallOverStore(store),
       now,
-      ...defined({ timer }),
+      ...defined({ timer, mode: parts.recall }),
       ...(embeddings.active && {
         semantic: embeddings.active.index,
         references: embeddings.active.references,

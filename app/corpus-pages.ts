@@ -1,6 +1,7 @@
 /** The corpus as chunks: everything there is, newest first and page by page, or what a query finds, best first. */
 import {
   ANSWER_LIMITS,
+  defined,
   invalidField,
   isHelmdeckError,
   type Namespace,
@@ -8,7 +9,7 @@ import {
   projectEntry,
   requireCount,
 } from "../engine/index.ts";
-import type { RecallHit } from "../recall/index.ts";
+import type { RecallHit, RecallQuery } from "../recall/index.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
 import { search, unmatchedText } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -42,7 +43,8 @@ export async function corpusPage(
   if (words === undefined || words.trim() === "") return newestChunks(context, namespace, limit, cursor);
   if (cursor !== undefined)
     throw invalidField("cursor", "goes on from a page without a query; ranked hits have one page");
-  return rankedChunks(context, namespace, words, Math.min(limit, ANSWER_LIMITS.hits.most));
+  const asked = { query: words, limit: Math.min(limit, ANSWER_LIMITS.hits.most) };
+  return rankedChunks(context, namespace, { ...asked, ...defined({ recall: query.recall }) });
 }
 
 async function newestChunks(
@@ -78,10 +80,9 @@ async function newestChunks(
 async function rankedChunks(
   context: UseCaseContext,
   namespace: Namespace,
-  query: string,
-  limit: number,
+  query: RecallQuery,
 ): Promise<CorpusAnswer> {
-  const answer = await search(context, namespace, { query, limit });
+  const answer = await search(context, namespace, query);
   const chunks: Chunk[] = [];
   let unreadable = 0;
   let characters = 0;

@@ -29,7 +29,13 @@ export {
   UNKNOWN_SUBJECT,
   within,
 } from "../engine/index.ts";
-export type { RecallAnswer, RecallHit, RecallQuery } from "../recall/index.ts";
+export {
+  RECALL_MODES,
+  type RecallAnswer,
+  type RecallHit,
+  type RecallMode,
+  type RecallQuery,
+} from "../recall/index.ts";
 export type { OpenMemory } from "./compose.ts";
 export {
   type EmbeddingSettings,

@@ -11,7 +11,7 @@ import type {
   UnixMs,
   Writer,
 } from "../engine/index.ts";
-import type { EmbeddingStatus, RecallAnswer, RecallQuery } from "../recall/index.ts";
+import type { EmbeddingStatus, RecallAnswer, RecallMode, RecallQuery } from "../recall/index.ts";
 import type { EmbeddingProvider } from "./embedding/embedding-settings.ts";
 
 /** What a person or an agent asks to have kept; checked by the facts policy, whatever the surface. */
@@ -184,6 +184,8 @@ export interface CorpusQuery {
   readonly limit?: number;
   /** From the page before; not with a query. */
   readonly cursor?: string;
+  /** Of a query: what is shown where nothing answers it surely. */
+  readonly recall?: RecallMode;
 }
 
 /** QMD-shaped; `score` and `snippet` when there was a query. */

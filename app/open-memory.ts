@@ -18,6 +18,7 @@ import {
   type Timer,
   type UnixMs,
 } from "../engine/index.ts";
+import type { RecallMode } from "../recall/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
@@ -52,6 +53,8 @@ export interface OpenMemoryOptions extends StorageLocation {
   readonly embeddings?: EmbeddingSettings;
   /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
   readonly embedsEntries?: boolean;
+  /** What is shown where nothing answers surely, for queries that do not say. Default `balanced`. */
+  readonly recall?: RecallMode;
 }
 
 /** Also how often a process that is not used looks at the clock: at least every five minutes, or time is lost count of. */
@@ -74,7 +77,7 @@ export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     embedsEntries: options.embedsEntries ?? true,
-    ...defined({ timer: options.timer, random: options.random }),
+    ...defined({ timer: options.timer, random: options.random, recall: options.recall }),
   });
 }
 

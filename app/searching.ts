@@ -1,12 +1,13 @@
 /** Checking what is searched for: surfaces hand over a model's arguments unchecked. */
 import {
   ANSWER_LIMITS,
+  defined,
   invalidField,
   type Namespace,
   requireCount,
   withoutCitation,
 } from "../engine/index.ts";
-import type { RecallQuery } from "../recall/index.ts";
+import { RECALL_MODES, type RecallMode, type RecallQuery } from "../recall/index.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -19,7 +20,7 @@ export async function search(
 ): Promise<SearchAnswer> {
   const query = requireQuery(given);
   const answer = await context.recall.search(namespace, query);
-  if (answer.results.length > 0 || answer.incomplete || query.quiet) return answer;
+  if (answer.results.length > 0 || answer.incomplete || query.recall === "quiet") return answer;
   const unmatched = await storedCounts(context, namespace);
   return unmatched.facts + unmatched.auditRows === 0 ? answer : { ...answer, unmatched };
 }
@@ -42,5 +43,13 @@ export function requireQuery(given: RecallQuery): RecallQuery {
   if (typeof query !== "string") throw invalidField("query", "must be text: the words to look for");
   const limit = requireCount("limit", given.limit, ANSWER_LIMITS.hits);
   const words = withoutCitation(query.slice(0, ANSWER_LIMITS.queryCharacters).toWellFormed());
-  return { ...given, query: words, limit };
+  const recall = requireRecallMode(given.recall);
+  return { ...given, query: words, limit, ...defined({ recall }) };
+}
+
+/** Undefined where none is given; `invalid_input` where it is no such mode. */
+function requireRecallMode(given: unknown): RecallMode | undefined {
+  const mode = RECALL_MODES.find((known) => known === given);
+  if (mode !== undefined || given === undefined) return mode;
+  throw invalidField("recall", `must be one of ${RECALL_MODES.join(", ")}`);
 }

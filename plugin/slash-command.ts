@@ -1,5 +1,5 @@
 /** The chat command /helmdeck: status, search and help, for whoever may see the agent's memory. */
-import { ANSWER_LIMITS, type Memory } from "../app/index.ts";
+import { ANSWER_LIMITS, type Memory, type RecallQuery } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, isQuiet, sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
@@ -76,6 +76,6 @@ async function reply(
   if (request.kind === "status") return statusText(await memory.status(subject), warnings);
   const { query } = request;
   const quiet = isQuiet(verdict);
-  const asked = { query, limit: CHAT_HITS, ...(quiet && { quiet }) };
+  const asked: RecallQuery = { query, limit: CHAT_HITS, ...(quiet && { recall: "quiet" }) };
   return answerText(query, await memory.search(subject, asked));
 }

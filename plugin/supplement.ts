@@ -1,5 +1,11 @@
 /** What OpenClaw's memory_search and memory_get ask of us: ranked hits, and documents by path. */
-import { ANSWER_LIMITS, countWithin, type Memory, type RecallAnswer } from "../app/index.ts";
+import {
+  ANSWER_LIMITS,
+  countWithin,
+  type Memory,
+  type RecallAnswer,
+  type RecallQuery,
+} from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { documentForHost, hitsForHost, PATH_PREFIX } from "./boundary.ts";
 import { isQuiet } from "./identity.ts";
@@ -49,9 +55,8 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       if (query === "" || !verdict.ok) return [];
       const limit = countWithin(params.maxResults, ANSWER_LIMITS.hits);
       const quiet = isQuiet(verdict);
-      const answer = await ask(deadline, (memory) =>
-        memory.search(verdict.subject, { query, limit, ...(quiet && { quiet }) }),
-      );
+      const asked: RecallQuery = { query, limit, ...(quiet && { recall: "quiet" }) };
+      const answer = await ask(deadline, (memory) => memory.search(verdict.subject, asked));
       noteReason(answer?.reason);
       if (!quiet) refuseSilence(answer);
       return checkedHits(answer, limit, parts.log);

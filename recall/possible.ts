@@ -3,6 +3,14 @@
  * called Kolibri" from a coincidence at a glance; from silence nobody can tell that the fact is there.
  */
 import type { PossibleRule } from "./ranking.ts";
+import type { RecallMode } from "./search-contract.ts";
+
+/** How many of them one question is shown, of so many hits asked for. */
+export function mostPossible(mode: RecallMode, limit: number, rule: PossibleRule): number {
+  if (mode === "quiet") return 0;
+  if (mode === "eager") return Math.min(limit, rule.mostEager);
+  return limit < rule.few ? 1 : Math.min(limit, rule.most);
+}
 
 /** The candidates good enough to be shown, best first as they came, with scores that stay below every sure hit's. */
 export function possibleAmong<T extends { readonly score: number }>(

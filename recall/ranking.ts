@@ -29,8 +29,12 @@ export interface Ranking {
 
 /** Which candidates are shown, as possible hits, where the cut-off leaves nothing. Chosen in decision 31. */
 export interface PossibleRule {
-  /** At most so many. */
+  /** At most so many, … */
   readonly most: number;
+  /** … where eager recall is asked for so many, … */
+  readonly mostEager: number;
+  /** … and one where fewer hits than this are asked for, unless recall is eager. */
+  readonly few: number;
   /** The least score before the cut-off … */
   readonly floor: number;
   /** … and the least share of the best candidate's. */
@@ -82,5 +86,5 @@ export const DEFAULT_RANKING: Ranking = {
     threadLine: 0.1,
     threadUnknownNames: 0.3,
   },
-  possible: { most: 2, floor: 0.1, ratio: 0.5, scale: 0.35 },
+  possible: { most: 2, mostEager: 3, few: 6, floor: 0.1, ratio: 0.5, scale: 0.35 },
 };

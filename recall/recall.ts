@@ -18,9 +18,16 @@ import { expandedQuery } from "./meaning/query-expansion.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import { bestApart, withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
-import { possibleAmong } from "./possible.ts";
+import { mostPossible, possibleAmong } from "./possible.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
-import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./search-contract.ts";
+import type {
+  CorpusSource,
+  Recall,
+  RecallAnswer,
+  RecallHit,
+  RecallMode,
+  RecallQuery,
+} from "./search-contract.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 
 export interface RecallOptions {
@@ -41,6 +48,8 @@ export interface RecallOptions {
   /** A search waits this long for a first build before it answers from what is indexed. Default 1,000. */
   readonly patienceMs?: number;
   readonly ranking?: Partial<Ranking>;
+  /** For queries that do not say. Default `balanced`. */
+  readonly mode?: RecallMode;
 }
 
 const PATIENCE_MS = 1_000;
@@ -78,9 +87,9 @@ class HybridRecall implements Recall {
 
   search(
     namespace: Namespace,
-    { query, limit, explain = false, quiet = false }: RecallQuery,
+    { query, limit, explain = false, recall = this.#options.mode ?? "balanced" }: RecallQuery,
   ): Promise<RecallAnswer> {
-    const asked = { query, limit: countWithin(limit, ANSWER_LIMITS.hits), explain, quiet };
+    const asked = { query, limit: countWithin(limit, ANSWER_LIMITS.hits), explain, recall };
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const isComplete = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
       // A person has waited long enough by then.
@@ -153,14 +162,15 @@ class HybridRecall implements Recall {
     sure: readonly T[],
     candidates: () => readonly T[],
     index: LexicalIndex,
-    { query, limit, explain, quiet }: Asked,
+    { query, limit, explain, recall }: Asked,
   ): readonly RecallHit[] {
-    if (sure.length > 0 || quiet || !isTelling(query)) {
+    const { possible } = this.#ranking;
+    const most = mostPossible(recall, limit, possible);
+    if (sure.length > 0 || most === 0 || !isTelling(query)) {
       return bestApart(sure, index, limit).map((match) => hitOf(match, explain));
     }
-    const { possible } = this.#ranking;
     const worthShowing = possibleAmong(bestOf(candidates()), possible);
-    const distinct = bestApart(withDistinctTexts(worthShowing, index), index, Math.min(limit, possible.most));
+    const distinct = bestApart(withDistinctTexts(worthShowing, index), index, most);
     const excerpt = excerptFor(query, index);
     return distinct.map((match) => {
       const passage = excerpt(match.document.content, match.passage);

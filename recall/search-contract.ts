@@ -17,14 +17,22 @@ export type CorpusChanges =
     }
   | { readonly kind: "start_over" };
 
+/**
+ * What is shown where nothing answers surely. `balanced`: at most two possible hits, one where fewer than six are asked for.
+ * `eager`: at most three. `quiet`: none, which is also what strangers get, and whatever enters a prompt unasked.
+ */
+export type RecallMode = "balanced" | "quiet" | "eager";
+
+export const RECALL_MODES: readonly RecallMode[] = ["balanced", "quiet", "eager"];
+
 export interface RecallQuery {
   readonly query: string;
   /** Hits wanted, 1 to 50; default 10. */
   readonly limit?: number;
   /** Adds `parts` to each hit. */
   readonly explain?: boolean;
-  /** Sure hits alone: where strangers may listen, and for whatever enters a prompt unasked. Default false. */
-  readonly quiet?: boolean;
+  /** Default: what this memory was opened with, and `balanced` where nothing was said. */
+  readonly recall?: RecallMode;
 }
 
 export interface RecallHit {

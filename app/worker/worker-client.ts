@@ -13,6 +13,7 @@ import {
   systemClock,
   within,
 } from "../../engine/index.ts";
+import type { RecallMode } from "../../recall/index.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
 import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";
 import { fromWire, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
@@ -32,6 +33,8 @@ export interface WorkerMemoryOptions {
   readonly embeddings?: EmbeddingSettings;
   /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
   readonly embedsEntries?: boolean;
+  /** What is shown where nothing answers surely, for queries that do not say. Default `balanced`. */
+  readonly recall?: RecallMode;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
@@ -173,13 +176,13 @@ class WorkerLink {
   }
 
   #workerStart(): WorkerStart {
-    const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs } = this.#options;
+    const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs, recall } = this.#options;
     const { embeddings = NO_EMBEDDINGS, embedsEntries = true } = this.#options;
     return {
       ...{ databasePath, keyPath, embeddings, embedsEntries },
       ...defined({ configuredKey }),
       env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
-      ...defined({ sweepEveryMs }),
+      ...defined({ sweepEveryMs, recall }),
     };
   }
 

@@ -1,5 +1,6 @@
 /** What crosses between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
 import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/index.ts";
+import type { RecallMode } from "../../recall/index.ts";
 import type { EmbeddingSettings } from "../embedding/embedding-settings.ts";
 import type { UseCase } from "../memory.ts";
 
@@ -12,6 +13,7 @@ export interface WorkerStart {
   readonly sweepEveryMs?: number;
   readonly embeddings: EmbeddingSettings;
   readonly embedsEntries: boolean;
+  readonly recall?: RecallMode;
 }
 
 /** Errors cross as data: structured cloning would strip class, code and details. */

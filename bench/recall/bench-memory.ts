@@ -17,6 +17,7 @@ import {
   type CorpusSource,
   createRecall,
   createSemanticIndex,
+  DEFAULT_RANKING,
   type Embedder,
   type Ranking,
   type RecallHit,
@@ -25,7 +26,7 @@ import {
 
 /** Keeps every candidate for a possible hit, and its score. */
 export const EVERY_CANDIDATE: Partial<Ranking> = {
-  possible: { most: Number.POSITIVE_INFINITY, floor: 0, ratio: 0, scale: 1 },
+  possible: { ...DEFAULT_RANKING.possible, most: Number.POSITIVE_INFINITY, floor: 0, ratio: 0, scale: 1 },
 };
 
 export interface BenchMemory {
@@ -73,7 +74,7 @@ export async function openBenchMemory(): Promise<BenchMemory> {
     },
     shown: async (subject, query, limit) => (await memory.search(subject, { query, limit })).results,
     sure: async (subject, query, limit) =>
-      (await memory.search(subject, { query, limit, quiet: true })).results,
+      (await memory.search(subject, { query, limit, recall: "quiet" })).results,
     candidates: async (subject, query, limit) =>
       (await candidates.search(namespaceOf(subject), { query, limit })).results,
     ranked: async (subject, query, limit) =>
@@ -131,7 +132,7 @@ export function openHybridSearch(
       if (embedded < total) throw new Error(`Of ${total} entries of ${subject} ${embedded} were embedded.`);
     },
     search: (subject, query, limit) => ask(subject, { query, limit }),
-    sure: (subject, query, limit) => ask(subject, { query, limit, quiet: true }),
+    sure: (subject, query, limit) => ask(subject, { query, limit, recall: "quiet" }),
     close() {
       recall.close();
       semantic.close();

@@ -1,5 +1,6 @@
 /** People do not ask in keywords: the words that frame a question must not stand between it and its fact. */
 import { describe, expect, test } from "vitest";
+import type { RecallMode } from "../../app/index.ts";
 import { openTestMemory } from "./fixtures/memories.ts";
 
 const FACTS = {
@@ -51,5 +52,35 @@ describe("asking as people ask", () => {
     "what was that thing about the Jenkins migration",
   ])("%s – nothing answers this", async (query) => {
     expect(await keysFound(query)).toEqual([]);
+  });
+});
+
+describe("how much is shown where nothing answers surely", () => {
+  const WIFI = { key: "wifi", value: "The wifi at home is called Kolibri" };
+  const query = "password of the wifi upstairs";
+
+  test("is the memory's own choice, and the question's where it makes one", async () => {
+    const memory = await openTestMemory({ recall: "quiet" });
+    await memory.storeFact("main", WIFI);
+    const shown = async (recall?: RecallMode) => {
+      const asked = { query, ...(recall && { recall }) };
+      const [{ results }, { chunks }] = [
+        await memory.search("main", asked),
+        await memory.corpusPage("main", asked),
+      ];
+      return [results.length, chunks.length];
+    };
+    expect(await shown()).toEqual([0, 0]);
+    expect(await shown("balanced")).toEqual([1, 1]);
+    expect(await shown("eager")).toEqual([1, 1]);
+    expect(await shown("quiet")).toEqual([0, 0]);
+  });
+
+  test("is one of three, and anything else is refused by its name", async () => {
+    const memory = await openTestMemory();
+    const recall = "loud" as RecallMode; // a model may say anything
+    const refusal = { code: "invalid_input", message: expect.stringContaining("balanced, quiet, eager") };
+    await expect(memory.search("main", { query, recall })).rejects.toMatchObject(refusal);
+    await expect(memory.corpusPage("main", { query, recall })).rejects.toMatchObject(refusal);
   });
 });

@@ -205,7 +205,10 @@ describe("the corpus by query", () => {
       mode: "keyword",
       unmatched: { facts: 1, auditRows: 0 },
     });
-    expect(await memory.search("main", { ...query, quiet: true })).toEqual({ results: [], mode: "keyword" });
+    expect(await memory.search("main", { ...query, recall: "quiet" })).toEqual({
+      results: [],
+      mode: "keyword",
+    });
     expect(await memory.search("nobody", query)).toEqual({ results: [], mode: "keyword" });
   });
 

@@ -130,7 +130,7 @@ describe("what is replied", () => {
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
     const { text } = await typing("search wifi", memory, GROUP_CONTEXT, { allow: ["groups"] });
     expect(text).toBe('Nothing found for "wifi".');
-    expect(memory.calls).toMatchObject([{ args: ["main", { query: "wifi", quiet: true }] }]);
+    expect(memory.calls).toMatchObject([{ args: ["main", { query: "wifi", recall: "quiet" }] }]);
   });
 
   test.each([

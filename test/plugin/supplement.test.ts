@@ -63,7 +63,7 @@ describe("search", () => {
       const memory = fakeMemory({ search: async () => ANSWER });
       const { supplement } = supplementOver(memory, { allow: ["groups", "hooks", "sandboxed"] });
       expect(await supplement.search({ ...caller, query: "deploy" })).toHaveLength(1);
-      expect(memory.calls).toMatchObject([{ args: ["main", { query: "deploy", quiet: true }] }]);
+      expect(memory.calls).toMatchObject([{ args: ["main", { query: "deploy", recall: "quiet" }] }]);
     },
   );
 

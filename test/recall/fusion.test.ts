@@ -76,7 +76,7 @@ describe("words and meaning together", () => {
       "Note 1: boats were counted.": between(directionOf(question), directionOf("else"), 0.5),
     };
     const near = await recallOver(facts(30), { places });
-    expect((await near.search(question, { quiet: true })).results).toEqual([]);
+    expect((await near.search(question, { recall: "quiet" })).results).toEqual([]);
     expect((await near.search(question)).results[0]).toMatchObject({ key: "misc/1-note", possible: true });
     const same = await recallOver(facts(30), {
       places: { ...places, "grandpa ahoy": directionOf(question) },

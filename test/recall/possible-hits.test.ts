@@ -37,24 +37,40 @@ describe("a possible hit", () => {
 
   test("is wanted by nobody who asks for sure hits alone", async () => {
     const recall = recallOf(new WritableSource([WIFI, CAR]));
-    expect(await recall.search(OWNER, { query: PASSWORD, quiet: true })).toEqual({
+    expect(await recall.search(OWNER, { query: PASSWORD, recall: "quiet" })).toEqual({
       results: [],
       mode: "keyword",
     });
     const sure = { query: "home wifi" };
-    expect(await recall.search(OWNER, { ...sure, quiet: true })).toEqual(await recall.search(OWNER, sure));
+    expect(await recall.search(OWNER, { ...sure, recall: "quiet" })).toEqual(
+      await recall.search(OWNER, sure),
+    );
   });
 
-  test("is one of two at most, the best first, and of no more than were asked for", async () => {
+  test.each([
+    ["balanced", { 1: 1, 5: 1, 6: 2, 10: 2 }],
+    ["eager", { 1: 1, 2: 2, 5: 3, 10: 3 }],
+    ["quiet", { 1: 0, 5: 0, 10: 0 }],
+  ] as const)("of many there are the best few, as %s recall has them", async (mode, shownByLimit) => {
     const facts = ["attic", "cellar", "garage", "porch"].map((room, number) => ({
       key: room,
       value: `The ${room} has a lamp with ${number} bulbs.`,
     }));
-    const question = "who repaired the lamp during the storm";
-    const shown = await possibleOf(facts, question);
-    expect(shown).toHaveLength(2);
-    expect(shown[0]?.score).toBeGreaterThanOrEqual(shown[1]?.score ?? 1);
-    expect(await possibleOf(facts, question, 1)).toEqual(shown.slice(0, 1));
+    const query = "who repaired the lamp during the storm";
+    const source = new WritableSource(facts);
+    const all = (await recallOf(source).search(OWNER, { query, recall: "eager" })).results;
+    expect(all.map(({ score }) => score)).toEqual(all.map(({ score }) => score).sort((a, b) => b - a));
+    for (const [limit, shown] of Object.entries(shownByLimit)) {
+      const asked = { query, limit: Number(limit) };
+      const { results } = await recallOf(source).search(OWNER, { ...asked, recall: mode });
+      expect(results).toEqual(all.slice(0, shown));
+      expect((await recallOf(source, { mode }).search(OWNER, asked)).results).toEqual(results);
+    }
+  });
+
+  test("the question's own mode wins over the memory's", async () => {
+    const recall = recallOf(new WritableSource([WIFI, CAR]), { mode: "eager" });
+    expect((await recall.search(OWNER, { query: PASSWORD, recall: "quiet" })).results).toEqual([]);
   });
 
   test("is not shown where it is much weaker than the best, or weak altogether", async () => {
@@ -125,7 +141,7 @@ describe("by meaning", () => {
     const answer = await nearBy(0.6).search(OWNER, { query: question });
     expect(answer).toMatchObject({ mode: "hybrid", results: [{ key: "family", possible: true }] });
     expect(answer.results[0]?.score).toBeLessThan(0.35);
-    expect((await nearBy(0.6).search(OWNER, { query: question, quiet: true })).results).toEqual([]);
+    expect((await nearBy(0.6).search(OWNER, { query: question, recall: "quiet" })).results).toEqual([]);
   });
 
   test("what is very near is sure, as before", async () => {
