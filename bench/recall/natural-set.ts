@@ -5,7 +5,7 @@ import { readJsonLines } from "./conversations.ts";
 /** Rankings are tuned on `dev` alone; the other half is only measured. */
 export type NaturalHalf = "dev" | "held-out";
 
-export interface NaturalFact {
+interface NaturalFact {
   readonly half: NaturalHalf;
   readonly key: string;
   readonly value: string;
@@ -14,9 +14,9 @@ export interface NaturalFact {
 }
 
 /** `own`: in the fact's words; `part`: at least one of them; `paraphrase`: none that says anything. */
-export type NaturalKind = "own" | "part" | "paraphrase";
+type NaturalKind = "own" | "part" | "paraphrase";
 
-export interface NaturalQuestion {
+interface NaturalQuestion {
   readonly half: NaturalHalf;
   readonly kind: NaturalKind;
   readonly question: string;
@@ -26,7 +26,7 @@ export interface NaturalQuestion {
   readonly language?: string;
 }
 
-export interface NaturalUnanswerable {
+interface NaturalUnanswerable {
   readonly half: NaturalHalf;
   readonly question: string;
   /** The key of the fact that it comes close to. */
