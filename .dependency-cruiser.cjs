@@ -2,13 +2,13 @@
 const modules = {
   engine: [],
   recall: ["engine"],
-  sidecar: ["engine/defined.ts", "engine/errors.ts", "engine/timing.ts"],
-  app: ["engine", "recall", "sidecar"],
+  sidecar: ["engine/basics.ts"],
+  app: ["engine", "engine/basics.ts", "recall", "sidecar"],
   packs: ["engine", "app"],
   seam: ["engine/reader.ts"],
   server: ["app", "packs"],
   plugin: ["app"],
-  cli: ["app", "packs", "server"],
+  cli: ["app", "app/basics.ts", "packs", "server"],
   install: ["app", "sidecar"],
 };
 const MODULES = `(${Object.keys(modules).join("|")})`;

@@ -2,32 +2,18 @@
 
 export type { PackAudit, Writer } from "../engine/index.ts";
 export {
-  ANSWER_LIMITS,
-  asHelmdeckError,
   betterSqliteDriver,
   countByCaller,
-  countWithin,
-  defined,
-  type ErrorCode,
   fieldOf,
-  HelmdeckError,
-  harmlessBlock,
-  harmlessLine,
   hasRoom,
   type InspectOptions,
-  invalidField,
-  isHelmdeckError,
   learnableInputs,
-  limitsText,
   nodeSqliteDriver,
   ruleOf,
   SharedPlaces,
   type ShareLimits,
   syncFolder,
-  systemClock,
-  systemCodeOf,
   UNKNOWN_SUBJECT,
-  within,
 } from "../engine/index.ts";
 export {
   RECALL_MODES,
@@ -36,6 +22,7 @@ export {
   type RecallMode,
   type RecallQuery,
 } from "../recall/index.ts";
+export * from "./basics.ts";
 export type { OpenMemory } from "./compose.ts";
 export {
   type EmbeddingSettings,
@@ -97,7 +84,6 @@ export {
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
-export { escapeJson, safeJson } from "./presenters/safe-json.ts";
 export { searchText } from "./presenters/search-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { unmatchedText } from "./searching.ts";
@@ -113,7 +99,6 @@ export {
   importLines,
   type RefusedLine,
 } from "./transfer/import-lines.ts";
-export { errorReply } from "./wire/error-reply.ts";
 export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
 export { doctorReply, statusReply } from "./wire/health-replies.ts";
 export {
@@ -144,7 +129,6 @@ export {
 export { rfc3339 } from "./wire/rfc3339.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
 export { searchReply } from "./wire/search-reply.ts";
-export { snakeCased } from "./wire/snake-case.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
 export { problemOfJson } from "./wire/strict-json.ts";
 export {

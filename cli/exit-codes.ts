@@ -1,6 +1,6 @@
 /** What the shell user sees when a command fails: one line with a code and a remedy, an exit code, never a stack trace. */
 import { CommanderError } from "commander";
-import { type ErrorCode, errorReply, harmlessLine, isHelmdeckError } from "../app/index.ts";
+import { type ErrorCode, errorReply, harmlessLine, isHelmdeckError } from "../app/basics.ts";
 import type { Output } from "./output.ts";
 
 export const EXIT_DONE = 0;

@@ -1,7 +1,7 @@
 /** Reading what the person hands over (a value, lines to import) from stdin or a file, bounded while it is read. */
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { HelmdeckError, invalidField, isHelmdeckError, systemCodeOf } from "../app/index.ts";
+import { HelmdeckError, invalidField, isHelmdeckError, systemCodeOf } from "../app/basics.ts";
 import type { Shell } from "./shell.ts";
 
 /** Where input comes from, with its name for messages. */

@@ -1,6 +1,6 @@
 /** Where a command's words go: the answer to stdout, everything else to stderr, colours only where a person sees them. */
 import { styleText } from "node:util";
-import { safeJson } from "../app/index.ts";
+import { safeJson } from "../app/basics.ts";
 import type { OutputStream, Shell } from "./shell.ts";
 
 type Format = Parameters<typeof styleText>[0];

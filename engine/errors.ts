@@ -99,3 +99,8 @@ function isOurs(error: unknown): error is HelmdeckError {
   if (!(error instanceof Error) || error.name !== "HelmdeckError" || !("code" in error)) return false;
   return ERROR_CODES.some((code) => code === error.code);
 }
+
+/** Of an error of the operating system: `ENOENT` and the like; "unknown" where there is none. */
+export function systemCodeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
+}

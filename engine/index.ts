@@ -1,7 +1,5 @@
 /** The engine's public surface: everything other modules may use, by name. */
 
-export { ANSWER_LIMITS, countWithin, limitsText, requireCount } from "./answer-limits.ts";
-export { asHelmdeckError } from "./as-helmdeck-error.ts";
 export {
   AUDIT_TTL_SECONDS,
   type AuditRow,
@@ -14,16 +12,8 @@ export { RunClock } from "./audit/audit-keys.ts";
 export type { PackAudit, PipelineAudit } from "./audit/audit-rows.ts";
 export { AUDIT_LIMITS, findingsOf } from "./audit/check-audit-row.ts";
 export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
+export * from "./basics.ts";
 export { compareText } from "./compare-text.ts";
-export { defined } from "./defined.ts";
-export {
-  ERROR_CODES,
-  type ErrorCode,
-  type ErrorDetails,
-  HelmdeckError,
-  invalidField,
-  isHelmdeckError,
-} from "./errors.ts";
 export {
   type CheckedFact,
   checkCategory,
@@ -46,7 +36,6 @@ export {
   parseForgetScope,
   settleScope,
 } from "./facts/forget-scope.ts";
-export { harmlessBlock, harmlessLine, problemOfName } from "./facts/hostile-text.ts";
 export { KeyLooks } from "./facts/key-looks.ts";
 export { nearestKeys } from "./facts/near.ts";
 export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
@@ -119,7 +108,6 @@ export {
   makePrivateFolder,
   placeOnce,
   syncFolder,
-  systemCodeOf,
   unlessMissing,
 } from "./store/private-file.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
@@ -146,17 +134,3 @@ export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
 export { lookAtStore, type StoreFacts } from "./store/sqlite/store-facts.ts";
 export type { Quota } from "./store/sqlite/usage.ts";
 export type { Writer } from "./store/writer.ts";
-export {
-  backgroundTimer,
-  type Limits,
-  nextTurn,
-  onAbort,
-  openLimits,
-  orAborted,
-  pauseAfter,
-  processTimer,
-  retryAfterMsOf,
-  systemClock,
-  type Timer,
-  within,
-} from "./timing.ts";

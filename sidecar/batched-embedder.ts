@@ -1,7 +1,6 @@
 /** An embedder over any service that turns a few texts into vectors: prefixes, batches, lanes, retries, circuit. */
 import PQueue from "p-queue";
-import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
-import type { Clock } from "../engine/timing.ts";
+import { type Clock, HelmdeckError, invalidField, isHelmdeckError } from "../engine/basics.ts";
 import { halved, type Item, isTruncated, itemFor, payloadOf, planBatches } from "./batches.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";

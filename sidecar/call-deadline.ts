@@ -1,6 +1,5 @@
 /** One deadline and one signal around a piece of work, whether or not the work listens. */
-import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
-import { openLimits, orAborted, type Timer } from "../engine/timing.ts";
+import { HelmdeckError, isHelmdeckError, openLimits, orAborted, type Timer } from "../engine/basics.ts";
 import type { CallOptions } from "./embedding-service.ts";
 
 /**

@@ -5,7 +5,7 @@
  * Our own, because the libraries of the field bring retries, timeouts and events along into the plugin's bundle for what
  * are these few lines (docs/decisions/0020-the-sidecar-client.md).
  */
-import { type Backoff, type Clock, pauseAfter } from "../engine/timing.ts";
+import { type Backoff, type Clock, pauseAfter } from "../engine/basics.ts";
 
 export type CircuitState = "closed" | "open" | "half_open";
 

@@ -1,5 +1,5 @@
 /** The clients of this room: what they are asked, what they answer, how they are set up. */
-import type { ErrorCode } from "../engine/errors.ts";
+import type { ErrorCode } from "../engine/basics.ts";
 
 /** Both bound the whole call. Without a deadline the call has the client's own (`docs/reference/embeddings.md`). */
 export interface CallOptions {

@@ -4,7 +4,7 @@
  * The service may be broken or not the one that was meant: a redirect is not followed (texts and key go to no other host),
  * an endless answer is cut, and failures carry nothing that it said (failures.ts).
  */
-import { HelmdeckError } from "../engine/errors.ts";
+import { HelmdeckError } from "../engine/basics.ts";
 import { type Asked, connectionFailure, statusFailure, unusable } from "./service-failures.ts";
 
 /** 64 texts of 4,096 dimensions take 6 MB. */

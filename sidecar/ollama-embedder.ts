@@ -1,7 +1,6 @@
 /** Embeds through an Ollama server. */
 
-import { defined } from "../engine/defined.ts";
-import { systemClock } from "../engine/timing.ts";
+import { defined, systemClock } from "../engine/basics.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import type { CallOptions, EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "./embedding-service.ts";
 import { ollamaName } from "./models.ts";

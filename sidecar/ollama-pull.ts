@@ -4,8 +4,7 @@
  * Not by the ollama package: it names the model in a field that Ollama's API description no longer has, and prints lines that
  * it cannot read, whatever they hold, to the console.
  */
-import { HelmdeckError } from "../engine/errors.ts";
-import type { Timer } from "../engine/timing.ts";
+import { HelmdeckError, type Timer } from "../engine/basics.ts";
 import { withDeadline } from "./call-deadline.ts";
 import type { CallOptions, PullProgress } from "./embedding-service.ts";
 import { chunksOf, request } from "./http-client.ts";

@@ -1,9 +1,7 @@
 /** The client of an Ollama server. */
 
 import { Ollama } from "ollama/browser";
-import { defined } from "../engine/defined.ts";
-import { invalidField, isHelmdeckError } from "../engine/errors.ts";
-import { processTimer, type Timer } from "../engine/timing.ts";
+import { defined, invalidField, isHelmdeckError, processTimer, type Timer } from "../engine/basics.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";
 import type {

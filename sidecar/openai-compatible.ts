@@ -4,9 +4,7 @@
  * The key is held by a closure, not by a property that a log might show, and leaves only in the Authorization header of a
  * request to the configured address: redirects are not followed.
  */
-import { defined } from "../engine/defined.ts";
-import { invalidField } from "../engine/errors.ts";
-import { systemClock } from "../engine/timing.ts";
+import { defined, invalidField, systemClock } from "../engine/basics.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
 import { withDeadline } from "./call-deadline.ts";
 import { checkVectors } from "./check-vectors.ts";

@@ -1,5 +1,5 @@
 /** Tries again what may succeed a moment later, after a random pause, so that many clients do not return together. */
-import { pauseAfter, retryAfterMsOf, sleep, type Timer } from "../engine/timing.ts";
+import { pauseAfter, retryAfterMsOf, sleep, type Timer } from "../engine/basics.ts";
 import { isPassing } from "./service-failures.ts";
 
 const ATTEMPTS = 3;

@@ -4,7 +4,7 @@
  * A name and password or a query would end up in error texts of the HTTP client, so an address that has them is refused
  * without being shown.
  */
-import { type HelmdeckError, invalidField } from "../engine/errors.ts";
+import { type HelmdeckError, invalidField } from "../engine/basics.ts";
 
 /** Without trailing slashes. Throws `invalid_input`. */
 export function checkAddress(address: string): string {

@@ -4,8 +4,7 @@
  * Whatever the other side says may repeat what we sent it: a person's text, or the key. So none of its words come into an
  * error, and no error of the HTTP client is kept as a cause; known answers are recognised and said in words of ours.
  */
-import { defined } from "../engine/defined.ts";
-import { HelmdeckError } from "../engine/errors.ts";
+import { defined, HelmdeckError } from "../engine/basics.ts";
 
 /** Network error codes of Node and of its HTTP client that may be over a moment later. */
 const PASSING = new Set([

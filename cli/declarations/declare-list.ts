@@ -1,7 +1,7 @@
 /** How `helmdeck-memory list` is called. */
 
 import type { Command } from "commander";
-import { ANSWER_LIMITS, defined } from "../../app/index.ts";
+import { ANSWER_LIMITS, defined } from "../../app/basics.ts";
 import { count, type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareList(program: Command, runs: Runs): void {

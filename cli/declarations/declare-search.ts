@@ -1,6 +1,6 @@
 /** How `helmdeck-memory search` is called. */
 import type { Command } from "commander";
-import { ANSWER_LIMITS } from "../../app/index.ts";
+import { ANSWER_LIMITS } from "../../app/basics.ts";
 import { count, type Runs, withExamples } from "./option-parsers.ts";
 
 const { least, most, byDefault } = ANSWER_LIMITS.hits;

@@ -1,7 +1,7 @@
 /** How `helmdeck-memory serve` is called. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { defined } from "../../app/index.ts";
+import { defined } from "../../app/basics.ts";
 import { collect, nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
 
 const DEFAULT_HOST = "127.0.0.1";

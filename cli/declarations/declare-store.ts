@@ -1,7 +1,7 @@
 /** How `helmdeck-memory store` is called. */
 
 import type { Command } from "commander";
-import { defined } from "../../app/index.ts";
+import { defined } from "../../app/basics.ts";
 import { collect, nonEmpty, type Runs, seconds, withExamples } from "./option-parsers.ts";
 
 export function declareStore(program: Command, runs: Runs): void {

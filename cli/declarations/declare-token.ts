@@ -1,7 +1,7 @@
 /** How `helmdeck-memory token` is called. */
 
 import type { Command } from "commander";
-import { defined } from "../../app/index.ts";
+import { defined } from "../../app/basics.ts";
 import { collect, nonEmpty, type Runs, seconds, withExamples } from "./option-parsers.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;

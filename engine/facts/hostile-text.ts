@@ -21,9 +21,8 @@ const JOINER = `(?<=[[${JOINING}]&&[\\p{L}\\p{M}]])\\p{Join_Control}(?!\\p{Join_
 const WRITING = `\\p{RGI_Emoji}|${JOINER}`;
 
 const IN_KEYS = new RegExp(HOSTILE, "v");
-const IN_LINES = new RegExp(`(${WRITING})|${HOSTILE}`, "gv");
 /** Tab and line feed stay: they are what text is made of. */
-const IN_BLOCKS = new RegExp(`(${WRITING}|[\\t\\n])|${HOSTILE}`, "gv");
+const IN_TEXT = new RegExp(`[${HOSTILE}--[\\t\\n]]`, "v");
 const LINE_BREAKS = /\r\n?|[\u0085\p{Zl}\p{Zp}]/gu;
 
 /** Why this text may not be a key, for a message; undefined when it may. Nothing invisible may be in one, not even in an emoji. */
@@ -33,7 +32,8 @@ export function problemOfKey(text: string): string | undefined {
 
 /** Why this text may not be another name (a tag, a pack), for a message; undefined when it may. */
 export function problemOfName(text: string): string | undefined {
-  return problemOf(text, text.matchAll(IN_LINES).find(([, writing]) => writing === undefined)?.[0]);
+  if (!IN_KEYS.test(text)) return problemOf(text, undefined);
+  return problemOf(text, text.matchAll(writingOrHostile()).find(([, writing]) => writing === undefined)?.[0]);
 }
 
 function problemOf(text: string, hostile: string | undefined): string | undefined {
@@ -43,16 +43,26 @@ function problemOf(text: string, hostile: string | undefined): string | undefine
 
 /** The text as a model or a person may see it: lines end in "\n", hostile characters are spelt out. */
 export function harmlessBlock(text: string): string {
-  return spelt(text.replace(LINE_BREAKS, "\n"), IN_BLOCKS);
+  return spelt(text.replace(LINE_BREAKS, "\n"));
 }
 
 /** The same on one line: breaks and tabs become spaces. */
 export function harmlessLine(text: string): string {
-  return spelt(text.replace(LINE_BREAKS, " ").replaceAll(/[\t\n]/g, " "), IN_LINES);
+  return spelt(text.replace(LINE_BREAKS, " ").replaceAll(/[\t\n]/g, " "));
 }
 
-function spelt(text: string, hostile: RegExp): string {
-  return text.replace(hostile, (found, writing) => writing ?? `[${codeOf(found)}]`).toWellFormed();
+function spelt(text: string): string {
+  if (!IN_TEXT.test(text)) return text.toWellFormed();
+  const spell = (found: string) => (IN_TEXT.test(found) ? `[${codeOf(found)}]` : found);
+  return text.replace(writingOrHostile(), (found, writing) => writing ?? spell(found)).toWellFormed();
+}
+
+let compiled: RegExp | undefined;
+
+/** Writing is its first group. Its emoji take many milliseconds to compile, and most texts have nothing to look at closely. */
+function writingOrHostile(): RegExp {
+  compiled ??= new RegExp(`(${WRITING})|${HOSTILE}`, "gv");
+  return compiled;
 }
 
 function codeOf(character: string): string {

@@ -10,7 +10,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HelmdeckError } from "../errors.ts";
+import { HelmdeckError, systemCodeOf } from "../errors.ts";
 
 /**
  * Makes the folder, and those above it that are missing, for the owner alone. An existing one is left as it is.
@@ -114,11 +114,6 @@ async function linkOnce(draft: string, path: string): Promise<boolean> {
 /** True for an error of the file system with one of these codes. */
 export function isFileError(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
   return error instanceof Error && codes.includes(systemCodeOf(error));
-}
-
-/** `ENOENT` and the like; "unknown" where there is none. */
-export function systemCodeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }
 
 /** What the work gives, or the other thing where the file or folder is not there. */

@@ -20,6 +20,8 @@ export const PLUGIN_DIST = join(DIST, "plugin");
 
 /** OpenClaw evaluates this file at every load of every process. */
 const MAIN_MAX_BYTES = 100_000;
+/** Every command reads this much before it knows what is asked for; the store and the index alone are six times that. */
+const START_MAX_BYTES = 250_000;
 /** Beside the stamp: what the bundles hold of other people's packages, for the SBOM. */
 const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
@@ -154,6 +156,7 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },
   });
+  requireQuickStart(metafile);
   for (const [command, program] of Object.entries(COMMANDS)) {
     const front = join(outFolder, `${command}.mjs`);
     await writeFile(front, frontFor(engines.node, command, program));
@@ -161,6 +164,27 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
   }
   await writeFile(join(outFolder, "THIRD_PARTY_NOTICES.md"), await noticesFor(ROOT, metafile));
   return bundledPackages(ROOT, metafile);
+}
+
+/** `--version` and a wrong option are answered at once: what opens a memory is loaded by the commands that do. */
+export function requireQuickStart({ outputs }: Metafile): void {
+  for (const program of Object.keys(outputs).filter((file) => /\/(cli|here)\.mjs$/.test(file))) {
+    const bytes = [...loadedBy(program, outputs)].reduce((sum, file) => sum + (outputs[file]?.bytes ?? 0), 0);
+    if (bytes > START_MAX_BYTES) {
+      throw new Error(
+        `${program} loads ${bytes} bytes at its start; it may load ${START_MAX_BYTES}. Import app/basics.ts there, not app/index.ts.`,
+      );
+    }
+  }
+}
+
+function loadedBy(file: string, outputs: Metafile["outputs"], seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const imports = outputs[file]?.imports ?? [];
+  for (const { path } of imports.filter(({ kind }) => kind === "import-statement"))
+    loadedBy(path, outputs, seen);
+  return seen;
 }
 
 /** In the syntax of long ago: a Node that is too old must be able to read it to say so. */

@@ -6,7 +6,13 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startWorkerMemory } from "../../app/index.ts";
-import { buildPlugin, frontFor, requireNoDependencies, requireNoServer } from "../../scripts/build/build.ts";
+import {
+  buildPlugin,
+  frontFor,
+  requireNoDependencies,
+  requireNoServer,
+  requireQuickStart,
+} from "../../scripts/build/build.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "helmdeck-build-"));
 const plugin = join(folder, "plugin");
@@ -123,6 +129,27 @@ test.each(["packs", "server", "cli", "install", "seam"])(
     expect(() => requireNoServer(metafile)).toThrow(`${module}/index.ts`);
   },
 );
+
+test("a command that loads the store before it knows what is asked for is refused", async () => {
+  const start = (source: string) =>
+    build({
+      stdin: { contents: source, resolveDir: process.cwd(), loader: "ts" },
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      metafile: true,
+      write: false,
+      outdir: folder,
+      outExtension: { ".js": ".mjs" },
+      external: ["better-sqlite3"],
+      entryNames: "cli",
+    });
+  const lazily = await start('await import("./app/index.ts");');
+  expect(() => requireQuickStart(lazily.metafile)).not.toThrow();
+  const atOnce = await start('export { openMemory } from "./app/index.ts";');
+  expect(() => requireQuickStart(atOnce.metafile)).toThrow("loads");
+});
 
 describe("the command's front", () => {
   const front = join(folder, "helmdeck-memory.mjs");

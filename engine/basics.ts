@@ -1,0 +1,35 @@
+/**
+ * What any part of the product may need before a store is open: errors, limits, deadlines, harmless text. A second door beside
+ * index.ts, for the parts that must load quickly or must not see the rest; nothing here reaches a database.
+ */
+
+export { ANSWER_LIMITS, countWithin, limitsText, requireCount } from "./answer-limits.ts";
+export { asHelmdeckError } from "./as-helmdeck-error.ts";
+export { defined } from "./defined.ts";
+export {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  HelmdeckError,
+  invalidField,
+  isHelmdeckError,
+  systemCodeOf,
+} from "./errors.ts";
+export { harmlessBlock, harmlessLine, problemOfName } from "./facts/hostile-text.ts";
+export {
+  type Backoff,
+  backgroundTimer,
+  type Clock,
+  type Limits,
+  nextTurn,
+  onAbort,
+  openLimits,
+  orAborted,
+  pauseAfter,
+  processTimer,
+  retryAfterMsOf,
+  sleep,
+  systemClock,
+  type Timer,
+  within,
+} from "./timing.ts";
