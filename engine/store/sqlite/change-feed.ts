@@ -1,7 +1,7 @@
-/** The change feed over the sequence numbers of rows and removals, and the pruning of old removals. */
+/** The change feed over the sequence numbers of rows and removals. */
 
 import type { Beginnings } from "../beginnings.ts";
-import { encodeChangeCursor, historySince, pruneTarget, resumeFrom } from "../cursors.ts";
+import { encodeChangeCursor, historySince, resumeFrom } from "../cursors.ts";
 import { changesLimitOf, isExpired } from "../entry-rules.ts";
 import type { Changes, ChangesQuery, EntryId, UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
@@ -62,15 +62,6 @@ export function readRevision(session: SqliteSession, namespace: Namespace): numb
 /** Keeps the highest number given out; to be called in the write transaction that used it. */
 export function saveLastSeq(session: SqliteSession, lastSeq: number): void {
   session.statement("UPDATE store SET newest_seq = ?").run(lastSeq);
-}
-
-/** Forgets old removals once there are many; to be called in the write transaction of a removal. */
-export function pruneRemovals(session: SqliteSession, lastSeq: number, keep: number): void {
-  const oldest = session.statement("SELECT min(seq) AS seq FROM removals").get()?.seq;
-  const target = pruneTarget(lastSeq, typeof oldest === "number" ? oldest : undefined, keep);
-  if (target === undefined) return;
-  session.statement("DELETE FROM removals WHERE seq <= ?").run(target);
-  session.statement("UPDATE store SET pruned_through = ?, prunes = prunes + 1").run(target);
 }
 
 /**

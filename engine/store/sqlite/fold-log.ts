@@ -13,7 +13,11 @@
 import { utimesSync } from "node:fs";
 import type { Erasure } from "../memory-store.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
+import { readStoreRow } from "./store-row.ts";
 
+/** A log that holds more makes reading slow. SQLite's own measure is a thousand pages, which are about so many small writes. */
+const WRITES_OF_A_LOG = 250;
+const LONG_LOG_BYTES = 1_000 * 4_120;
 /** How long a delete waits for readers to finish; SQLite would otherwise wait the whole busy timeout. */
 const PATIENCE_MS = 100;
 
@@ -35,7 +39,7 @@ export function announceFold(session: SqliteSession, lastTime: number): number {
 }
 
 /** Folds the log into the database and empties it, outside of any transaction. */
-export function fold(session: SqliteSession, options: FoldOptions): Erasure["erased"] {
+function fold(session: SqliteSession, options: FoldOptions): Erasure["erased"] {
   const { busyTimeoutMs, patienceMs = PATIENCE_MS, keepsFile = false } = options;
   try {
     return session.patiently(patienceMs, busyTimeoutMs, () =>
@@ -55,5 +59,68 @@ export function bearTime(file: string, time: number): void {
     utimesSync(file, time / 1_000, time / 1_000);
   } catch {
     // Not the owner. The file then bears the time at which it was written.
+  }
+}
+
+interface LogFolderParts {
+  readonly session: SqliteSession;
+  readonly guard: { readonly logBytes: number; acceptFold(): void };
+  readonly busyTimeoutMs: number;
+}
+
+/** Folds the log of an open store: when it has become long, and when something must be erased from it. */
+export class LogFolder {
+  readonly #parts: LogFolderParts;
+  #erasurePending = false;
+  /** Since the log was last folded in. */
+  #writes = 0;
+  /** A log that readers keep from being folded in is tried again when it has grown. */
+  #foldFromBytes = LONG_LOG_BYTES;
+
+  constructor(parts: LogFolderParts) {
+    this.#parts = parts;
+  }
+
+  /** A transaction has been committed. */
+  noteWrite(): void {
+    this.#writes += 1;
+    if (!this.foldIfLong() && this.#writes >= WRITES_OF_A_LOG) this.#fold({ keepsFile: true });
+  }
+
+  /** Answers whether it was. */
+  foldIfLong(): boolean {
+    const { logBytes } = this.#parts.guard;
+    if (logBytes < this.#foldFromBytes) return false;
+    const folded = this.#fold({ keepsFile: false });
+    this.#foldFromBytes = LONG_LOG_BYTES + (folded === "complete" ? 0 : logBytes);
+    return true;
+  }
+
+  /** What a killed process left in the log is to be erased as well. */
+  expectLeftovers(): void {
+    this.#erasurePending ||= this.#parts.guard.logBytes > 0;
+  }
+
+  /** To be called in a write transaction; undefined when there is nothing to erase from the log. */
+  announceErasure(isErased: boolean, lastTime: number): number | undefined {
+    return isErased || this.#erasurePending ? announceFold(this.#parts.session, lastTime) : undefined;
+  }
+
+  /** So that nothing of what was erased is left; with the time that was announced. */
+  finishErasure(time: number): Erasure["erased"] {
+    const { session, guard, busyTimeoutMs } = this.#parts;
+    const erased = fold(session, { time, busyTimeoutMs });
+    guard.acceptFold();
+    this.#erasurePending = erased === "pending";
+    return erased;
+  }
+
+  #fold({ keepsFile }: Required<Pick<FoldOptions, "keepsFile">>): Erasure["erased"] {
+    const { session, guard, busyTimeoutMs } = this.#parts;
+    this.#writes = 0;
+    const time = session.write(() => announceFold(session, readStoreRow(session).foldedAt));
+    const folded = fold(session, { time, busyTimeoutMs, patienceMs: 0, keepsFile });
+    guard.acceptFold();
+    return folded;
   }
 }

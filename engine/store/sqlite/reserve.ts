@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { isFileError } from "../private-file.ts";
 
-/** More than the log grows to (sqlite-store.ts): what lies in the log alone must go into the database before anything else fits. */
+/** More than the log grows to (fold-log.ts): what lies in the log alone must go into the database before anything else fits. */
 const RESERVE_BYTES = 8 * 1_024 * 1_024;
 const CHUNK_BYTES = 1_024 * 1_024;
 /** What must be left for others. */

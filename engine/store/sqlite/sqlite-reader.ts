@@ -28,6 +28,7 @@ import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { checkSpace } from "../vector-rules.ts";
+import { GuardedCalls } from "./calls.ts";
 import { readChanges, readRevision } from "./change-feed.ts";
 import {
   filterCondition,
@@ -38,14 +39,11 @@ import {
   refCondition,
 } from "./conditions.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./entry-rows.ts";
-import { pendingForgets } from "./forgets.ts";
-import { broughtUpToDate, type StoreGuard } from "./guard.ts";
+import type { StoreGuard } from "./guard.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
 import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
-import { requireNotNewer } from "./schema.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
-import { explainSqliteError, isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 interface RowPage {
@@ -69,15 +67,16 @@ export class SqliteReader implements MemoryReader {
   protected readonly sealer: Sealer;
   protected readonly clock: StoreClock;
   protected readonly guard: StoreGuard;
+  protected readonly calls: GuardedCalls;
   readonly #beginnings: Beginnings;
   readonly #driverName: string;
-  #closed = false;
 
   constructor({ session, sealer, clock, guard, beginnings, driverName }: SqliteReaderParts) {
     this.session = session;
     this.sealer = sealer;
     this.clock = clock;
     this.guard = guard;
+    this.calls = new GuardedCalls({ session, clock, guard });
     this.#beginnings = beginnings;
     this.#driverName = driverName;
   }
@@ -94,12 +93,8 @@ export class SqliteReader implements MemoryReader {
     return false;
   }
 
-  protected get isClosed(): boolean {
-    return this.#closed;
-  }
-
   get(ref: EntryRef): Promise<Entry | undefined> {
-    return this.look((moment) => {
+    return this.calls.look((moment) => {
       const { sql, values } = refCondition(ref);
       const live = liveCondition(moment);
       const row = this.session
@@ -110,7 +105,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   list(query: ListQuery): Promise<EntryPage> {
-    return this.look((moment) => {
+    return this.calls.look((moment) => {
       const atOnce = () => this.#page(ALL_COLUMNS, query, moment);
       const { rows, ...rest } =
         query.prefix === undefined ? orOneByOne(atOnce, () => this.#pageOfEach(query, moment)) : atOnce();
@@ -119,7 +114,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   listMeta(query: ListQuery): Promise<MetaPage> {
-    return this.look((moment) => {
+    return this.calls.look((moment) => {
       const { rows, ...rest } = this.#page(CLEAR_COLUMNS, query, moment);
       const columns = rows.map(parseColumns).filter((parsed) => parsed !== undefined);
       return { entries: columns.map(metaOf), ...rest };
@@ -127,7 +122,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   countWhere(filter: EntryFilter): Promise<number> {
-    return this.look((moment) => {
+    return this.calls.look((moment) => {
       const { sql, values } = filterCondition(filter);
       const live = liveCondition(moment);
       const counted = this.session
@@ -138,18 +133,18 @@ export class SqliteReader implements MemoryReader {
   }
 
   changes(query: ChangesQuery): Promise<Changes> {
-    return this.perform(() => {
+    return this.calls.perform(() => {
       const at = { now: this.now(), beginnings: this.#beginnings };
       return this.session.read(() => readChanges(this.session, this.sealer, query, at));
     });
   }
 
   revision(namespace: Namespace): Promise<number> {
-    return this.perform(() => this.session.read(() => readRevision(this.session, namespace)));
+    return this.calls.perform(() => this.session.read(() => readRevision(this.session, namespace)));
   }
 
   namespaces(): Promise<readonly NamespaceCount[]> {
-    return this.look((moment) => {
+    return this.calls.look((moment) => {
       const live = liveCondition(moment);
       const sql = `SELECT namespace, count(*) AS n FROM entries WHERE ${live.sql} GROUP BY namespace ORDER BY namespace`;
       return this.session
@@ -163,7 +158,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
-    return this.look((moment) => {
+    return this.calls.look((moment) => {
       const owner = namespaceCondition(namespace);
       const live = liveCondition(moment);
       const sql = `SELECT origin, category, count(*) AS n FROM entries WHERE ${owner.sql} AND ${live.sql}
@@ -180,7 +175,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
-    return this.perform(() => {
+    return this.calls.perform(() => {
       checkSpace(space);
       return this.session.read(() => readReferences(this.session, this.sealer, space));
     });
@@ -189,62 +184,15 @@ export class SqliteReader implements MemoryReader {
   inspect(options: InspectOptions = {}): Promise<StoreReport> {
     const { session, sealer, clock, isWritable } = this;
     const slice = async <T>(work: () => T): Promise<T> => {
-      const result = await this.perform(work);
+      const result = await this.calls.perform(work);
       await nextTurn();
       return result;
     };
     return inspectStore({ session, sealer, clock, isWritable, slice, driverName: this.#driverName }, options);
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.guard.close();
-  }
-
-  /** As {@link perform}, in a read transaction that knows what nobody sees any longer. */
-  protected look<T>(work: (moment: Moment) => T): Promise<T> {
-    return this.perform(() => {
-      const now = this.now();
-      return this.session.read(() => work({ now, forgets: pendingForgets(this.session) }));
-    });
-  }
-
-  /** Runs one call, unless closed or the file was exchanged, and explains what SQLite says when it fails. */
-  protected async perform<T>(work: () => T): Promise<T> {
-    try {
-      this.#requireOpen();
-      if (!this.guard.isInPlace()) await this.#explainWrite();
-      return work();
-    } catch (error) {
-      throw isSchemaMismatch(error) ? this.#explainMismatch() : explainSqliteError(error, this.session.path);
-    }
-  }
-
-  /** The file had the tables that are asked for when it was opened: another process has changed them. */
-  #explainMismatch(): HelmdeckError {
-    try {
-      requireNotNewer(this.session);
-      return broughtUpToDate(this.session.path);
-    } catch (error) {
-      return explainSqliteError(error, this.session.path);
-    }
-  }
-
-  /** As {@link perform}, for what writes: nothing is acknowledged unless the file is still in place after it. */
-  protected async change<T>(work: () => T): Promise<T> {
-    const result = await this.perform(work);
-    return this.perform(() => result);
-  }
-
-  async #explainWrite(): Promise<void> {
-    await this.guard.verify();
-    this.#requireOpen();
-  }
-
-  #requireOpen(): void {
-    if (!this.#closed) return;
-    throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+  close(): Promise<void> {
+    return this.calls.close();
   }
 
   #requireReadable(row: SqliteRow, ref: EntryRef): Entry {

@@ -1,0 +1,83 @@
+/** How one call of an open store runs: not after the end, only on the file that was opened, and explained when it fails. */
+import { HelmdeckError } from "../../errors.ts";
+import type { StoreClock } from "../store-clock.ts";
+import type { Moment } from "./conditions.ts";
+import { pendingForgets } from "./forgets.ts";
+import { broughtUpToDate, type StoreGuard } from "./guard.ts";
+import { requireNotNewer } from "./schema.ts";
+import { explainSqliteError, isSchemaMismatch } from "./sqlite-errors.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+interface CallsParts {
+  readonly session: SqliteSession;
+  readonly clock: StoreClock;
+  readonly guard: StoreGuard;
+}
+
+export class GuardedCalls {
+  readonly #session: SqliteSession;
+  readonly #clock: StoreClock;
+  readonly #guard: StoreGuard;
+  #isClosed = false;
+
+  constructor({ session, clock, guard }: CallsParts) {
+    this.#session = session;
+    this.#clock = clock;
+    this.#guard = guard;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Runs one call, unless closed or the file was exchanged, and explains what SQLite says when it fails. */
+  async perform<T>(work: () => T): Promise<T> {
+    try {
+      this.#requireOpen();
+      if (!this.#guard.isInPlace()) await this.#explainWrite();
+      return work();
+    } catch (error) {
+      throw isSchemaMismatch(error) ? this.#explainMismatch() : explainSqliteError(error, this.#session.path);
+    }
+  }
+
+  /** As {@link perform}, in a read transaction that knows what nobody sees any longer. */
+  look<T>(work: (moment: Moment) => T): Promise<T> {
+    return this.perform(() => {
+      const now = this.#clock.now();
+      return this.#session.read(() => work({ now, forgets: pendingForgets(this.#session) }));
+    });
+  }
+
+  /** As {@link perform}, for what writes: nothing is acknowledged unless the file is still in place after it. */
+  async change<T>(work: () => T): Promise<T> {
+    const result = await this.perform(work);
+    return this.perform(() => result);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#guard.close();
+  }
+
+  async #explainWrite(): Promise<void> {
+    await this.#guard.verify();
+    this.#requireOpen();
+  }
+
+  /** The file had the tables that are asked for when it was opened: another process has changed them. */
+  #explainMismatch(): HelmdeckError {
+    try {
+      requireNotNewer(this.#session);
+      return broughtUpToDate(this.#session.path);
+    } catch (error) {
+      return explainSqliteError(error, this.#session.path);
+    }
+  }
+
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
+  }
+}

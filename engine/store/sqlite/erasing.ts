@@ -1,0 +1,188 @@
+/** Deleting: little of it in one transaction, much of it in slices, and after each the log is folded, so that nothing is left. */
+import type { EntryFilter, EntryRef, Erasure, UnixMs } from "../memory-store.ts";
+import type { Sealer } from "../sealing.ts";
+import type { StoreClock } from "../store-clock.ts";
+import type { GuardedCalls } from "./calls.ts";
+import {
+  all,
+  type Condition,
+  type Forget,
+  filterCondition,
+  liveCondition,
+  refCondition,
+  sparedCondition,
+} from "./conditions.ts";
+import type { LogFolder } from "./fold-log.ts";
+import { beginForget, deletedBy, ForgetRun } from "./forgets.ts";
+import { noteRemoval, removeRows } from "./removals.ts";
+import type { Room } from "./room.ts";
+import { inSlices, sliceEnd } from "./slices.ts";
+import type { SqliteRow } from "./sqlite-driver.ts";
+import { isFull } from "./sqlite-errors.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+import { SweepRun } from "./sweep.ts";
+import type { WriteTransactions, Writing } from "./transactions.ts";
+
+interface EraserParts {
+  readonly session: SqliteSession;
+  readonly sealer: Sealer;
+  readonly clock: StoreClock;
+  readonly calls: GuardedCalls;
+  readonly transactions: WriteTransactions;
+  readonly log: LogFolder;
+  readonly room: Room;
+  readonly keepRemovals: number;
+  /** What a delete takes in one transaction; more of it goes in slices. */
+  readonly eraseAtOnce: number;
+}
+
+/** Rows, and those of them that had not expired. */
+interface Counts {
+  readonly rows: number;
+  readonly live: number;
+}
+
+/** In a transaction that is followed by a fold, unless there is no need for one. */
+interface Erased {
+  readonly live: number;
+  readonly foldTime: number | undefined;
+}
+
+/** In one transaction, to begin with. */
+const ROWS_ON_FULL_DISK = 64;
+/** Before any entry expires. */
+const NEVER: UnixMs = -1;
+
+export class Eraser {
+  readonly #parts: EraserParts;
+
+  constructor(parts: EraserParts) {
+    this.#parts = parts;
+  }
+
+  async delete(ref: EntryRef): Promise<Erasure> {
+    const { calls, room } = this.#parts;
+    return room.giveBack(await room.deletingIn(() => calls.change(() => this.#eraseOne(ref))));
+  }
+
+  async deleteWhere(filter: EntryFilter): Promise<Erasure> {
+    const { calls, room, eraseAtOnce } = this.#parts;
+    const begin = (most: number) => calls.change(() => this.#eraseOrBegin(filter, most));
+    const begun = await room.deletingIn((isTight) => begin(isTight ? 0 : eraseAtOnce));
+    return room.giveBack("seq" in begun ? await this.#finish(begun) : begun);
+  }
+
+  async deleteExpired(): Promise<Erasure> {
+    const { session, sealer, calls, room } = this.#parts;
+    await this.finishAll();
+    const run = new SweepRun(session, sealer);
+    let swept: Erasure | undefined;
+    await inSlices(async () => {
+      swept = await calls.change(() => this.#sweep(run));
+      return swept !== undefined;
+    });
+    room.makeReserve();
+    return room.giveBack(swept ?? { deleted: run.deleted, erased: "pending" });
+  }
+
+  /** What a process that was killed had begun to forget. */
+  async finishAll(): Promise<void> {
+    const forgets = await this.#parts.calls.look((moment) => moment.forgets);
+    for (const forget of forgets) await this.#finish(forget);
+  }
+
+  #eraseOne(ref: EntryRef): Erasure {
+    const erased = this.#parts.transactions.write((writing) => {
+      const condition = all([refCondition(ref), sparedCondition(writing.moment.forgets)]);
+      return this.#erase(condition, this.#count(condition, 1, writing), writing);
+    });
+    return this.#folded(erased);
+  }
+
+  /** In one transaction what is little; of more only the beginning, see `forgets.ts`. */
+  #eraseOrBegin(filter: EntryFilter, most: number): Erasure | Forget {
+    const begun = this.#parts.transactions.write((writing) => {
+      const condition = all([filterCondition(filter), sparedCondition(writing.moment.forgets)]);
+      const counts = this.#count(condition, most, writing);
+      if (counts.rows <= most) return this.#erase(condition, counts, writing);
+      const forget = { seq: writing.nextSeq(), filter };
+      beginForget(this.#parts.session, forget);
+      return forget;
+    });
+    return "seq" in begun ? begun : this.#folded(begun);
+  }
+
+  /** All that is left of one, slice by slice. */
+  async #finish(forget: Forget): Promise<Erasure> {
+    const { session, calls, transactions, room } = this.#parts;
+    let run = new ForgetRun(session, forget);
+    let most = Number.POSITIVE_INFINITY;
+    await inSlices(async () => {
+      try {
+        const isDone = await calls.perform(() => this.#eraseSlice(run, most));
+        if (Number.isFinite(most)) await calls.perform(() => transactions.foldNow());
+        return isDone;
+      } catch (error) {
+        if (!isFull(error) || most === 1) throw error;
+        most = Number.isFinite(most) ? Math.max(1, most >> 3) : ROWS_ON_FULL_DISK;
+        run = new ForgetRun(session, forget); // what it had in hand is still there
+        await room.make();
+        return false;
+      }
+    });
+    return calls.change(() => ({ deleted: deletedBy(session, forget), erased: transactions.foldNow() }));
+  }
+
+  #eraseSlice(run: ForgetRun, most: number): boolean {
+    const isOver = sliceEnd();
+    let left = most;
+    const mayGoOn = (): boolean => {
+      left -= 1;
+      return left > 0 && !isOver();
+    };
+    return this.#parts.transactions.write(({ moment }) => run.slice(mayGoOn, moment.now));
+  }
+
+  /** One slice; undefined when there are more. */
+  #sweep(run: SweepRun): Erasure | undefined {
+    const { session, clock, log, transactions } = this.#parts;
+    log.expectLeftovers();
+    const isOver = sliceEnd();
+    const swept = transactions.write((writing) => {
+      const remove = (row: SqliteRow): void => {
+        noteRemoval(this.#parts, row, writing.nextSeq());
+        session.statement("DELETE FROM entries WHERE seq = ?").run(row.seq ?? null);
+      };
+      const isDone = run.slice(() => !isOver(), clock.deletableUntil ?? NEVER, remove);
+      return isDone ? this.#announced(run.deleted > 0, writing) : undefined;
+    });
+    return swept && this.#folded({ live: run.deleted, ...swept });
+  }
+
+  /** Deletes without decrypting anything. */
+  #erase(condition: Condition, { rows, live }: Counts, writing: Writing): Erased {
+    if (rows > 0) removeRows(this.#parts, condition, { firstSeq: writing.takeSeqs(rows), rows });
+    return { live, ...this.#announced(rows > 0, writing) };
+  }
+
+  #announced(isErased: boolean, { row }: Writing): Pick<Erased, "foldTime"> {
+    return { foldTime: this.#parts.log.announceErasure(isErased, row.foldedAt) };
+  }
+
+  #folded({ live, foldTime }: Erased): Erasure {
+    const erased = foldTime === undefined ? "complete" : this.#parts.log.finishErasure(foldTime);
+    return { deleted: live, erased };
+  }
+
+  /** No further than to know that it is too much for one transaction. */
+  #count({ sql, values }: Condition, most: number, { moment }: Writing): Counts {
+    const live = liveCondition({ now: moment.now, forgets: [] });
+    const counted = this.#parts.session
+      .statement(
+        `SELECT count(*) AS n, count(*) FILTER (WHERE ${live.sql}) AS live
+         FROM (SELECT expires_at FROM entries WHERE ${sql} LIMIT ?)`,
+      )
+      .get(...live.values, ...values, most + 1);
+    return { rows: Number(counted?.n), live: Number(counted?.live) };
+  }
+}

@@ -1,0 +1,83 @@
+/** Room on the disk: a full one can be emptied by what is in reserve for that, and what was freed goes back. */
+import type { Erasure } from "../memory-store.ts";
+import type { GuardedCalls } from "./calls.ts";
+import { Reserve } from "./reserve.ts";
+import { inSlices, sliceEnd } from "./slices.ts";
+import { giveBackPages, hasSparePages, mayFold } from "./spare-pages.ts";
+import { isFull } from "./sqlite-errors.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+import type { WriteTransactions } from "./transactions.ts";
+
+interface RoomParts {
+  readonly session: SqliteSession;
+  readonly calls: GuardedCalls;
+  readonly transactions: WriteTransactions;
+}
+
+/** So much is freed pages' share of the time of one delete; the rest is for the next delete or sweep. */
+const GIVING_BACK_MS = 2_000;
+
+export class Room {
+  readonly #session: SqliteSession;
+  readonly #calls: GuardedCalls;
+  readonly #transactions: WriteTransactions;
+  readonly #reserve: Reserve;
+  /** Pages, which the file is rid of after the next fold. */
+  #hasGivenBack = false;
+
+  constructor({ session, calls, transactions }: RoomParts) {
+    this.#session = session;
+    this.#calls = calls;
+    this.#transactions = transactions;
+    this.#reserve = new Reserve(session.path);
+  }
+
+  /** Deleting must be possible on a full disk: then it is tried again with what was in reserve, and told that it is tight. */
+  async deletingIn<T>(work: (isTight: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await work(false);
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      await this.make();
+      return work(true);
+    }
+  }
+
+  /** On a full disk. */
+  async make(): Promise<void> {
+    this.#reserve.giveUp();
+    await this.#calls.perform(() => {
+      if (mayFold(this.#session)) this.#transactions.foldNow();
+    });
+  }
+
+  makeReserve(): void {
+    this.#reserve.make();
+  }
+
+  /** The file gets shorter by what was freed, and the reserve is made again; for no longer than that may take. */
+  async giveBack(erasure: Erasure): Promise<Erasure> {
+    if (erasure.deleted === 0) return erasure;
+    try {
+      const isLate = sliceEnd(GIVING_BACK_MS);
+      await inSlices(() => this.#calls.perform(() => isLate() || !this.#giveBackSome()));
+      return { ...erasure, erased: await this.#calls.change(() => this.#gaveBack(erasure)) };
+    } catch {
+      return erasure; // it is erased; the next sweep gives back
+    }
+  }
+
+  #giveBackSome(): boolean {
+    if (!hasSparePages(this.#session)) return false;
+    this.#transactions.write(() => giveBackPages(this.#session));
+    this.#hasGivenBack = true;
+    return true;
+  }
+
+  #gaveBack({ erased }: Erasure): Erasure["erased"] {
+    const folded = this.#hasGivenBack ? this.#transactions.foldNow() : erased;
+    this.#hasGivenBack = false;
+    this.#reserve.makeAgain();
+    return folded;
+  }
+}

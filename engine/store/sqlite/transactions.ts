@@ -1,0 +1,135 @@
+/** The write transactions of an open store: each is of the store that was opened, at a time that was observed. */
+import { HelmdeckError } from "../../errors.ts";
+import type { Erasure } from "../memory-store.ts";
+import type { Sealer } from "../sealing.ts";
+import type { StoreClock } from "../store-clock.ts";
+import { saveLastSeq } from "./change-feed.ts";
+import type { Moment } from "./conditions.ts";
+import { setTimesRight } from "./corrections.ts";
+import { announceFold, type LogFolder } from "./fold-log.ts";
+import { pendingForgets } from "./forgets.ts";
+import type { StoreGuard } from "./guard.ts";
+import { requireNotNewer } from "./schema.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+import { readStoreRow, type StoreRow, saveTimeSeen, timeSeenIn } from "./store-row.ts";
+import { followKeys } from "./stored-keys.ts";
+
+/** One write transaction. */
+export interface Writing {
+  readonly moment: Moment;
+  /** The store's own row as it began. */
+  readonly row: StoreRow;
+  /** Gives out sequence numbers. */
+  readonly nextSeq: () => number;
+  /** For many at once: from this one on. */
+  readonly takeSeqs: (count: number) => number;
+}
+
+interface TransactionParts {
+  readonly session: SqliteSession;
+  readonly sealer: Sealer;
+  readonly clock: StoreClock;
+  readonly guard: StoreGuard;
+  readonly log: LogFolder;
+  readonly busyTimeoutMs: number;
+  /** The file or its folder cannot be written: every write is refused. */
+  readonly isReadOnly: boolean;
+}
+
+/** How long vectors wait for another writer: they can be written later, and the calling thread has better things to do. */
+const VECTOR_PATIENCE_MS = 50;
+
+export class WriteTransactions {
+  readonly #parts: TransactionParts;
+  /** As it was last read or written. */
+  #timeSeen: string | undefined;
+
+  constructor(parts: TransactionParts) {
+    this.#parts = parts;
+  }
+
+  /** All of `work` or none of it, in the store that was opened. */
+  write<T>(work: (writing: Writing) => T): T {
+    this.requireWritable();
+    const { session, guard, log } = this.#parts;
+    const { answer, lastSeq } = session.write(() => this.#inTransaction(work));
+    guard.noteLastSeq(lastSeq);
+    log.noteWrite();
+    return answer;
+  }
+
+  /** Gives way: `store_locked` soon when another writer is at work. */
+  writeIfFree<T>(work: (writing: Writing) => T): T {
+    return this.#patiently(VECTOR_PATIENCE_MS, work);
+  }
+
+  /** Writes down what was seen of time, unless somebody else is writing: at open and at close. */
+  keepTime(): void {
+    const { isReadOnly, clock } = this.#parts;
+    if (isReadOnly || !clock.isWorthKeeping()) return;
+    try {
+      this.#patiently(0, () => undefined);
+    } catch {
+      // The next write does it.
+    }
+  }
+
+  foldNow(): Erasure["erased"] {
+    const time = this.write(({ row }) => announceFold(this.#parts.session, row.foldedAt));
+    return this.#parts.log.finishErasure(time);
+  }
+
+  requireWritable(): void {
+    if (this.#parts.isReadOnly) throw readOnly(this.#parts.session.path);
+  }
+
+  #patiently<T>(patienceMs: number, work: (writing: Writing) => T): T {
+    const { session, busyTimeoutMs } = this.#parts;
+    return session.patiently(patienceMs, busyTimeoutMs, () => this.write(work));
+  }
+
+  #inTransaction<T>(work: (writing: Writing) => T): { readonly answer: T; readonly lastSeq: number } {
+    const { session, clock } = this.#parts;
+    const row = this.#requireSame();
+    let { lastSeq } = row.history;
+    const takeSeqs = (count: number): number => {
+      lastSeq += count;
+      return lastSeq - count + 1;
+    };
+    const seqs = { row, takeSeqs, nextSeq: () => takeSeqs(1) };
+    this.#observe(seqs);
+    const answer = work({ ...seqs, moment: { now: clock.now(), forgets: pendingForgets(session) } });
+    if (lastSeq !== row.history.lastSeq) saveLastSeq(session, lastSeq);
+    return { answer, lastSeq };
+  }
+
+  /** It is the store that was opened, under the keys that it has now. */
+  #requireSame(): StoreRow {
+    const { session, guard, sealer } = this.#parts;
+    requireNotNewer(session);
+    const row = readStoreRow(session);
+    guard.requireSame(row);
+    if (!sealer.ring.isUpToDate(row.keys)) followKeys(session, sealer.ring, row.keys);
+    return row;
+  }
+
+  #observe({ row, nextSeq }: Pick<Writing, "row" | "nextSeq">): void {
+    const { session, sealer, clock } = this.#parts;
+    const kept = row.timeSeen === this.#timeSeen ? undefined : timeSeenIn(row);
+    if (kept !== undefined) clock.adopt(kept);
+    this.#timeSeen = row.timeSeen;
+    const observation = clock.observe();
+    if (observation === undefined && row.timeSeen !== undefined) return;
+    this.#timeSeen = saveTimeSeen(session, clock.seen);
+    if (observation?.correction) setTimesRight(session, sealer, observation.correction, nextSeq);
+  }
+}
+
+function readOnly(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_readonly",
+    `The memory database ${path} is open to read only, since it or its folder cannot be written. Nothing was written; ` +
+      "make both writable for this account.",
+    { details: { path } },
+  );
+}
