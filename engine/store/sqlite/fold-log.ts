@@ -97,7 +97,7 @@ export class LogFolder {
   }
 
   /** What a killed process left in the log is to be erased as well. */
-  expectLeftovers(): void {
+  includeOldLog(): void {
     this.#erasurePending ||= this.#parts.guard.logBytes > 0;
   }
 
