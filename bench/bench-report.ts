@@ -30,7 +30,7 @@ export function keepRaw(name: string, sections: readonly Measured[]): string {
 }
 
 /** Puts the section into docs/benchmarks.md, in the place of an older one with the same title. */
-export function writeSection({ title, markdown }: Measured): void {
+export function writeSection({ title, markdown, picture }: Measured): void {
   const document = existsSync(DOCUMENT) ? readFileSync(DOCUMENT, "utf8") : PREAMBLE;
   const [begin, end] = markersOf(title);
   const today = new Date().toISOString().slice(0, 10);
@@ -41,6 +41,7 @@ export function writeSection({ title, markdown }: Measured): void {
       ? `${document.trimEnd()}\n\n${section}\n`
       : document.slice(0, from) + section + document.slice(to + end.length);
   writeFileSync(DOCUMENT, written);
+  if (picture !== undefined) writeFileSync(join(DOCUMENT, "..", picture.name), picture.svg);
 }
 
 function markersOf(title: string): readonly [begin: string, end: string] {

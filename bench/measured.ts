@@ -4,6 +4,8 @@ export interface Measured {
   readonly title: string;
   /** Text and tables; no heading. */
   readonly markdown: string;
+  /** What the text shows from a file beside docs/benchmarks.md. */
+  readonly picture?: { readonly name: string; readonly svg: string };
   readonly json: unknown;
 }
 

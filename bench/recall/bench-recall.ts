@@ -1,6 +1,7 @@
 /**
- * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--write]`: recall on conversations,
- * on facts asked for in other words, and on people's facts; keywords, vectors and both side by side.
+ * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: recall on
+ * everyday questions, on facts asked for in other words, on people's facts and on conversations; keywords, vectors and both side
+ * by side. Parts: natural, paraphrases, people, possible, conversations.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,6 +13,8 @@ import type { Measured } from "../measured.ts";
 import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";
 import { keepEmbeddings } from "./kept-embeddings.ts";
 import { askConversations, conversationsSection } from "./locomo.ts";
+import { askNatural } from "./natural.ts";
+import { naturalSection } from "./natural-section.ts";
 import { askParaphrases, paraphrasesSection } from "./paraphrases.ts";
 import { measurePeopleFacts, peopleFactsSection } from "./people-facts.ts";
 import { measurePossibleHits, possibleHitsSection } from "./possible-hits.ts";
@@ -45,20 +48,18 @@ export function benchEmbedder(address: string, model: string = DEFAULT_MODEL): E
   return keepEmbeddings(createOllamaEmbedder(createOllamaSidecar({ address }), { model }), RAW_FOLDER);
 }
 
-async function measure(
-  bench: Bench,
-  conversations: readonly Conversation[] | undefined,
-  embeddedBy: string,
-): Promise<readonly Measured[]> {
-  const sections = [paraphrasesSection(await askParaphrases(bench), embeddedBy)];
-  sections.push(peopleFactsSection(await measurePeopleFacts(bench), embeddedBy));
-  sections.push(possibleHitsSection(await measurePossibleHits(bench), embeddedBy));
-  if (conversations !== undefined) {
-    sections.push(
-      conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),
-    );
-  }
-  return sections;
+/** By name, for `--only`. LoCoMo is left out where there are no conversations. */
+function parts(bench: Bench, conversations: readonly Conversation[] | undefined, embeddedBy: string) {
+  return {
+    natural: async () => naturalSection(await askNatural(bench), embeddedBy),
+    paraphrases: async () => paraphrasesSection(await askParaphrases(bench), embeddedBy),
+    people: async () => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
+    possible: async () => possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
+    ...(conversations && {
+      conversations: async () =>
+        conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),
+    }),
+  };
 }
 
 async function main(): Promise<void> {
@@ -68,6 +69,7 @@ async function main(): Promise<void> {
       model: { type: "string" },
       data: { type: "string" },
       locomo: { type: "string" },
+      only: { type: "string", multiple: true },
       write: { type: "boolean", default: false },
     },
   });
@@ -76,8 +78,13 @@ async function main(): Promise<void> {
   const bench = await openBench(embedder);
   try {
     const embeddedBy = embedder === undefined ? "no embeddings" : `embedded by ${embedder.model}`;
-    const sections = await measure(bench, conversations, embeddedBy);
-    for (const section of sections) showSection(section);
+    const sections: Measured[] = [];
+    for (const [name, measure] of Object.entries(parts(bench, conversations, embeddedBy))) {
+      if (values.only?.includes(name) === false) continue;
+      const section = await measure();
+      sections.push(section);
+      showSection(section);
+    }
     console.log(`\nRaw answers: ${keepRaw("recall", sections)}`);
     if (values.write) for (const section of sections) writeSection(section);
   } finally {

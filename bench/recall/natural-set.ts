@@ -5,7 +5,7 @@ import { readJsonLines } from "./conversations.ts";
 /** Rankings are tuned on `dev` alone; the other half is only measured. */
 export type NaturalHalf = "dev" | "held-out";
 
-interface NaturalFact {
+export interface NaturalFact {
   readonly half: NaturalHalf;
   readonly key: string;
   readonly value: string;
@@ -14,7 +14,7 @@ interface NaturalFact {
 }
 
 /** `own`: in the fact's words; `part`: at least one of them; `paraphrase`: none that says anything. */
-type NaturalKind = "own" | "part" | "paraphrase";
+export type NaturalKind = "own" | "part" | "paraphrase";
 
 interface NaturalQuestion {
   readonly half: NaturalHalf;

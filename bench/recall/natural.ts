@@ -1,0 +1,113 @@
+/** Everyday questions asked of a small, a middling and a large memory: what each way of searching shows. */
+import { hitsForHost } from "../../plugin/boundary.ts";
+import type { FactLine } from "./conversations.ts";
+import { type NaturalFact, type NaturalHalf, type NaturalKind, readNaturalSet } from "./natural-set.ts";
+import { lineOf } from "./paraphrases.ts";
+import type { Bench, Hit, SystemId, Systems } from "./recall-systems.ts";
+import { unrelatedFact } from "./unrelated-facts.ts";
+
+export const NATURAL_SIZES = [20, 200, 2_000] as const;
+export const NATURAL_HALVES: readonly NaturalHalf[] = ["dev", "held-out"];
+export const COMPARED = ["keyword", "keywordUncut", "fts5", "hybrid", "hybridUncut"] as const;
+/** The curve is drawn from these. */
+export const CANDIDATES_BY = { words: "keywordCandidates", hybrid: "hybridCandidates" } as const;
+
+export interface NaturalAnswer {
+  readonly half: NaturalHalf;
+  readonly size: number;
+  readonly system: SystemId;
+  /** Of a question in another language, `languages`; of one that nothing answers, `unanswerable`. */
+  readonly kind: NaturalKind | "languages" | "unanswerable";
+  readonly question: string;
+  /** The key of the fact that answers. */
+  readonly wanted: string | undefined;
+  readonly hits: readonly Hit[];
+  /** Characters of the possible hits as OpenClaw receives them; 0 without any. */
+  readonly possibleCharacters: number;
+}
+
+interface Asked {
+  readonly kind: NaturalAnswer["kind"];
+  readonly question: string;
+  readonly wanted: string | undefined;
+}
+
+const SHOWN = 10;
+
+export async function askNatural(bench: Bench): Promise<readonly NaturalAnswer[]> {
+  const answers: NaturalAnswer[] = [];
+  for (const half of NATURAL_HALVES) {
+    for (const size of NATURAL_SIZES) {
+      for (const [name, questions] of questionSets(half)) {
+        const systems = await bench.fill(`natural-${half}-${size}-${name}`, memoryOf(half, questions, size));
+        answers.push(...(await askAll(systems, questions)).map((answer) => ({ half, size, ...answer })));
+      }
+    }
+  }
+  return answers;
+}
+
+/** English and other languages are asked of memories of their own, so that each fits into the smallest. */
+function questionSets(half: NaturalHalf): readonly (readonly [string, readonly Asked[]])[] {
+  const { questions, languages, unanswerable } = readNaturalSet();
+  const ofHalf = <T extends { readonly half: NaturalHalf }>(lines: readonly T[]) =>
+    lines.filter((line) => line.half === half);
+  return [
+    [
+      "english",
+      [
+        ...ofHalf(questions).map(({ kind, question, expect }) => ({ kind, question, wanted: expect })),
+        ...ofHalf(unanswerable).map(({ question }) => ({
+          ...{ kind: "unanswerable" as const, question },
+          wanted: undefined,
+        })),
+      ],
+    ],
+    [
+      "languages",
+      ofHalf(languages).map(({ question, expect }) => ({
+        kind: "languages" as const,
+        question,
+        wanted: expect,
+      })),
+    ],
+  ];
+}
+
+/** The facts that are asked for, others of the same half and language as far as there is room, and unrelated ones. */
+function memoryOf(half: NaturalHalf, questions: readonly Asked[], size: number): readonly FactLine[] {
+  const wanted = new Set(questions.map((asked) => asked.wanted));
+  const facts = readNaturalSet().facts.filter((fact) => fact.half === half);
+  const others = facts.filter(({ key, language }) => !wanted.has(key) && language === undefined);
+  const own = [...facts.filter(({ key }) => wanted.has(key)), ...others].slice(0, size).map(lineOfFact);
+  return [...own, ...Array.from({ length: size - own.length }, (_none, number) => unrelatedFact(number))];
+}
+
+function lineOfFact({ key, value }: NaturalFact, place: number): FactLine {
+  return lineOf({ key, fact: value }, place);
+}
+
+type AnswerHere = Omit<NaturalAnswer, "half" | "size">;
+
+async function askAll(systems: Systems, questions: readonly Asked[]): Promise<readonly AnswerHere[]> {
+  const answers: AnswerHere[] = [];
+  for (const system of [...COMPARED, ...Object.values(CANDIDATES_BY)]) {
+    const search = systems.get(system);
+    if (search === undefined) continue;
+    for (const asked of questions) {
+      const hits = await search(asked.question, SHOWN);
+      answers.push({ system, ...asked, hits: hits.map(plainHit), possibleCharacters: charactersOf(hits) });
+    }
+  }
+  return answers;
+}
+
+function plainHit({ key, score, possible }: Hit): Hit {
+  return { key, score, ...(possible && { possible }) };
+}
+
+/** As they stand in the answer that the model reads: JSON, indented by two. */
+function charactersOf(hits: readonly Hit[]): number {
+  const possible = hits.filter((hit) => hit.possible);
+  return possible.length === 0 ? 0 : JSON.stringify(hitsForHost(possible, SHOWN).hits, null, 2).length;
+}
