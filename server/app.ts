@@ -2,7 +2,7 @@
  * The server's request handling as one hono app: guards, authentication, routes, in the order in which a request meets them.
  *
  * Whatever a request is refused for, it is refused before anything that costs more is done: address and host first, then
- * who it is and how often, then the size of its body, then its form, then how many are under way, and only then a route.
+ * who it is and how often, then the size of its body, then its form, then how many are under way; it waits for its turn, and only then meets a route.
  */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
@@ -18,6 +18,7 @@ import { guardAddress } from "./guards/address-guard.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
 import { guardHost, type HostRules } from "./guards/host-guard.ts";
 import { limitInFlight } from "./guards/in-flight.ts";
+import { inTurn } from "./guards/in-turn.ts";
 import type { RateLimits } from "./guards/rate.ts";
 import type { Metrics } from "./metrics.ts";
 import { addMount, type Mount } from "./mount.ts";
@@ -52,7 +53,7 @@ export function makeApp(parts: AppParts): ServerApp {
   app.use(observeRequests(parts.metrics, parts.log), SECURITY_HEADERS, connectionHeaders(parts.isStopping));
   app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
   addOpenPart(app, parts);
-  app.use(authenticate(parts), limitBody, parseBody, limitInFlight(parts.inFlight));
+  app.use(authenticate(parts), limitBody, parseBody, limitInFlight(parts.inFlight), inTurn());
   addCallersPart(app, parts);
   app.notFound(async (c) => c.json(errorReply(noSuchRoute()), 404));
   return app;

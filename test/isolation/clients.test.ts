@@ -21,7 +21,7 @@ const SECRET = "a-secret-for-the-clients-of-one-server";
 const KEYS = 10;
 const COMMON_WORD = "zebrafish";
 const MARK = /own(\d+)no\d+x/g;
-/** How long anybody waits is told, and not judged: a server with more to do than it can lets new connections wait for long. */
+/** How long anybody waits is told, and not judged. */
 const PATIENCE_MS = (SECONDS + 60) * 1_000;
 const SAMPLE_EVERY_MS = 1_000;
 /** Of resident memory, from the second quarter of the run to its last: what a collector leaves lying, and no leak of ten minutes. */
