@@ -12,9 +12,9 @@ export const RAW_FOLDER = join(ROOT, "bench", "results");
 
 const PREAMBLE = `# Benchmarks
 
-Made by \`npm run bench:recall -- --embedder URL --write\` and \`npm run bench:speed -- --write\`; each section says where and when,
-and [howto/measure-recall.md](howto/measure-recall.md) how to repeat it. Do not edit the figures by hand. What they are worth is said
-with each table; a busy machine shows in the p95.
+Made by \`npm run bench:recall -- --embedder URL --write\`, \`npm run bench:host -- --write\` and \`npm run bench:speed -- --write\`;
+each section says where and when, and [howto/measure-recall.md](howto/measure-recall.md) how to repeat it. Do not edit the figures by
+hand. What they are worth is said with each table; a busy machine shows in the p95.
 `;
 
 export function showSection({ title, markdown }: Measured): void {

@@ -3,7 +3,16 @@ import { join } from "node:path";
 import { importLines, nodeSqliteDriver, openMemory } from "../../app/index.ts";
 
 /** The last one is {@link NEEDLE}. */
-export async function fillMemory(stateDir: string, subject: string, entries: number): Promise<void> {
+export function fillMemory(stateDir: string, subject: string, entries: number): Promise<void> {
+  return importInto(stateDir, subject, facts(entries));
+}
+
+/** Into the database that a gateway of this state folder opens; throws when a line is refused. */
+export async function importInto(
+  stateDir: string,
+  subject: string,
+  input: AsyncIterable<Uint8Array>,
+): Promise<void> {
   const memory = await openMemory({
     databasePath: join(stateDir, "helmdeck-memory", "memory.sqlite"),
     keyPath: join(stateDir, "helmdeck-memory.key"),
@@ -11,7 +20,9 @@ export async function fillMemory(stateDir: string, subject: string, entries: num
     env: {},
   });
   try {
-    await importLines({ memory, subject, input: facts(entries) });
+    const { refused } = await importLines({ memory, subject, input });
+    if (refused[0] !== undefined)
+      throw new Error(`Line ${refused[0].line} was refused: ${refused[0].reason}`);
   } finally {
     await memory.close();
   }

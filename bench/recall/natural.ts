@@ -83,6 +83,12 @@ function memoryOf(half: NaturalHalf, questions: readonly Asked[], size: number):
   return [...own, ...Array.from({ length: size - own.length }, (_none, number) => unrelatedFact(number))];
 }
 
+/** The English facts of a half. */
+export function linesOfHalf(half: NaturalHalf): readonly FactLine[] {
+  const facts = readNaturalSet().facts.filter((fact) => fact.half === half && fact.language === undefined);
+  return facts.map(lineOfFact);
+}
+
 function lineOfFact({ key, value }: NaturalFact, place: number): FactLine {
   return lineOf({ key, fact: value }, place);
 }

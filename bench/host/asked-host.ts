@@ -1,0 +1,120 @@
+/** A real gateway with notes of its own and, from some moment on, our plugin: what its memory_search shows. */
+import { parsePath } from "../../engine/index.ts";
+import { type JsonObject, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { importInto } from "../plugin/fill.ts";
+import type { FactLine } from "../recall/conversations.ts";
+
+export interface ShownHit {
+  readonly corpus: string;
+  /** Of the fact that it shows, as a note or from our memory. */
+  readonly key: string;
+}
+
+export interface Shown {
+  readonly hits: readonly ShownHit[];
+  /** Of the possible hits among them, as the model reads them. */
+  readonly possibleCharacters: number;
+}
+
+interface Reply extends Shown {
+  readonly isPartial: boolean;
+}
+
+/** Whose memory a gateway's default agent asks. */
+const SUBJECT = "main";
+const READY_WITHIN_MS = 180_000;
+/** In `provenanceLabel`, while memory is still being read, or without the embedding service. */
+const IN_PART = "in part";
+
+export class AskedHost {
+  readonly #host: OpenClawHost;
+  /** Keys by the path of their note. */
+  readonly #keys: ReadonlyMap<string, string>;
+
+  private constructor(host: OpenClawHost, keys: ReadonlyMap<string, string>) {
+    this.#host = host;
+    this.#keys = keys;
+  }
+
+  /** One file for each note, so that a hit says which one it shows. Call `stop` in every case. */
+  static async start(facts: readonly FactLine[], config: JsonObject): Promise<AskedHost> {
+    const notes = facts.map(({ key, value }, number) => {
+      const path = `memory/${String(number + 1).padStart(4, "0")}.md`;
+      return { key, path, text: `# ${key}\n\n${value}\n` };
+    });
+    const host = await OpenClawHost.make({
+      notes: Object.fromEntries(notes.map(({ path, text }) => [path, text])),
+      config,
+    });
+    const asked = new AskedHost(host, new Map(notes.map(({ path, key }) => [path, key])));
+    try {
+      await asked.#indexNotes();
+      await host.startGateway();
+      return asked;
+    } catch (error) {
+      await host.stop();
+      throw error;
+    }
+  }
+
+  /** The same home, with our plugin and these facts in its memory. */
+  async addPlugin(tarball: string, facts: readonly FactLine[]): Promise<void> {
+    await this.#host.stopGateway();
+    await this.#host.installPlugin(tarball);
+    await importInto(this.#host.home.stateDir, SUBJECT, linesOf(facts));
+    await this.#host.startGateway();
+    await this.#untilFound(facts[0]);
+  }
+
+  /** Without `corpus` as a model asks that names none; `wiki`: ours alone. */
+  ask(query: string, corpus?: "wiki"): Promise<Shown> {
+    return this.#search(query, corpus);
+  }
+
+  stop(): Promise<void> {
+    return this.#host.stop();
+  }
+
+  async #indexNotes(): Promise<void> {
+    const { code, stderr } = await this.#host.openclaw(["memory", "index"]);
+    if (code !== 0) throw new Error(`openclaw memory index ended with ${code}: ${stderr}`);
+  }
+
+  async #search(query: string, corpus?: "wiki"): Promise<Reply> {
+    const reply = await this.#host.invokeTool("memory_search", { query, ...(corpus && { corpus }) });
+    const { results } = reply.details;
+    if (!Array.isArray(results)) throw new Error(`memory_search gave no results: ${reply.text}`);
+    const given = results as readonly JsonObject[]; // what is read of each is checked by its use
+    const possible = given.filter(({ provenanceLabel }) => String(provenanceLabel).includes("only possibly"));
+    return {
+      hits: given.map(({ corpus, path }) => ({ corpus: String(corpus), key: this.#keyOf(String(path)) })),
+      possibleCharacters: possible.length === 0 ? 0 : JSON.stringify(possible, null, 2).length,
+      isPartial: given.some(({ provenanceLabel }) => String(provenanceLabel).includes(IN_PART)),
+    };
+  }
+
+  #keyOf(path: string): string {
+    return this.#keys.get(path) ?? parsePath(path)?.key ?? path;
+  }
+
+  /** Complete: the fact is found, nothing says that only a part was looked at, and nothing waits to be embedded. */
+  async #untilFound(fact: FactLine | undefined): Promise<void> {
+    if (fact === undefined) return;
+    const until = performance.now() + READY_WITHIN_MS;
+    for (;;) {
+      const { hits, isPartial } = await this.#search(fact.value, "wiki");
+      if (!isPartial && hits.some(({ key }) => key === fact.key) && (await this.#isEmbedded())) return;
+      if (performance.now() > until) throw new Error(`Not found within ${READY_WITHIN_MS} ms: ${fact.key}`);
+    }
+  }
+
+  async #isEmbedded(): Promise<boolean> {
+    const status = (await this.#host.rpc("helmdeck.status", {})) as JsonObject; // what our own plugin answers
+    const embeddings = status.embeddings as JsonObject | undefined;
+    return (embeddings?.waiting ?? 0) === 0;
+  }
+}
+
+async function* linesOf(facts: readonly FactLine[]): AsyncGenerator<Uint8Array> {
+  for (const fact of facts) yield Buffer.from(`${JSON.stringify(fact)}\n`);
+}
