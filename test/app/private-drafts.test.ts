@@ -1,0 +1,33 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { withDrafts } from "../../app/keys/private-drafts.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "helmdeck-drafts-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function lies(name: string, daysOld: number): Promise<void> {
+  await writeFile(join(folder, name), "sealed");
+  const then = new Date(Date.now() - daysOld * 86_400_000);
+  await utimes(join(folder, name), then, then);
+}
+
+test("what a killed backup left is gone after the next one; what is at work, or another's, stays", async () => {
+  await lies(".mine.hdb.0123456789ab.copy", 2);
+  await lies(".mine.hdb.0123456789ab.copy-wal", 2);
+  await lies(".mine.hdb.fedcba987654.part", 0);
+  await lies(".other.hdb.0123456789ab.copy", 2);
+  await lies(".mine.hdb.notes", 2);
+  await lies("mine.hdb", 2);
+  await withDrafts(join(folder, "mine.hdb"), async (draft) => writeFile(draft("copy"), "now"));
+  expect((await readdir(folder)).sort()).toEqual([
+    ".mine.hdb.fedcba987654.part",
+    ".mine.hdb.notes",
+    ".other.hdb.0123456789ab.copy",
+    "mine.hdb",
+  ]);
+});
