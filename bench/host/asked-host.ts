@@ -4,7 +4,7 @@ import { type JsonObject, OpenClawHost } from "../../scripts/openclaw-host/openc
 import { importInto } from "../plugin/fill.ts";
 import type { FactLine } from "../recall/conversations.ts";
 
-export interface ShownHit {
+interface ShownHit {
   readonly corpus: string;
   /** Of the fact that it shows, as a note or from our memory. */
   readonly key: string;

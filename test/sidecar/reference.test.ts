@@ -1,15 +1,16 @@
 /** docs/reference/embeddings.md says of each model what the code does. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import models from "../../sidecar/embedding-models.json" with { type: "json" };
 import { profileOf } from "../../sidecar/models.ts";
 
 const rows = readFileSync(new URL("../../docs/reference/embeddings.md", import.meta.url), "utf8")
   .split("\n")
-  .filter((line) => /^\| (`.*|any other) \|.*\| \d+ \|$/.test(line))
+  .filter((line) => /^\| (`.*|any other) \|.*\| \d+ \| (?:(?:not )?run here )?\|$/.test(line))
   .map((line) =>
     line
       .split(/(?<!\\)\|/)
-      .slice(1, 5)
+      .slice(1, 6)
       .map(plain),
   );
 
@@ -23,9 +24,17 @@ describe("the table of models", () => {
     expect(rows.length).toBeGreaterThan(15);
   });
 
-  it.each(rows)("is right about %s", (model, query, document, tokens) => {
+  it.each(rows)("is right about %s", (model, query, document, tokens, tried) => {
     expect(profileOf(model ?? "")).toEqual({ prefixes: { query, document }, contextTokens: Number(tokens) });
+    expect(tried).toBe(models.find(({ pattern }) => new RegExp(pattern).test(model ?? ""))?.tried ?? "");
   });
+});
+
+it("each model of the data file has a source, and says whether it was run here", () => {
+  for (const { source, tried } of models) {
+    expect(source).toMatch(/^https:\/\/[^ ]+$/);
+    expect(["run here", "not run here"]).toContain(tried);
+  }
 });
 
 it.each([
