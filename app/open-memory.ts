@@ -8,7 +8,6 @@ import {
   keyIdOf,
   type LoadedKey,
   loadOrMakeKey,
-  type MasterKey,
   type MemoryStore,
   openSqliteStore,
   openSqliteStoreToRead,
@@ -24,7 +23,7 @@ import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
 import { examineFailure, examineNothing } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
-import { noteOpened } from "./keys/store-notes.ts";
+import { noteOpened, refuseEmptied } from "./keys/store-notes.ts";
 import type { DoctorReport } from "./memory.ts";
 import { quotaOfEnv } from "./quota.ts";
 import { ReopeningStore } from "./reopening-store.ts";
@@ -87,12 +86,12 @@ async function openWithKey(
 ): Promise<OpenedStore & { readonly loaded: LoadedKey }> {
   const loaded = await loadOrMakeKey(options);
   try {
-    return { loaded, ...(await openStore(options, loaded.key)) };
+    return { loaded, ...(await openStore(options, loaded)) };
   } catch (error) {
     if (!isHelmdeckError(error) || error.code !== "key_wrong") throw error;
     const again = await loadOrMakeKey(options);
     if (keyIdOf(again.key) === keyIdOf(loaded.key)) throw error;
-    return { loaded: again, ...(await openStore(options, again.key)) };
+    return { loaded: again, ...(await openStore(options, again)) };
   }
 }
 
@@ -101,13 +100,15 @@ interface OpenedStore {
   readonly isReadOnly: boolean;
 }
 
-async function openStore(options: OpenMemoryOptions, key: MasterKey): Promise<OpenedStore> {
-  const { databasePath: path, driver, now = Date.now, access } = options;
+async function openStore(options: OpenMemoryOptions, { key, file }: LoadedKey): Promise<OpenedStore> {
+  const { databasePath: path, keyPath, driver, now = Date.now, access } = options;
   const parts = { path, driver, now, quota: quotaOfEnv(options.env) };
+  await refuseEmptied(file ?? keyPath, path);
   try {
     const opened = await openSqliteStore({ ...parts, key });
     const open = async (beginnings: number): Promise<MemoryStore> => {
       const found = await findKey(options); // a backup may have brought its own
+      await refuseEmptied(found?.file ?? keyPath, path);
       return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
     };
     const store = new ReopeningStore(opened, { path, open, ...defined({ clock: options.clock }) });

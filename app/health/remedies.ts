@@ -12,7 +12,7 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   store_not_ours: "Check the path of the database; the file there was not touched.",
   store_newer: "Upgrade this program: a newer version wrote the database.",
   store_corrupt:
-    "Stop every process that uses the database, move it aside with its -wal and -shm, and put a backup in its place.",
+    "Stop every process that uses the database, move it aside with its -wal and -shm, and put a backup in its place, or what `helmdeck-memory repair` can still read of it.",
   store_locked: "See which process has the database open, and try again.",
   store_full: "Free some space on the disk.",
   quota_exceeded:

@@ -1,14 +1,16 @@
 /**
  * A file beside the key that notes which stores were opened, how far each had come, and which key a person has a copy of.
  *
- * It travels with neither the database nor our backups of it, so that a database that goes back in time is noticed. It holds no secret.
+ * It travels with neither the database nor our backups of it, so that a database that goes back in time, or was emptied, is noticed. It
+ * holds no secret.
  * Writing it is never a reason to fail: what is not noted is noted at the next opening.
  */
 import { randomBytes } from "node:crypto";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod/mini";
-import { type MemoryReader, syncFolder } from "../../engine/index.ts";
+import { HelmdeckError, type MemoryReader, syncFolder } from "../../engine/index.ts";
 
 const LARGEST_BYTES = 1024 * 1024;
 
@@ -59,6 +61,37 @@ export async function noteOpened(
   if (identity === undefined) return { keyFile };
   if (!isReadOnly) await noteStore(keyFile, { ...identity, path });
   return { keyFile, ...identity };
+}
+
+/** Whoever makes a database has written into it by then. */
+const MAKING_TRIES = 25;
+const MAKING_MS = 20;
+
+/**
+ * An empty file is a database that is being made, but where a store was opened before, it was emptied. Throws `store_corrupt`; a file
+ * that is not there is none, since whoever wants to begin anew takes it away.
+ */
+export async function refuseEmptied(keyFile: string, path: string): Promise<void> {
+  if (!(await isEmpty(path)) || !(await wasOpened(keyFile, path))) return;
+  for (let tries = 0; tries < MAKING_TRIES; tries++) {
+    await delay(MAKING_MS);
+    if (!(await isEmpty(path))) return;
+  }
+  throw new HelmdeckError(
+    "store_corrupt",
+    `The memory database ${path} is empty, and was not when it was last opened. Put a backup in its place with ` +
+      "`helmdeck-memory restore`; to begin anew, take the empty file away.",
+    { details: { path } },
+  );
+}
+
+async function isEmpty(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.size === 0;
+}
+
+async function wasOpened(keyFile: string, path: string): Promise<boolean> {
+  const { stores } = await readNotes(keyFile);
+  return Object.values(stores).some((store) => store.path === path);
 }
 
 /** Never lowers a generation. Does nothing where nothing can be written. */

@@ -8,6 +8,9 @@ import { withCount } from "../progress-bar.ts";
 /** So many are named; the others are counted. */
 const NAMED_ROWS = 1_000;
 
+const DAMAGED_LOG =
+  "store_corrupt: the log beside the database is damaged: some of what was stored last may be missing, or be as it was before.";
+
 type Row = Parameters<NonNullable<VerifyHooks["onUnreadable"]>>[0];
 
 export async function verifyCommand(context: CommandContext): Promise<number> {
@@ -16,13 +19,14 @@ export async function verifyCommand(context: CommandContext): Promise<number> {
   if (options.json) await output.json({ ...result, rows });
   else {
     await tellRows(context, rows);
+    if (result.log === "damaged") await output.line(DAMAGED_LOG);
     await output.line(
       result.unreadable === 0
         ? `Every row opens: ${result.entries} entries, ${result.vectors} vectors, ${result.history} former values.`
         : `${result.unreadable} rows do not open; ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values do.`,
     );
   }
-  return result.unreadable === 0 ? EXIT_DONE : EXIT_FAILED;
+  return result.unreadable === 0 && result.log === "whole" ? EXIT_DONE : EXIT_FAILED;
 }
 
 export async function repairCommand(context: CommandContext, wanted: string | undefined): Promise<number> {
@@ -33,6 +37,7 @@ export async function repairCommand(context: CommandContext, wanted: string | un
   if (options.json) await output.json({ ...result, to, rows });
   else {
     await tellRows(context, rows);
+    if (result.log === "damaged") await output.line(DAMAGED_LOG);
     await output.line(
       `Wrote ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows did not open. ` +
         "The old database is as it was.",

@@ -211,6 +211,28 @@ describe("opening", () => {
     expect((await memory.getFact("main", "k"))?.value).toBe("v");
   });
 
+  // verifies P-durable-damage
+  test("a database that was emptied is told, also by doctor, and not taken for a new one", async () => {
+    const place = await madePlace();
+    await truncate(place.databasePath);
+    await expect(openTestMemory(place)).rejects.toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringContaining("take the empty file away"),
+    });
+    expect(told(await examine(place), "memory")).toEqual([expect.stringContaining("store_corrupt")]);
+    await rm(place.databasePath);
+    await (await openTestMemory(place)).close();
+  });
+
+  test("an empty file that an opening left which was killed before it wrote is a new database", async () => {
+    const place = await tempPlace();
+    await mkdir(dirname(place.databasePath), { recursive: true, mode: 0o700 });
+    await writeFile(place.databasePath, "", { mode: 0o600 });
+    const memory = await openTestMemory(place);
+    await memory.storeFact("main", { key: "k", value: "v" });
+    await memory.close();
+  });
+
   test("close twice is close once", async () => {
     const memory = await openTestMemory();
     await Promise.all([memory.close(), memory.close()]);

@@ -1,17 +1,19 @@
 /** Ways in which a database or its log may come to harm: by chance, and aimed at what hurts most. */
 import type { Random } from "./random.ts";
 
-/** Both as they lie on the disk; a log is there when the database was open when it was copied. */
+/** As they lie on the disk; a log and its index are there when the database was open when it was copied. */
 export interface DatabaseFiles {
   readonly database: Buffer;
   readonly log: Buffer | undefined;
+  /** Never damaged here: SQLite makes it anew. */
+  readonly index: Buffer | undefined;
 }
 
 const PAGE_BYTES = 4_096;
 const SECTOR_BYTES = 512;
 const FILE_HEADER_BYTES = 100;
 const PAGE_HEADER_BYTES = 12;
-const LOG_HEADER_BYTES = 32;
+export const LOG_HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + PAGE_BYTES;
 
 /** Columns as they lie side by side. */
@@ -111,7 +113,7 @@ const OF_LOG: readonly [Mishap, ...Mishap[]] = [
 /** What became of the files, by one mishap or the same kind twice. */
 export interface Damaged {
   readonly name: string;
-  readonly part: keyof DatabaseFiles;
+  readonly part: "database" | "log";
   readonly files: DatabaseFiles;
 }
 

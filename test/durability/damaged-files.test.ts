@@ -1,9 +1,9 @@
 /**
  * Damage to the database or its log: what comes back is what was stored, or an error or report that says what is wrong.
  *
- * Never another value, never a crash, and no entry is gone without a word: get, list and inspect are all asked. A damaged log
- * is the exception: SQLite takes it for one that a power cut ended there, so the store may be as it was at an earlier moment,
- * whole, but never earlier than what the database itself holds.
+ * Never another value, never a crash, and no entry is gone without a word: get, list and inspect are all asked. So it is with a
+ * damaged log, as long as the log's index lies beside it. Without one, damage to the last write looks like a power cut in it, and a
+ * log that was shortened like one that never had more: then the store is as it was at that earlier moment, whole.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ import {
 } from "../../engine/index.ts";
 import { ANA, fact, refTo, text } from "../contract/rig.ts";
 import { sized } from "../run/size.ts";
-import { type Damaged, type DatabaseFiles, damage } from "./damage.ts";
+import { type Damaged, type DatabaseFiles, damage, LOG_HEADER_BYTES } from "./damage.ts";
 import { type Held, isSame } from "./operations.ts";
 import { DRIVERS, makeQuickFolder } from "./place.ts";
 import { Random } from "./random.ts";
@@ -69,15 +69,16 @@ async function makeSound(driver: SqliteDriver, folder: string): Promise<Sound> {
   const copy = join(folder, "open");
   await mkdir(copy);
   // By another process: reading the files in this one would drop the store's locks.
-  await promisify(execFile)("cp", [path, `${path}-wal`, copy]);
+  await promisify(execFile)("cp", [path, `${path}-wal`, `${path}-shm`, copy]);
   await store.close();
   const files = [await filesAt(path), await filesAt(join(copy, "memory.sqlite"))] as const;
   return { files, history, modifiedAt: (await stat(path)).mtime };
 }
 
 async function filesAt(path: string): Promise<DatabaseFiles> {
-  const [database, log] = await Promise.all([readFile(path), readFile(`${path}-wal`).catch(() => undefined)]);
-  return { database, log };
+  const beside = ["-wal", "-shm"].map((ending) => readFile(`${path}${ending}`).catch(() => undefined));
+  const [database, log, index] = await Promise.all([readFile(path), ...beside]);
+  return { database, log, index };
 }
 
 async function faultsOf(sound: Sound, driver: SqliteDriver, folder: string): Promise<readonly string[]> {
@@ -86,7 +87,8 @@ async function faultsOf(sound: Sound, driver: SqliteDriver, folder: string): Pro
   const work = async (): Promise<void> => {
     for (let n = next++; n < FILES; n = next++) {
       const random = new Random(SEED + n);
-      const damaged = damage(random.chance(0.4) ? sound.files[0] : sound.files[1], random);
+      const files = random.chance(0.4) ? sound.files[0] : sound.files[1];
+      const damaged = damage(random.chance(0.5) ? files : { ...files, index: undefined }, random);
       const path = join(folder, `${n}`, "memory.sqlite");
       await place(path, damaged.files, random.chance(0.5) ? sound.modifiedAt : undefined);
       const fault = await faultOf(path, driver, heldBy(damaged, sound));
@@ -98,19 +100,23 @@ async function faultsOf(sound: Sound, driver: SqliteDriver, folder: string): Pro
   return faults;
 }
 
-/** What it may hold: what was stored last, and with a damaged log what it held after any write since the log was folded in. */
-function heldBy({ part }: Damaged, { history }: Sound): readonly Held[] {
-  return part === "log" ? history : history.slice(-1);
+/** What it may hold without a word: what was stored last, and what a crash in the last write or before it would have left. */
+function heldBy({ part, files: { log, index } }: Damaged, { files, history }: Sound): readonly Held[] {
+  if (part === "database") return history.slice(-1);
+  if (log === undefined || log.length < LOG_HEADER_BYTES) return history;
+  if (index !== undefined) return history.slice(-1);
+  return files[1].log?.subarray(0, log.length).equals(log) ? history : history.slice(-2);
 }
 
 async function place(
   path: string,
-  { database, log }: DatabaseFiles,
+  { database, log, index }: DatabaseFiles,
   modifiedAt: Date | undefined,
 ): Promise<void> {
   await mkdir(join(path, ".."), { mode: 0o700 });
   await writeFile(path, database, { mode: 0o600 });
   if (log !== undefined) await writeFile(`${path}-wal`, log, { mode: 0o600 });
+  if (index !== undefined) await writeFile(`${path}-shm`, index, { mode: 0o600 });
   if (modifiedAt !== undefined) await utimes(path, modifiedAt, modifiedAt);
 }
 

@@ -8,6 +8,7 @@
 import { HelmdeckError } from "../../errors.ts";
 import { placeOnce } from "../private-file.ts";
 import { findDatabase } from "./database-file.ts";
+import { requireSoundLog } from "./log-damage.ts";
 import { requireOurs } from "./look.ts";
 import type { SqliteConnection, SqliteDriver } from "./sqlite-driver.ts";
 import { explainSqliteError, isBusy } from "./sqlite-errors.ts";
@@ -17,6 +18,7 @@ import { SqliteSession } from "./sqlite-session.ts";
 export async function copyDatabase(path: string, into: string, driver: SqliteDriver): Promise<void> {
   const file = await findDatabase(path);
   await requireOurs(file, driver);
+  await requireSoundLog(file);
   if (!(await placeOnce(into, new Uint8Array(0)))) throw taken(into); // SQLite would make it for whom the umask allows
   await withConnection({ file, driver, mode: "read" }, (connection) => {
     connection.exec("PRAGMA busy_timeout = 5000; PRAGMA temp_store = MEMORY;");
@@ -37,6 +39,7 @@ export async function setGeneration(file: string, generation: number, driver: Sq
  * has it open.
  */
 export async function whileAlone<T>(file: string, driver: SqliteDriver, work: () => Promise<T>): Promise<T> {
+  await requireSoundLog(file); // it would be folded in, as far as it is whole, and be gone
   const connection = await driver.open(file, "write");
   try {
     holdAlone(connection, file);

@@ -4,7 +4,8 @@
  * SQLite cannot open a file in WAL mode without leaving something behind, if only an empty log. So the page is read as the file
  * format describes it (sqlite.org/fileformat2.html), from the database itself and, where that is still blank, from its log.
  */
-import { closeSync, openSync, readSync } from "node:fs";
+import { framesOf, logHeaderOf } from "./log-frames.ts";
+import { readingBytes } from "./read-bytes.ts";
 
 /** `blank`: a database in which nothing was ever made. */
 export interface FirstPage {
@@ -21,32 +22,24 @@ const SCHEMA_AT = 100;
 const LEAF_OF_TABLE = 0x0d;
 const CELLS_AT = SCHEMA_AT + 3;
 
-const LOG_MAGIC = 0x377f0682;
-const LOG_HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-
 /** Undefined when it is no SQLite database. Only for a file that this process does not hold: closing it drops its locks. */
 export function firstPageOf(path: string): FirstPage | undefined {
-  return reading(path, (read) => parse(read(0, READ_BYTES)));
+  return readingBytes(path, (read) => parse(read(0, READ_BYTES)));
 }
 
 /** The page as the last commit in the log left it; undefined when no commit there holds it. SQLite never locks a log. */
 export function firstPageInLog(path: string): FirstPage | undefined {
-  return reading(path, (read) => {
-    const header = read(0, LOG_HEADER_BYTES);
-    if (header.length < LOG_HEADER_BYTES || header.readUInt32BE(0) >>> 1 !== LOG_MAGIC >>> 1)
-      return undefined;
-    const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(8);
-    const salts = header.subarray(16, 24);
+  return readingBytes(path, (read) => {
+    const header = logHeaderOf(read);
+    if (header === undefined) return undefined;
     let written: FirstPage | undefined;
     let committed: FirstPage | undefined;
-    for (let at = LOG_HEADER_BYTES; ; at += frameBytes) {
-      const frame = read(at, FRAME_HEADER_BYTES);
-      // Frames of an earlier round of the log have other salts.
-      if (frame.length < FRAME_HEADER_BYTES || !frame.subarray(8, 16).equals(salts)) return committed;
-      if (frame.readUInt32BE(0) === 1) written = parse(read(at + FRAME_HEADER_BYTES, READ_BYTES));
-      if (frame.readUInt32BE(4) !== 0) committed = written;
+    for (const { page, committedPages, salts, content } of framesOf(read, header)) {
+      if (!salts.equals(header.salts)) break;
+      if (page === 1) written = parse(content.subarray(0, READ_BYTES));
+      if (committedPages !== 0) committed = written;
     }
+    return committed;
   });
 }
 
@@ -61,18 +54,4 @@ function hasNoTables(bytes: Buffer): boolean {
   return (
     bytes.length === READ_BYTES && bytes[SCHEMA_AT] === LEAF_OF_TABLE && bytes.readUInt16BE(CELLS_AT) === 0
   );
-}
-
-type Read = (at: number, length: number) => Buffer;
-
-function reading<T>(path: string, work: (read: Read) => T): T {
-  const descriptor = openSync(path, "r");
-  try {
-    return work((at, length) => {
-      const buffer = Buffer.alloc(length);
-      return buffer.subarray(0, readSync(descriptor, buffer, 0, length, at));
-    });
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -16,6 +16,7 @@ import { findDatabase, placeDatabase } from "./database-file.ts";
 import { FileWatch, stat } from "./file-watch.ts";
 import { announceFold, bearTime } from "./fold-log.ts";
 import { exchangedAtOpen, StoreGuard } from "./guard.ts";
+import { requireSoundLog } from "./log-damage.ts";
 import { requireOurs } from "./look.ts";
 import { sealLegacyRowsAnew } from "./reseal.ts";
 import { Reserve } from "./reserve.ts";
@@ -157,6 +158,7 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
   const path = await findDatabase(options.path);
   const watch = new FileWatch(options.path, path);
   await requireOurs(path, options.driver);
+  await requireSoundLog(path);
   const mode = await modeToRead(path);
   return withSession({ path, options, mode }, async (session) => {
     requireTables(session);
@@ -167,12 +169,13 @@ async function openToRead<T>(options: SqliteStoreOptions, make: (parts: SqliteRe
 }
 
 /**
- * Before anything is opened to write: whose the file is, and whether it fits the log beside it, which SQLite would fold into
- * whatever it finds.
+ * Before anything is opened to write: whose the file is, whether the log beside it is whole, and whether it fits the file, since
+ * SQLite would fold into whatever it finds.
  */
 async function lookFirst(path: string, options: SqliteStoreOptions, watch: FileWatch): Promise<void> {
   await requireOurs(path, options.driver);
   if (!watch.hasLog()) return;
+  await requireSoundLog(path);
   await withSession({ path, options, mode: "read" }, async (session) => {
     if (schemaVersionOf(session) < IDENTITY_SINCE) return session.connection.close();
     openSealer(session, options.key);

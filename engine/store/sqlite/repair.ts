@@ -14,19 +14,21 @@ import { syncFolder } from "../private-file.ts";
 import type { Sealer } from "../sealing.ts";
 import { sparedCondition } from "./conditions.ts";
 import { findDatabase } from "./database-file.ts";
-import { INSERT_ROW, parseColumns, valuesOf } from "./entry-rows.ts";
+import { stat } from "./file-watch.ts";
 import { pendingForgets } from "./forgets.ts";
 import { requireOurs } from "./look.ts";
 import { openSqliteStore, withSession } from "./open-sqlite.ts";
+import { type Readable, readingWhole } from "./readable-copy.ts";
 import {
   numbersOf,
   orOneByOne,
-  readRow,
   SALVAGED_TABLES,
   type SalvagedTable,
   salvageSealer,
+  storeIdsIn,
 } from "./salvage.ts";
-import type { SqliteDriver, SqliteRow } from "./sqlite-driver.ts";
+import { openOne, type RowName, type Salvaged } from "./salvaged-row.ts";
+import type { SqliteDriver } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { openSealer } from "./stored-keys.ts";
 
@@ -58,12 +60,9 @@ export interface Verified {
   readonly vectors: number;
   readonly history: number;
   readonly unreadable: number;
+  /** `damaged`: some of what was stored last is not in the database, and could not be read in the log either. */
+  readonly log: "whole" | "damaged";
 }
-
-/** One row that opens, and how to write it into another store. */
-type Salvaged = (session: SqliteSession, sealer: Sealer) => void;
-
-const NOBODY: Salvaged = () => undefined;
 
 /** Opens every row: entries, vectors, history. */
 export function verifyDatabase(options: VerifyOptions): Promise<Verified> {
@@ -88,8 +87,9 @@ export async function repairDatabase(options: RepairOptions): Promise<Verified> 
       });
       made.write(() => endCopy(made));
       made.pragma("wal_checkpoint(TRUNCATE)");
+      const written = Number(made.statement("SELECT count(*) AS n FROM entries").get()?.n);
       made.connection.close();
-      return done;
+      return { ...done, entries: written };
     },
   );
   await rename(draft, to);
@@ -100,11 +100,21 @@ export async function repairDatabase(options: RepairOptions): Promise<Verified> 
 type Take = (rows: readonly Salvaged[]) => void;
 
 async function walk(options: VerifyOptions, take: Take): Promise<Verified> {
-  const { path, key, driver, storeIds = [], onProgress } = options;
-  const file = await findDatabase(path);
-  await requireOurs(file, driver);
-  return withSession({ path: file, options: { path, key, driver }, mode: "read" }, async (session) => {
-    const sealer = salvageSealer(session, key, storeIds);
+  const file = await findDatabase(options.path);
+  await requireOurs(file, options.driver);
+  return readingWhole(file, (readable) => walkRows(readable, options, take));
+}
+
+async function walkRows(
+  { path, mode, log }: Readable,
+  options: VerifyOptions,
+  take: Take,
+): Promise<Verified> {
+  const { key, storeIds = [], onProgress } = options;
+  const idsIn = (file: string): Iterable<string> => (stat(file) === undefined ? [] : storeIdsIn(file, key));
+  return withSession({ path, options: { ...options, path }, mode }, async (session) => {
+    const possibleIds = () => [...storeIds, ...idsIn(path), ...idsIn(`${path}-wal`)];
+    const sealer = salvageSealer(session, key, possibleIds);
     const tables = SALVAGED_TABLES.map((table) => ({ table, numbers: numbersOf(session, table) }));
     const total = tables.reduce((sum, { numbers }) => sum + numbers.length, 0);
     const counts = { entries: 0, vectors: 0, history: 0, unreadable: 0 };
@@ -116,13 +126,8 @@ async function walk(options: VerifyOptions, take: Take): Promise<Verified> {
       await nextTurn();
     }
     session.connection.close();
-    return counts;
+    return { ...counts, log };
   });
-}
-
-interface RowName {
-  readonly table: SalvagedTable;
-  readonly number: number;
 }
 
 /** So many as one turn of the event loop takes. */
@@ -145,12 +150,12 @@ function* inTurns(
 interface Walking {
   readonly session: SqliteSession;
   readonly sealer: Sealer;
-  readonly counts: { -readonly [Name in keyof Verified]: number };
+  readonly counts: { -readonly [Name in Exclude<keyof Verified, "log">]: number };
   readonly options: VerifyOptions;
 }
 
 function openCounted({ session, sealer, counts, options }: Walking, row: RowName): readonly Salvaged[] {
-  const salvaged = openOne(session, sealer, row.table, row.number);
+  const salvaged = openOne(session, sealer, row);
   if (typeof salvaged === "function") {
     counts[row.table] += 1;
     return [salvaged];
@@ -160,102 +165,34 @@ function openCounted({ session, sealer, counts, options }: Walking, row: RowName
   return [];
 }
 
-/** What is being forgotten does not come back. */
+/** What is being forgotten does not come back, nor what was deleted since its page was written. */
 function forgottenIn(session: SqliteSession): (number: number) => boolean {
   const forgets = orOneByOne(
     () => pendingForgets(session),
     () => [],
   );
-  if (forgets.length === 0) return () => false;
+  const removals = removalsIn(session);
   const spared = sparedCondition(forgets);
-  const select = session.statement(`SELECT (${spared.sql}) AS spared FROM entries WHERE seq = ?`);
+  const select = session.statement(`SELECT id, (${spared.sql}) AS spared FROM entries WHERE seq = ?`);
   return (number) =>
     orOneByOne(
-      () => select.get(...spared.values, number)?.spared === 0,
+      () => {
+        const row = select.get(...spared.values, number);
+        return row?.spared === 0 || (removals.get(`${row?.id}`) ?? 0) > number;
+      },
       () => false,
     );
 }
 
-/** How to write the row elsewhere; or what it claims, if it does not open. */
-function openOne(
-  session: SqliteSession,
-  sealer: Sealer,
-  table: SalvagedTable,
-  number: number,
-): Salvaged | { readonly key?: string; readonly namespace?: string } {
-  const row = readRow(session, table, number);
-  if (row === undefined) return {};
-  switch (table) {
-    case "entries":
-      return openEntry(sealer, row) ?? { key: `${row.key}`, namespace: `${row.namespace}` };
-    case "vectors":
-      return openVectors(session, sealer, row) ?? {};
-    case "history":
-      return openHistory(sealer, row) ?? {};
-  }
-}
-
-function openEntry(sealer: Sealer, row: SqliteRow): Salvaged | undefined {
-  const columns = parseColumns(row);
-  if (columns === undefined || !(row.sealed instanceof Uint8Array)) return undefined;
-  const content = sealer.open(columns, row.sealed);
-  if (content === undefined) return undefined;
-  return (made, anew) => {
-    const right = { ...columns, digest: anew.digest(columns.id, content.value) };
-    made.statement(INSERT_ROW).run(...valuesOf(right, anew.seal(right, content)));
-  };
-}
-
-function openVectors(session: SqliteSession, sealer: Sealer, row: SqliteRow): Salvaged | undefined {
-  const { entry_id: id, dimensions, name, sealed } = row;
-  const owner = ownerOf(session, id);
-  if (owner === undefined) return NOBODY; // with an entry that is gone, they are of no use
-  if (typeof id !== "string" || typeof dimensions !== "number" || !(sealed instanceof Uint8Array))
-    return undefined;
-  const beside = { space: `${name}`, dimensions, id, namespace: owner.namespace };
-  const content = sealer.openVectors({ ...beside, digest: owner.digest }, sealed);
-  if (content === undefined) return undefined;
-  return (made, anew) => {
-    const digest = ownerOf(made, id)?.digest;
-    if (digest === undefined) return;
-    made.statement("INSERT OR IGNORE INTO vector_spaces (name) VALUES (?)").run(beside.space);
-    made
-      .statement(
-        "INSERT INTO vectors (entry_id, space, dimensions, sealed) SELECT ?, number, ?, ? FROM vector_spaces WHERE name = ?",
-      )
-      .run(id, dimensions, anew.sealVectors({ ...beside, digest }, content), beside.space);
-  };
-}
-
-function ownerOf(
-  session: SqliteSession,
-  id: unknown,
-): { readonly namespace: string; readonly digest: Uint8Array } | undefined {
-  if (typeof id !== "string") return undefined;
-  try {
-    const row = session.statement("SELECT namespace, digest FROM entries WHERE id = ?").get(id);
-    return row?.digest instanceof Uint8Array
-      ? { namespace: `${row.namespace}`, digest: row.digest }
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function openHistory(sealer: Sealer, row: SqliteRow): Salvaged | undefined {
-  const { number, entry_id: entryId, written_at: writtenAt, sealed } = row;
-  if (typeof number !== "number" || typeof entryId !== "string" || typeof writtenAt !== "number")
-    return undefined;
-  const columns = { number, entryId, writtenAt };
-  const content = sealed instanceof Uint8Array ? sealer.openHistory(columns, sealed) : undefined;
-  if (content === undefined) return undefined;
-  return (made, anew) => {
-    made
-      .statement(
-        "INSERT INTO history (number, entry_id, written_at, sealed) SELECT ?, id, ?, ? FROM entries WHERE id = ?",
-      )
-      .run(number, writtenAt, anew.sealHistory(columns, content), entryId);
-  };
+/** When each of the entries that were removed lately was. */
+function removalsIn(session: SqliteSession): ReadonlyMap<string, number> {
+  return orOneByOne(
+    () => {
+      const rows = session.statement("SELECT id, seq FROM removals ORDER BY seq").all();
+      return new Map(rows.map(({ id, seq }) => [`${id}`, Number(seq)]));
+    },
+    () => new Map(),
+  );
 }
 
 /** Whoever read the old one begins anew. */

@@ -8,6 +8,7 @@ import { KeyRing, SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import { Sealer } from "../sealing.ts";
 import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
+import { readingBytes } from "./read-bytes.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isCorrupt } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -116,16 +117,18 @@ function keyIn(session: SqliteSession, { seq = null, namespace = null, origin = 
   }
 }
 
-/**
- * As `openSealer`; where the store's own row cannot be read, with the id, of those that are known from elsewhere, under which rows open.
- */
-export function salvageSealer(session: SqliteSession, key: MasterKey, storeIds: readonly string[]): Sealer {
+/** As `openSealer`; where the store's own row cannot be read, with the id under which rows open, of those that it may be. */
+export function salvageSealer(
+  session: SqliteSession,
+  key: MasterKey,
+  possibleIds: () => Iterable<string>,
+): Sealer {
   try {
     return openSealer(session, key);
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     const tried = numbersOf(session, "entries").slice(0, TRIED_ROWS);
-    for (const id of storeIds) {
+    for (const id of new Set(possibleIds())) {
       const ring = KeyRing.open(key, { check: new SealingKeys(key).check, storeId: Buffer.from(id, "hex") });
       const sealer = ring && new Sealer({ ring });
       if (sealer === undefined) continue;
@@ -136,5 +139,24 @@ export function salvageSealer(session: SqliteSession, key: MasterKey, storeIds: 
       if (tried.some(opens)) return sealer;
     }
     throw error;
+  }
+}
+
+const ID_BYTES = 16;
+/** Between the key's check and the id, three numbers of up to 8 bytes each. */
+const LARGEST_GAP = 24;
+const CHUNK_BYTES = 1_048_576;
+
+/** What may be the id of the store in a file of a damaged database: what stands behind each copy of its key's check. */
+export function* storeIdsIn(path: string, key: MasterKey): Generator<string> {
+  const { check } = new SealingKeys(key);
+  const reach = check.byteLength + LARGEST_GAP + ID_BYTES;
+  const chunkAt = (at: number): Buffer => readingBytes(path, (read) => read(at, CHUNK_BYTES + reach));
+  for (let at = 0, chunk = chunkAt(at); chunk.length > 0; at += CHUNK_BYTES, chunk = chunkAt(at)) {
+    for (let found = chunk.indexOf(check); found !== -1; found = chunk.indexOf(check, found + 1)) {
+      const behind = chunk.subarray(found + check.byteLength, found + reach);
+      for (let gap = 0; gap + ID_BYTES <= behind.length; gap++)
+        yield behind.toString("hex", gap, gap + ID_BYTES);
+    }
   }
 }

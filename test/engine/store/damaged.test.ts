@@ -45,13 +45,13 @@ describe.each(DRIVERS)("with $name,", (driver) => {
     return value;
   }
 
-  /** Spoils the page on which these bytes are. */
-  async function spoilPage(rig: SqliteRig, bytes: Uint8Array): Promise<void> {
+  /** Spoils the beginning of the page on which these bytes are, or more of it. */
+  async function spoilPage(rig: SqliteRig, bytes: Uint8Array, length = 64): Promise<void> {
     const file = await readFile(rig.path);
     const at = file.indexOf(bytes);
     expect(at).toBeGreaterThan(PAGE_BYTES);
     const page = at - (at % PAGE_BYTES);
-    file.fill(0xff, page, page + 64);
+    file.fill(0xff, page, page + length);
     await writeFile(rig.path, file);
   }
 
@@ -93,6 +93,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
         vectors: 1,
         history: 0,
         unreadable: 0,
+        log: "whole",
         rows: [],
       });
       await rig.tamper("UPDATE entries SET expires_at = 1 WHERE key = 'key-5'");
@@ -140,10 +141,24 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
-    "where the row about the store itself is damaged, its id is taken from elsewhere",
+    "where the row about the store itself is damaged, its id is found on that page",
+    withRows(async (rig) => {
+      await spoilPage(rig, await valueIn(rig, "SELECT id FROM store"));
+      await expect(openSqliteStore(rig.options)).rejects.toMatchObject({ code: "store_corrupt" });
+      const to = join(rig.folder, "new.sqlite");
+      expect(await repairDatabase({ ...placeOf(rig), to })).toMatchObject({
+        entries: ROWS + 1,
+        vectors: 1,
+        unreadable: 0,
+      });
+    }),
+  );
+
+  test(
+    "where that page is gone altogether, its id is taken from elsewhere",
     withRows(async (rig) => {
       const id = await valueIn(rig, "SELECT id FROM store");
-      await spoilPage(rig, id);
+      await spoilPage(rig, id, PAGE_BYTES);
       await expect(openSqliteStore(rig.options)).rejects.toMatchObject({ code: "store_corrupt" });
       const to = join(rig.folder, "new.sqlite");
       await expect(repairDatabase({ ...placeOf(rig), to })).rejects.toMatchObject({ code: "store_corrupt" });
