@@ -1,15 +1,16 @@
 /** The embedded engine as recall's corpus: a namespace's documents with the store's own change cursor. */
-import { type EntryId, type MemoryReader, projectEntry } from "../engine/index.ts";
+import { type Entry, type EntryId, type MemoryReader, projectEntry, type Writer } from "../engine/index.ts";
 import type { CorpusChanges, CorpusSource } from "../recall/index.ts";
 
 /** What no longer projects to a document (unreadable, damaged) counts as removed, so that no stale one is found. */
 export function recallOverStore(reader: MemoryReader): CorpusSource {
+  const shared = shareWriters();
   return {
     async changes(namespace, since, limit): Promise<CorpusChanges> {
       const changes = await reader.changes({ namespace, since, limit });
       if (changes.kind === "start_over") return changes;
       const { upserts, removed, unreadable, cursor, more } = changes;
-      const projected = upserts.map((entry) => ({ id: entry.id, projection: projectEntry(entry) }));
+      const projected = upserts.map((entry) => ({ id: entry.id, projection: projectEntry(shared(entry)) }));
       const hidden: EntryId[] = projected.flatMap(({ id, projection }) =>
         projection.kind === "chunk" ? [] : [id],
       );
@@ -23,5 +24,17 @@ export function recallOverStore(reader: MemoryReader): CorpusSource {
         more,
       };
     },
+  };
+}
+
+/** Few write many entries: an index that keeps them all keeps each writer once. */
+function shareWriters(): (entry: Entry) => Entry {
+  const writers = new Map<string, Writer>();
+  return (entry) => {
+    if (entry.writer === undefined) return entry;
+    const name = JSON.stringify(entry.writer);
+    const writer = writers.get(name) ?? entry.writer;
+    writers.set(name, writer);
+    return { ...entry, writer };
   };
 }

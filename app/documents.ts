@@ -7,6 +7,8 @@
 import {
   ANSWER_LIMITS,
   citedPath,
+  defined,
+  type Framed,
   isMyMemoryPath,
   MY_MEMORY_PATH,
   MY_MEMORY_TITLE,
@@ -15,7 +17,6 @@ import {
   parsePath,
   projectEntry,
   summariseMemory,
-  type UnixMs,
 } from "../engine/index.ts";
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -26,7 +27,7 @@ interface WholeDocument {
   readonly path: string;
   readonly title: string;
   readonly content: string;
-  readonly updatedAt?: UnixMs;
+  readonly entry?: Framed;
 }
 
 /** Throws `entry_unreadable` when the document is there but does not open. */
@@ -73,8 +74,11 @@ async function entryDocument(
   if (entry === undefined || entry.category !== place.category) return undefined;
   const projection = projectEntry(entry);
   if (projection.kind !== "chunk") return undefined;
-  const { title, content } = projection.entry.chunk;
-  return { path, title, content, updatedAt: entry.updatedAt };
+  const { chunk, kind } = projection.entry;
+  const { key, category, createdAt, updatedAt, writer } = entry;
+  const { title, content } = chunk;
+  const framed = { kind, key, category, createdAt, updatedAt, ...defined({ writer }) };
+  return { path, title, content, entry: framed };
 }
 
 function countFitting(lines: readonly string[]): number {

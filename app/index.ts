@@ -4,11 +4,18 @@ export type { PackAudit, Writer } from "../engine/index.ts";
 export {
   betterSqliteDriver,
   countByCaller,
+  cutText,
+  type Framed,
   fieldOf,
+  frameOf,
   hasRoom,
   type InspectOptions,
   learnableInputs,
+  nameOf,
   nodeSqliteDriver,
+  quotedKey,
+  quotedText,
+  rfc3339,
   ruleOf,
   SharedPlaces,
   type ShareLimits,
@@ -126,7 +133,6 @@ export {
   storeReplySchema,
   storeRequestSchema,
 } from "./wire/memory-schemas.ts";
-export { rfc3339 } from "./wire/rfc3339.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
 export { searchReply } from "./wire/search-reply.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";

@@ -3,6 +3,7 @@ import type {
   CorpusChunk,
   Erasure,
   ErrorCode,
+  Framed,
   LearntFromRuns,
   PackAudit,
   PipelineAudit,
@@ -78,7 +79,8 @@ export interface DocumentSlice {
   readonly lineCount: number;
   readonly totalLines: number;
   readonly truncated: boolean;
-  readonly updatedAt?: UnixMs;
+  /** What it is the document of; absent for the summary of all. */
+  readonly entry?: Framed;
 }
 
 export interface ForgetInput {

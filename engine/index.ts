@@ -41,7 +41,16 @@ export { nearestKeys } from "./facts/near.ts";
 export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
 export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";
 export { projectEntry } from "./projections/chunks.ts";
-export type { CorpusChunk, CorpusEntry } from "./projections/corpus.ts";
+export type { CorpusChunk, CorpusEntry, DocumentKind } from "./projections/corpus.ts";
+export {
+  cutText,
+  type Framed,
+  frameOf,
+  nameOf,
+  quotedKey,
+  quotedText,
+  writerText,
+} from "./projections/frame.ts";
 export {
   DEFAULTS_LIMITS,
   defaultsOf,
@@ -64,6 +73,7 @@ export {
   parsePath,
   pathOf,
 } from "./projections/paths.ts";
+export { rfc3339 } from "./rfc3339.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export type { BackupHeader } from "./store/backup/backup-header.ts";
 export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./store/backup/sealed-file.ts";

@@ -3,9 +3,21 @@
  *
  * A single malformed hit makes the host drop a person's whole search, its own notes included, and whatever stands in a
  * hit reaches a model. Values come from anywhere an agent reads, so each field is checked here even though our own code
- * made it: wrong types are left out, text is cut and its control and invisible characters are spelt out.
+ * made it: what is malformed is left out, text is cut and its control and invisible characters are spelt out. What was stored
+ * stands as a quotation under a frame of ours, so that no key and no value can pass for another hit or for a record.
  */
-import { ANSWER_LIMITS, harmlessBlock, harmlessLine } from "../app/index.ts";
+import {
+  ANSWER_LIMITS,
+  cutText,
+  type Framed,
+  frameOf,
+  harmlessBlock,
+  harmlessLine,
+  nameOf,
+  quotedText,
+  rfc3339,
+} from "../app/index.ts";
+import { framedOf } from "./framed.ts";
 import type { GetResult, SearchHit } from "./openclaw-api.ts";
 import { fieldsOf } from "./unchecked.ts";
 
@@ -14,7 +26,7 @@ export const PATH_PREFIX = "helmdeck/";
 /** The virtual document that says what is there, without values. */
 export const MY_MEMORY_PATH = "helmdeck/my-memory.md";
 export const SNIPPET_MAX_CHARS = ANSWER_LIMITS.snippetCharacters;
-/** What memory answers has no more; spelt out, its odd characters may take more. */
+/** Without the frame. What memory answers has no more; spelt out, its odd characters may take more. */
 export const CONTENT_MAX_CHARS = ANSWER_LIMITS.documentBytes;
 const PATH_MAX_CHARS = 2_048;
 const LINE_MAX_CHARS = 200;
@@ -25,9 +37,9 @@ const POSSIBLE_MOST_SCORE = 0.01;
 const POSSIBLE_SCALE = 0.02;
 const POSSIBLE_MAX_CHARS = ANSWER_LIMITS.possibleSnippetCharacters;
 const POSSIBLE_TEXT = "Only possibly related: ";
+/** Of a hit's text that the frame may take from what was stored. */
+const FRAME_SHARE = 0.75;
 const POSSIBLE_LABEL = "helmdeck: nothing answers this surely; only possibly related";
-/** The widest moment that a Date can hold. */
-const MOST_UNIX_MS = 8.64e15;
 
 export interface CheckedHits {
   readonly hits: SearchHit[];
@@ -56,17 +68,20 @@ export function documentForHost(slice: unknown): GetResult | undefined {
     const given = fieldsOf(slice);
     const path = ourPath(given.path);
     if (path === undefined || typeof given.content !== "string") return undefined;
+    const entry = framedOf(given.entry);
+    if (entry === undefined && path !== MY_MEMORY_PATH) return undefined;
     const fromLine = lineNumber(given.fromLine) ?? 1;
     const { content, lineCount, isCut } = cutLines(given.content);
     const totalLines = lineNumber(given.totalLines) ?? fromLine + lineCount - 1;
     return {
       corpus: CORPUS,
       path,
-      content,
+      // Lines are counted without the frame, as citations count them.
+      content: entry === undefined ? content : `${frameOf(entry)}:\n${quotedText(content)}`,
       fromLine,
       lineCount,
-      ...optional("title", lineOf(given.title)),
-      ...optional("updatedAt", instantOf(given.updatedAt)),
+      ...optional("title", entry === undefined ? lineOf(given.title) : nameOf(entry, LINE_MAX_CHARS)),
+      ...(entry && { kind: entry.kind, updatedAt: rfc3339(entry.updatedAt) }),
       totalLines,
       truncated: isCut || given.truncated === true,
     };
@@ -76,7 +91,7 @@ export function documentForHost(slice: unknown): GetResult | undefined {
 /** One line for a person or a model: harmless, at most 200 characters; undefined when there is none. */
 export function lineOf(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
-  const line = cut(harmlessLine(cut(text, LINE_MAX_CHARS)).trim(), LINE_MAX_CHARS);
+  const line = cutText(harmlessLine(cutText(text, LINE_MAX_CHARS)).trim(), LINE_MAX_CHARS);
   return line === "" ? undefined : line;
 }
 
@@ -84,8 +99,9 @@ export function lineOf(text: unknown): string | undefined {
 function hitForHost(result: unknown, before: number, note: string | undefined): SearchHit | undefined {
   const given = fieldsOf(result);
   const path = ourPath(given.path);
+  const entry = framedOf(given);
   const { score, snippet } = given;
-  if (path === undefined || typeof snippet !== "string") return undefined;
+  if (path === undefined || entry === undefined || typeof snippet !== "string") return undefined;
   if (typeof score !== "number" || !Number.isFinite(score)) return undefined;
   const isPossible = given.possible === true;
   return {
@@ -93,14 +109,14 @@ function hitForHost(result: unknown, before: number, note: string | undefined): 
     path,
     score: isPossible ? possibleScore(score, before) : rounded(score),
     snippet: isPossible
-      ? blockOf(POSSIBLE_TEXT + snippet, POSSIBLE_MAX_CHARS)
-      : blockOf(snippet, SNIPPET_MAX_CHARS),
+      ? framedText(POSSIBLE_TEXT, entry, snippet, POSSIBLE_MAX_CHARS)
+      : framedText("", entry, snippet, SNIPPET_MAX_CHARS),
     source: CORPUS,
-    ...optional("title", lineOf(given.title)),
-    ...optional("kind", lineOf(given.category)),
+    title: nameOf(entry, LINE_MAX_CHARS),
+    kind: entry.kind,
     ...optional("id", idLine(given.docid)),
     ...linesOf(path, lineNumber(given.startLine), lineNumber(given.endLine)),
-    ...optional("updatedAt", instantOf(given.updatedAt)),
+    updatedAt: rfc3339(entry.updatedAt),
     ...optional("provenanceLabel", labelOf(isPossible, note)),
   };
 }
@@ -119,9 +135,10 @@ function rounded(score: number): number {
   return Math.round(Math.min(1, Math.max(0, score)) * SCORE_DIGITS) / SCORE_DIGITS;
 }
 
-/** Harmless to show, at most so many characters. */
-function blockOf(text: string, maxChars: number): string {
-  return cut(harmlessBlock(cut(text, maxChars)), maxChars);
+/** At most so many characters. */
+function framedText(lead: string, entry: Framed, text: string, maxChars: number): string {
+  const frame = `${lead}${frameOf(entry, { most: FRAME_SHARE * maxChars - lead.length })}:\n`;
+  return frame + quotedText(cutText(text, maxChars), maxChars - frame.length);
 }
 
 function linesOf(path: string, startLine: number | undefined, endLine: number | undefined) {
@@ -144,28 +161,16 @@ function idLine(docid: unknown): string | undefined {
 
 /** Whole lines as far as they fit, so that reading on from the next line loses nothing; half a line when it alone is too long. */
 function cutLines(text: string): { content: string; lineCount: number; isCut: boolean } {
-  const shown = harmlessBlock(cut(text, CONTENT_MAX_CHARS));
+  const shown = harmlessBlock(cutText(text, CONTENT_MAX_CHARS));
   const isCut = text.length > CONTENT_MAX_CHARS || shown.length > CONTENT_MAX_CHARS;
-  const fitting = cut(shown, CONTENT_MAX_CHARS);
+  const fitting = cutText(shown, CONTENT_MAX_CHARS);
   const lastBreak = isCut ? fitting.lastIndexOf("\n") : -1;
   const content = lastBreak > 0 ? fitting.slice(0, lastBreak) : fitting;
   return { content, lineCount: content.split("\n").length, isCut };
 }
 
-/** At most so many UTF-16 units, never ending in half of a surrogate pair. */
-function cut(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
-  return text.slice(0, end);
-}
-
 function lineNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : undefined;
-}
-
-function instantOf(unixMs: unknown): string | undefined {
-  const fits = typeof unixMs === "number" && Number.isFinite(unixMs) && Math.abs(unixMs) <= MOST_UNIX_MS;
-  return fits ? new Date(unixMs).toISOString() : undefined;
 }
 
 function idOf(hit: SearchHit): string {

@@ -1,8 +1,9 @@
 /** Memory's status, and hits in chat, as plain text for people: no control characters, no values unasked. */
 import {
-  harmlessBlock,
+  frameOf,
   harmlessLine,
   type MemoryStatus,
+  quotedText,
   type SearchAnswer,
   unmatchedText,
 } from "../app/index.ts";
@@ -53,7 +54,8 @@ export function answerText(query: string, answer: SearchAnswer): string {
     : [];
   const hits = answer.results.map((hit, index) =>
     [
-      `${index + 1}. ${hit.score.toFixed(2)}  ${plainLine(hit.path)}:${hit.startLine}-${hit.endLine}${hit.possible ? "  (only possibly related)" : ""}`,
+      `${index + 1}. ${hit.score.toFixed(2)}  ${frameOf(hit)}${hit.possible ? "  (only possibly related)" : ""}`,
+      `   ${plainLine(hit.path)}:${hit.startLine}-${hit.endLine}`,
       ...passageLines(hit.snippet).map((line) => `   ${line}`),
     ].join("\n"),
   );
@@ -70,9 +72,9 @@ function counted(count: number, one: string, many = `${one}s`): string {
 }
 
 function passageLines(snippet: string): readonly string[] {
-  const lines = harmlessBlock(snippet)
+  const lines = quotedText(snippet)
     .split("\n")
-    .filter((line) => line.trim() !== "");
+    .filter((line) => line !== ">");
   return lines.length > PASSAGE_MAX_LINES ? [...lines.slice(0, PASSAGE_MAX_LINES), "…"] : lines;
 }
 

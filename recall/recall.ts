@@ -214,10 +214,12 @@ function hitOf(
   { document, passage, score, features, ...rest }: Match & { readonly others?: number },
   explain: boolean,
 ): RecallHit {
-  const { docid, path, title, category, key, updatedAt } = document;
+  const { kind, docid, path, title, category, key, createdAt, updatedAt, writer } = document;
+  const expiresAt = document.expiresAt === Number.POSITIVE_INFINITY ? undefined : document.expiresAt;
   const snippet = document.content.slice(passage.start, passage.end);
   const { startLine, endLine } = passage;
-  const hit = { docid, path, title, score, snippet, startLine, endLine, category, key, updatedAt };
+  const found = { kind, docid, path, title, score, snippet, startLine, endLine, category, key };
+  const hit = { ...found, createdAt, updatedAt, ...defined({ expiresAt, writer }) };
   return explain ? { ...hit, parts: partsOf({ ...features, ...rest }) } : hit;
 }
 

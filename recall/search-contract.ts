@@ -1,5 +1,5 @@
 /** What recall needs (a corpus with a change cursor) and what it answers (ranked hits with an honest score). */
-import type { CorpusEntry, EntryId, Namespace, UnixMs } from "../engine/index.ts";
+import type { CorpusEntry, DocumentKind, EntryId, Namespace, UnixMs, Writer } from "../engine/index.ts";
 
 /** Where a namespace's chunks come from. The embedded engine is one; a remote engine may be another. */
 export interface CorpusSource {
@@ -36,6 +36,7 @@ export interface RecallQuery {
 }
 
 export interface RecallHit {
+  readonly kind: DocumentKind;
   readonly docid: string;
   readonly path: string;
   readonly title: string;
@@ -52,7 +53,11 @@ export interface RecallHit {
   readonly endLine: number;
   readonly category: string;
   readonly key: string;
+  readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
+  readonly expiresAt?: UnixMs;
+  /** Who wrote what is there now. */
+  readonly writer?: Writer;
   /** Named shares of the score, for people who tune or doubt it. */
   readonly parts?: Readonly<Record<string, number>>;
 }

@@ -1,5 +1,5 @@
 /** `search` on both command lines. */
-import { harmlessBlock, harmlessLine } from "../../engine/index.ts";
+import { frameOf, harmlessLine, quotedText } from "../../engine/index.ts";
 import type { RecallHit } from "../../recall/index.ts";
 import type { SearchAnswer } from "../memory.ts";
 import { unmatchedText } from "../searching.ts";
@@ -15,17 +15,16 @@ export function searchText(answer: SearchAnswer, voice: Voice): Presented {
 }
 
 function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
-  const { key, path, possible, snippet, startLine, endLine, updatedAt, parts } = hit;
+  const { path, possible, snippet, startLine, endLine, parts } = hit;
   const score = style(possible ? "yellow" : "green", hit.score.toFixed(2));
   const mark = possible ? "  (only possibly related)" : "";
   return [
-    `${score}  ${style("bold", harmlessLine(key))}  ${localMinute(updatedAt)}${mark}`,
+    `${score}  ${style("bold", frameOf(hit, { time: localMinute }))}${mark}`,
     `      ${style("dim", `${harmlessLine(path)}:${startLine}-${endLine}`)}`,
     ...(parts === undefined ? [] : [`      ${style("dim", partsLine(parts))}`]),
-    ...harmlessBlock(snippet)
-      .trimEnd()
+    ...quotedText(snippet)
       .split("\n")
-      .map((line) => `      ${line}`.trimEnd()),
+      .map((line) => `      ${line}`),
   ];
 }
 

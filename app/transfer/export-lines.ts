@@ -6,11 +6,11 @@ import {
   nextTurn,
   type Origin,
   parseAuditEntry,
+  rfc3339,
   type Subject,
 } from "../../engine/index.ts";
 import { factView } from "../facts.ts";
 import { requireNamespace } from "../subject.ts";
-import { rfc3339 } from "../wire/rfc3339.ts";
 import { factReply, writerReply } from "../wire/view-replies.ts";
 
 /** Opened in one turn of the event loop. */

@@ -1,5 +1,5 @@
 /** What clients send to and receive from memory, as objects of its use cases and back: one shape for every surface. */
-import { defined } from "../../engine/index.ts";
+import { defined, rfc3339 } from "../../engine/index.ts";
 import type { CorpusAnswer, CorpusQuery, FactInput, ForgetInput, Forgotten, StoredFact } from "../memory.ts";
 import type {
   CorpusReply,
@@ -9,7 +9,6 @@ import type {
   StoreReply,
   StoreRequest,
 } from "./memory-schemas.ts";
-import { rfc3339 } from "./rfc3339.ts";
 
 export function factOfRequest({ key, value, category, tags, ttl_seconds }: StoreRequest): FactInput {
   return {

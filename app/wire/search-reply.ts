@@ -1,9 +1,9 @@
 /** The hits of a search as both command lines print them. OpenClaw prescribes another shape for those that it asks for. */
-import { defined } from "../../engine/index.ts";
+import { defined, rfc3339 } from "../../engine/index.ts";
 import type { RecallHit } from "../../recall/index.ts";
 import type { SearchAnswer } from "../memory.ts";
-import { rfc3339 } from "./rfc3339.ts";
 import { snakeCased } from "./snake-case.ts";
+import { writerReply } from "./view-replies.ts";
 
 export function searchReply({ results, mode, reason, incomplete, unmatched }: SearchAnswer) {
   return {
@@ -14,12 +14,15 @@ export function searchReply({ results, mode, reason, incomplete, unmatched }: Se
   };
 }
 
-function hitReply({ startLine, endLine, updatedAt, parts, ...hit }: RecallHit) {
+function hitReply({ startLine, endLine, createdAt, updatedAt, expiresAt, writer, parts, ...hit }: RecallHit) {
   return {
     ...hit,
     start_line: startLine,
     end_line: endLine,
+    created_at: rfc3339(createdAt),
     updated_at: rfc3339(updatedAt),
+    ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }),
+    ...(writer && { writer: writerReply(writer) }),
     ...(parts && { parts: snakeCased(parts) }),
   };
 }

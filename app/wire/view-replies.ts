@@ -1,7 +1,6 @@
 /** Facts, my-memory and callers as every surface shows them. */
-import { defined, type Writer } from "../../engine/index.ts";
+import { defined, rfc3339, type Writer } from "../../engine/index.ts";
 import type { CallerCount, FactsPage, FactsQuery, FactView, MyMemory } from "../memory.ts";
-import { rfc3339 } from "./rfc3339.ts";
 import type { CallersReply, FactReply, FactsReply, FactsRequest, MyMemoryReply } from "./view-schemas.ts";
 
 export function factsQueryOfRequest({ prefix, category, limit, cursor }: FactsRequest): FactsQuery {

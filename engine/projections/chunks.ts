@@ -6,8 +6,10 @@
  */
 import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
+import { rfc3339 } from "../rfc3339.ts";
 import type { Entry } from "../store/memory-store.ts";
-import type { CorpusChunk, CorpusEntry } from "./corpus.ts";
+import type { CorpusChunk, CorpusEntry, DocumentKind } from "./corpus.ts";
+import { writerText } from "./frame.ts";
 import { docidOf, originOfCategory, pathOf } from "./paths.ts";
 
 /** `outside`: of an origin or category that the corpus never shows. `damaged`: an audit row that cannot be read. */
@@ -30,6 +32,7 @@ export function projectEntry(entry: Entry): Projection {
 }
 
 interface Text {
+  readonly kind: DocumentKind;
   readonly title: string;
   readonly body: string;
   /** After the body. */
@@ -39,6 +42,7 @@ interface Text {
 
 function factChunk(entry: Entry): CorpusEntry {
   return corpusEntry(entry, {
+    kind: "fact",
     title: harmlessLine(entry.key),
     body: harmlessBlock(Buffer.from(entry.value).toString()),
     footer: `(category: ${entry.category})`,
@@ -55,6 +59,7 @@ function packText(row: Extract<AuditRow, { kind: "pack" }>["row"]): Text {
     return `${severity} ${code}${file === undefined ? "" : ` in ${file}`}`;
   });
   return {
+    kind: "pack",
     title: `Pack call: ${harmlessLine(row.pack)}`,
     body: [
       `Outcome: ${row.outcome}`,
@@ -70,6 +75,7 @@ function packText(row: Extract<AuditRow, { kind: "pack" }>["row"]): Text {
 
 function pipelineText(row: Extract<AuditRow, { kind: "pipeline" }>["row"]): Text {
   return {
+    kind: "pipeline",
     title: `Pipeline run: ${harmlessLine(row.pipeline)}`,
     body: [
       `Outcome: ${row.outcome}`,
@@ -82,7 +88,7 @@ function pipelineText(row: Extract<AuditRow, { kind: "pipeline" }>["row"]): Text
   };
 }
 
-function corpusEntry(entry: Entry, { title, body, footer, metadata }: Text): CorpusEntry {
+function corpusEntry(entry: Entry, { kind, title, body, footer, metadata }: Text): CorpusEntry {
   const { value: _, namespace: __, ...meta } = entry;
   const chunk: CorpusChunk = {
     docid: docidOf(entry.category, entry.key),
@@ -90,13 +96,25 @@ function corpusEntry(entry: Entry, { title, body, footer, metadata }: Text): Cor
     title,
     content: `## ${title}\n\n${body}${footer === undefined ? "" : `\n\n${footer}`}`,
     collection: `helmdeck-${entry.category}`,
-    metadata: { category: entry.category, fingerprint: entry.fingerprint, ...metadata },
+    metadata: { ...metadata, ...aboutEntry(entry), kind },
   };
-  return { ...meta, chunk, body, bodyStartLine: BODY_START_LINE };
+  return { ...meta, kind, chunk, body, bodyStartLine: BODY_START_LINE };
+}
+
+function aboutEntry(entry: Entry): CorpusChunk["metadata"] {
+  const { category, fingerprint, createdAt, updatedAt, expiresAt, writer } = entry;
+  return {
+    category,
+    fingerprint,
+    created_at: rfc3339(createdAt),
+    updated_at: rfc3339(updatedAt),
+    ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }),
+    ...(writer && { written_by: writerText(writer) }),
+  };
 }
 
 function atLine(atUnix: number): string {
-  return `At: ${new Date(atUnix * 1_000).toISOString().replace(".000Z", "Z")}`;
+  return `At: ${rfc3339(atUnix * 1_000).replace(".000Z", "Z")}`;
 }
 
 function durationLines(durationMs: number | undefined): readonly string[] {

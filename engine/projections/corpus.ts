@@ -1,5 +1,9 @@
 /** Corpus chunks: the QMD-shaped documents that facts and audit rows become for search and reading. */
 import type { EntryId, Fingerprint, Origin, UnixMs } from "../store/memory-store.ts";
+import type { Writer } from "../store/writer.ts";
+
+/** What a document shows: something that was stored as a fact, or the record of a run. */
+export type DocumentKind = "fact" | "pack" | "pipeline";
 
 /** helmdeck's chunk shape (facts/helmdeck.md, QMD endpoint), plus the full content. */
 export interface CorpusChunk {
@@ -18,6 +22,7 @@ export interface CorpusChunk {
 /** One chunk with what an index needs to know of its entry. */
 export interface CorpusEntry {
   readonly id: EntryId;
+  readonly kind: DocumentKind;
   readonly origin: Origin;
   readonly key: string;
   readonly category: string;
@@ -27,6 +32,7 @@ export interface CorpusEntry {
   readonly expiresAt?: UnixMs;
   /** Of the value: what was made of another value of this entry no longer belongs to it. */
   readonly fingerprint: Fingerprint;
+  readonly writer?: Writer;
   readonly chunk: CorpusChunk;
   /** The part of the content that was said or recorded (the value, or a run's details), and its first line from 1. */
   readonly body: string;

@@ -1,10 +1,11 @@
 /** What the index keeps of each entry beside its terms: enough to show a hit, to expire it and to find its neighbours. */
-import type { CorpusEntry, EntryId, Origin, UnixMs } from "../../engine/index.ts";
-import { LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
+import type { CorpusEntry, DocumentKind, EntryId, Origin, UnixMs, Writer } from "../../engine/index.ts";
+import { countLines, LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
 
 export interface IndexedDocument {
   readonly id: EntryId;
   readonly origin: Origin;
+  readonly kind: DocumentKind;
   readonly docid: string;
   readonly path: string;
   readonly title: string;
@@ -17,6 +18,7 @@ export interface IndexedDocument {
   readonly updatedAt: UnixMs;
   /** Infinity = never. */
   readonly expiresAt: UnixMs;
+  readonly writer: Writer | undefined;
   /** The searched pieces, in the order of the text. */
   readonly units: readonly number[];
 }
@@ -25,6 +27,7 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
   return {
     id: entry.id,
     origin: entry.origin,
+    kind: entry.kind,
     docid: entry.chunk.docid,
     path: entry.chunk.path,
     title: entry.chunk.title,
@@ -35,6 +38,7 @@ export function documentOf(entry: CorpusEntry, units: readonly number[]): Indexe
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
     expiresAt: entry.expiresAt ?? Number.POSITIVE_INFINITY,
+    writer: entry.writer,
     units,
   };
 }
@@ -49,20 +53,19 @@ function ownCopy(piece: string): string {
   return `${piece}/`.slice(0, -1);
 }
 
-/** The passages of an entry: the whole content when it fits a snippet, else pieces of its body. Never empty. */
+/** The passages of an entry: its whole body when the content fits a snippet, else pieces of it. Never empty. */
 export function passagesOfEntry(entry: CorpusEntry): readonly Passage[] {
   const { content } = entry.chunk;
-  if (content.length <= LONGEST_SNIPPET) return [wholeOf(content)];
   const from = lineStart(content, entry.bodyStartLine);
   const to = Math.min(content.length, from + entry.body.length);
+  if (content.length <= LONGEST_SNIPPET) return [wholeOf(content, from, to, entry.bodyStartLine)];
   const passages = passagesOf(content, from, to, entry.bodyStartLine);
   return passages.length > 0 ? passages : passagesOf(content, 0, content.length, 1).slice(0, 1);
 }
 
-/** The text of a passage that is searched: all of the body for a short entry, whose content has headings around it. */
+/** The text of a passage that is searched. */
 export function searchedText(entry: CorpusEntry, passage: Passage): string {
-  const { content } = entry.chunk;
-  return content.length <= LONGEST_SNIPPET ? entry.body : content.slice(passage.start, passage.end);
+  return entry.chunk.content.slice(passage.start, passage.end);
 }
 
 /**
@@ -77,9 +80,8 @@ export function meantText(entry: CorpusEntry, passage: Passage): string {
   return about.length === 0 ? text : `${about.join(" ")}: ${text}`;
 }
 
-function wholeOf(content: string): Passage {
-  const end = content.trimEnd().length;
-  return { start: 0, end, startLine: 1, endLine: content.slice(0, end).split("\n").length };
+function wholeOf(content: string, start: number, end: number, startLine: number): Passage {
+  return { start, end, startLine, endLine: startLine + countLines(content, start, end) };
 }
 
 function lineStart(content: string, line: number): number {

@@ -1,0 +1,93 @@
+/**
+ * The frame of a document: in one line of ours, what it is, under which key and category, when it was stored and by whom.
+ *
+ * Whoever can get a fact stored (a web page that an agent read, an imported file) chooses its key and its value, and both go
+ * into a model's context. A key may look like the record of a run, and a value may bring headings, a category and a whole
+ * second hit of its own. So the key stands in the quotes of JSON, on one line, and each line of the text begins with ">", as
+ * no line of ours does. Nothing that was stored can end either quotation.
+ */
+import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
+import { rfc3339 } from "../rfc3339.ts";
+import type { UnixMs } from "../store/memory-store.ts";
+import type { Writer } from "../store/writer.ts";
+import type { DocumentKind } from "./corpus.ts";
+
+/** What a frame says of a document. */
+export interface Framed {
+  readonly kind: DocumentKind;
+  readonly key: string;
+  readonly category: string;
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  readonly writer?: Writer;
+}
+
+export interface FrameOptions {
+  /** How a time is written. Default: its day, in UTC. */
+  readonly time?: (at: UnixMs) => string;
+  /** In UTF-16 units. A longer frame loses the end of the key, then who wrote it. Default: no limit. */
+  readonly most?: number;
+}
+
+const KIND_WORDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run" } as const;
+/** Of a key, with its quotes: as much is shown however short the frame must be. */
+const LEAST_KEY = 16;
+/** Of each part of a writer's name. */
+const MOST_NAME = 40;
+const PLAIN_NAME = /^[\w.@-]+$/;
+
+/** `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by openclaw main (direct)` */
+export function frameOf(document: Framed, { time = dayOf, most }: FrameOptions = {}): string {
+  const { kind, key, category, createdAt, updatedAt, writer } = document;
+  const updated = updatedAt === createdAt ? "" : `, updated ${time(updatedAt)}`;
+  const dated = ` in ${harmlessLine(category)}, stored ${time(createdAt)}${updated}`;
+  const by = writer === undefined ? "" : ` by ${writerText(writer)}`;
+  if (most === undefined) return `${nameOf({ kind, key })}${dated}${by}`;
+  const tail = most - LEAST_KEY < KIND_WORDS[kind].length + 1 + dated.length + by.length ? dated : dated + by;
+  return `${nameOf({ kind, key }, most - tail.length)}${tail}`;
+}
+
+/** `fact "deploy/preference"`, which is shown as far as it fits. */
+export function nameOf({ kind, key }: Pick<Framed, "kind" | "key">, most?: number): string {
+  const word = KIND_WORDS[kind];
+  const room = most === undefined ? undefined : Math.max(LEAST_KEY, most - word.length - 1);
+  return `${word} ${quotedKey(key, room)}`;
+}
+
+/** `openclaw main (direct)`: the way in, the agent or caller behind it, and the kind of session. */
+export function writerText({ surface, agent, sessionKind }: Writer): string {
+  const named = agent === undefined ? "" : ` ${plainName(agent)}`;
+  return `${plainName(surface)}${named}${sessionKind === undefined ? "" : ` (${plainName(sessionKind)})`}`;
+}
+
+/** A key as JSON writes it, at most so many UTF-16 units; "…" behind the quotes of one that is longer. */
+export function quotedKey(key: string, most = Number.POSITIVE_INFINITY): string {
+  const line = harmlessLine(key);
+  const whole = JSON.stringify(line);
+  if (whole.length <= most) return whole;
+  let kept = cutText(line, most);
+  while (kept !== "" && JSON.stringify(kept).length >= most) kept = cutText(kept, kept.length - 1);
+  return `${JSON.stringify(kept)}…`;
+}
+
+/** What was stored, as a quotation: each line after "> ", at most so many UTF-16 units; "…" ends a text that is longer. */
+export function quotedText(text: string, most = Number.POSITIVE_INFINITY): string {
+  const lines = harmlessBlock(text).split("\n");
+  const whole = lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n");
+  return whole.length <= most ? whole : `${cutText(whole, most - 1).trimEnd()}…`;
+}
+
+/** At most so many UTF-16 units, never ending in half of a surrogate pair. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most;
+  return text.slice(0, end);
+}
+
+function plainName(name: string): string {
+  return PLAIN_NAME.test(name) && name.length <= MOST_NAME ? name : quotedKey(name, MOST_NAME);
+}
+
+function dayOf(at: UnixMs): string {
+  return rfc3339(at).slice(0, "2026-01-01".length);
+}

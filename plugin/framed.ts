@@ -1,0 +1,40 @@
+/** What memory says of a hit or document, checked: nothing that could not be framed gets past. */
+import { defined, type Framed, type Writer } from "../app/index.ts";
+import { fieldsOf, isRecord } from "./unchecked.ts";
+
+const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+/** Longer than any key. */
+const KEY_MAX_CHARS = 2_048;
+/** The end of the year 9999, the last one that RFC 3339 can write. */
+const MOST_UNIX_MS = Date.UTC(10_000, 0) - 1;
+
+/** Undefined when anything in it is malformed. */
+export function framedOf(given: unknown): Framed | undefined {
+  const { kind, key, category, createdAt, updatedAt, writer } = fieldsOf(given);
+  if (!isKind(kind) || !isText(key) || key.length > KEY_MAX_CHARS) return undefined;
+  if (!isText(category) || !CATEGORY.test(category)) return undefined;
+  if (!isInstant(createdAt) || !isInstant(updatedAt)) return undefined;
+  return { kind, key, category, createdAt, updatedAt, ...defined({ writer: writerFrom(writer) }) };
+}
+
+function writerFrom(given: unknown): Writer | undefined {
+  if (!isRecord(given) || !isText(given.surface)) return undefined;
+  const { surface, agent, sessionKind } = given;
+  return {
+    surface,
+    ...(isText(agent) && { agent }),
+    ...(isText(sessionKind) && { sessionKind }),
+  };
+}
+
+function isKind(given: unknown): given is Framed["kind"] {
+  return given === "fact" || given === "pack" || given === "pipeline";
+}
+
+function isText(given: unknown): given is string {
+  return typeof given === "string" && given !== "";
+}
+
+function isInstant(given: unknown): given is number {
+  return typeof given === "number" && given >= 0 && given <= MOST_UNIX_MS;
+}
