@@ -4,13 +4,14 @@ import {
   type InspectOptions,
   type MemoryStore,
   type Namespace,
+  type RecallMode,
   RunClock,
   type Subject,
   type Timer,
   type UnixMs,
   type Writer,
 } from "../engine/index.ts";
-import { createRecall, type RecallMode, type RecallQuery } from "../recall/index.ts";
+import { createRecall, type RecallQuery } from "../recall/index.ts";
 import { corpusPage } from "./corpus-pages.ts";
 import { recallOverStore } from "./corpus-source.ts";
 import { readDocument } from "./documents.ts";

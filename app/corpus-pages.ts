@@ -11,7 +11,7 @@ import {
 } from "../engine/index.ts";
 import type { RecallHit, RecallQuery } from "../recall/index.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
-import { search, unmatchedText } from "./searching.ts";
+import { NOTHING_STORED, search, unmatchedText } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 import {
   decodePlace,
@@ -70,10 +70,11 @@ async function newestChunks(
     characters += found.reduce((sum, { content }) => sum + content.length, 0);
     place = page.next;
   } while (place !== undefined && chunks.length < limit && rows < MOST_ROWS && characters < PAGE_CHARACTERS);
+  const isEmpty = cursor === undefined && place === undefined && chunks.length + unreadable === 0;
   return {
     chunks,
     ...(place && { nextCursor: encodePlace(place) }),
-    ...noteOf([unreadableNote(unreadable)]),
+    ...noteOf([isEmpty ? NOTHING_STORED : undefined, unreadableNote(unreadable)]),
   };
 }
 
@@ -96,9 +97,10 @@ async function rankedChunks(
   }
   const cut = characters >= PAGE_CHARACTERS ? "The hits are large: there may be more of them." : undefined;
   const possible = chunks.some(({ metadata }) => metadata.possible === true) ? ONLY_POSSIBLE : undefined;
-  const unmatched = answer.unmatched && unmatchedText(answer.unmatched);
-  const notes = [possible, unmatched, answer.reason, unreadableNote(unreadable), cut];
-  return { chunks, mode: answer.mode, ...noteOf(notes) };
+  const { mode, reason, unmatched } = answer;
+  const missed = unmatched && unmatchedText(unmatched, "my-memory lists them");
+  const notes = [possible, missed, reason, unreadableNote(unreadable), cut];
+  return { chunks, mode, ...noteOf(notes), ...defined({ unmatched }) };
 }
 
 /** Undefined when it was forgotten since it was found. */

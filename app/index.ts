@@ -22,12 +22,10 @@ export {
   syncFolder,
   UNKNOWN_SUBJECT,
 } from "../engine/index.ts";
-export {
-  RECALL_MODES,
-  type RecallAnswer,
-  type RecallHit,
-  type RecallMode,
-  type RecallQuery,
+export type {
+  RecallAnswer,
+  RecallHit,
+  RecallQuery,
 } from "../recall/index.ts";
 export * from "./basics.ts";
 export type { OpenMemory } from "./compose.ts";

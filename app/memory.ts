@@ -7,12 +7,13 @@ import type {
   LearntFromRuns,
   PackAudit,
   PipelineAudit,
+  RecallMode,
   StoreReport,
   Subject,
   UnixMs,
   Writer,
 } from "../engine/index.ts";
-import type { EmbeddingStatus, RecallAnswer, RecallMode, RecallQuery } from "../recall/index.ts";
+import type { EmbeddingStatus, RecallAnswer, RecallQuery } from "../recall/index.ts";
 import type { EmbeddingProvider } from "./embedding/embedding-settings.ts";
 
 /** What a person or an agent asks to have kept; checked by the facts policy, whatever the surface. */
@@ -122,7 +123,7 @@ export interface StoredCounts {
 }
 
 export interface SearchAnswer extends RecallAnswer {
-  /** What is there, where nothing of it was found; absent in an empty memory, and for quiet queries. */
+  /** What is there, where nothing of it was found and all of it was looked at. Not for strangers. */
   readonly unmatched?: StoredCounts;
 }
 
@@ -204,8 +205,10 @@ export interface CorpusAnswer {
   readonly nextCursor?: string;
   /** With a query: how it was ranked. */
   readonly mode?: RecallAnswer["mode"];
-  /** Why this may be less than there is: still indexing, rows that do not open. */
+  /** Why this may be less than there is: still indexing, rows that do not open; in an empty answer, what is there. */
   readonly note?: string;
+  /** What is there, where a query found nothing of it. */
+  readonly unmatched?: StoredCounts;
 }
 
 export interface CallerCount {

@@ -11,13 +11,13 @@ import {
   type MemoryStore,
   openSqliteStore,
   openSqliteStoreToRead,
+  type RecallMode,
   type RunCommand,
   requireOwnDatabase,
   type SqliteDriver,
   type Timer,
   type UnixMs,
 } from "../engine/index.ts";
-import type { RecallMode } from "../recall/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";

@@ -4,13 +4,17 @@ import {
   defined,
   invalidField,
   type Namespace,
+  RECALL_MODES,
+  type RecallMode,
   requireCount,
   withoutCitation,
 } from "../engine/index.ts";
-import { RECALL_MODES, type RecallMode, type RecallQuery } from "../recall/index.ts";
+import type { RecallQuery } from "../recall/index.ts";
 import type { SearchAnswer, StoredCounts } from "./memory.ts";
 import { storedCounts } from "./overview.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
+
+export const NOTHING_STORED = "Nothing is stored yet.";
 
 /** What recall finds; and where that is nothing, how much there is, which silence would hide. */
 export async function search(
@@ -20,18 +24,17 @@ export async function search(
 ): Promise<SearchAnswer> {
   const query = requireQuery(given);
   const answer = await context.recall.search(namespace, query);
-  if (answer.results.length > 0 || answer.incomplete || query.recall === "quiet") return answer;
-  const unmatched = await storedCounts(context, namespace);
-  return unmatched.facts + unmatched.auditRows === 0 ? answer : { ...answer, unmatched };
+  if (answer.results.length > 0 || answer.incomplete) return answer;
+  return { ...answer, unmatched: await storedCounts(context, namespace) };
 }
 
-/** `12 facts, none matched.` */
-export function unmatchedText({ facts, auditRows }: StoredCounts): string {
+/** `12 facts, none matched; helmdeck/my-memory.md lists them.` `listing`: what there does. */
+export function unmatchedText({ facts, auditRows }: StoredCounts, listing: string): string {
   const counted = [
     ...(facts === 0 ? [] : [`${facts} ${facts === 1 ? "fact" : "facts"}`]),
     ...(auditRows === 0 ? [] : [`${auditRows} ${auditRows === 1 ? "record" : "records"} of tool runs`]),
   ];
-  return `${counted.join(" and ")}, none matched.`;
+  return counted.length === 0 ? NOTHING_STORED : `${counted.join(" and ")}, none matched; ${listing}.`;
 }
 
 /**

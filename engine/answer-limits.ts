@@ -27,6 +27,16 @@ export const ANSWER_LIMITS = {
   documentBytes: 12 * 1_024,
 } as const;
 
+/**
+ * What is shown where nothing answers surely. `balanced`: at most two possible hits, one where fewer than six are asked for.
+ * `eager`: at most three. `quiet`: none, which is also what strangers get, and whatever enters a prompt unasked.
+ */
+export const RECALL_MODES = ["balanced", "quiet", "eager"] as const;
+export type RecallMode = (typeof RECALL_MODES)[number];
+/** For whoever fills the field in. */
+export const RECALL_TEXT =
+  "What is shown where nothing answers surely: balanced, at most two hits that are only possibly related; quiet, none; eager, at most three.";
+
 /** The count that was asked for, or the default; `invalid_input` when it is not within its limits. */
 export function requireCount(field: string, count: unknown, limits: CountLimits): number {
   const { least, most, byDefault } = limits;

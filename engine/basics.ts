@@ -3,7 +3,15 @@
  * index.ts, for the parts that must load quickly or must not see the rest; nothing here reaches a database.
  */
 
-export { ANSWER_LIMITS, countWithin, limitsText, requireCount } from "./answer-limits.ts";
+export {
+  ANSWER_LIMITS,
+  countWithin,
+  limitsText,
+  RECALL_MODES,
+  RECALL_TEXT,
+  type RecallMode,
+  requireCount,
+} from "./answer-limits.ts";
 export { asHelmdeckError } from "./as-helmdeck-error.ts";
 export { defined } from "./defined.ts";
 export {

@@ -1,5 +1,5 @@
 /** The plugin's configuration, read from what the host hands over: typed, with defaults, never throwing. */
-import { type EmbeddingSettings, embeddingSettingsOf } from "../app/index.ts";
+import { type EmbeddingSettings, embeddingSettingsOf, RECALL_MODES, type RecallMode } from "../app/index.ts";
 
 /** Contexts that are closed until the operator opens them. */
 export const CLOSED_CONTEXTS = ["groups", "hooks", "sandboxed"] as const;
@@ -11,6 +11,8 @@ export interface PluginConfig {
   readonly databasePath: string | undefined;
   readonly searchByDefault: boolean;
   readonly promptHints: boolean;
+  /** In groups and hooks that were opened it is quiet, whatever stands here. */
+  readonly recall: RecallMode;
   readonly embeddings: EmbeddingsConfig;
   /** By agent id in lower case. `undefined` as a value: the entry is malformed, and that agent gets no memory. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
@@ -38,6 +40,7 @@ export function parseConfig(raw: unknown): PluginConfig {
     databasePath: typeof given.databasePath === "string" ? given.databasePath : undefined,
     searchByDefault: given.searchByDefault !== false,
     promptHints: given.promptHints !== false,
+    recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
     embeddings: readEmbeddings(given.embeddings),
     subjects: readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),

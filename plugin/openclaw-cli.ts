@@ -1,5 +1,5 @@
 /** `openclaw helmdeck status|search|list|forget|doctor`: how it is called. What it does is loaded when it runs: no gateway needs it. */
-import { ANSWER_LIMITS, defined } from "../app/index.ts";
+import { ANSWER_LIMITS, defined, RECALL_MODES, type RecallMode } from "../app/index.ts";
 import type { CliContext } from "./openclaw-api.ts";
 import type { CommandParts, CommandRequest, SharedOptions } from "./openclaw-commands.ts";
 
@@ -27,9 +27,10 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
   );
   add("search <query...>", "Search as the agent does")
     .option("--limit <number>", `hits wanted, ${hits.least} to ${hits.most}`, wholeNumber, hits.byDefault)
+    .option("--recall <mode>", `where nothing answers surely: ${RECALL_MODES.join(", ")}`)
     .option("--explain", "show what each score is made of")
-    .action((words: string[], { explain, ...options }: SearchOptions) =>
-      run(options, { kind: "search", query: words.join(" "), limit: options.limit, ...defined({ explain }) }),
+    .action((words: string[], { explain, recall, limit, ...options }: SearchOptions) =>
+      run(options, { kind: "search", query: words.join(" "), limit, ...defined({ explain, recall }) }),
     );
   add("list [prefix]", "List stored facts, newest first; --json has their values")
     .option("--category <name>", "only this category")
@@ -54,6 +55,8 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
 interface SearchOptions extends SharedOptions {
   readonly limit: number;
   readonly explain?: boolean;
+  /** What is no such mode goes on as it is, and memory refuses it. */
+  readonly recall?: RecallMode;
 }
 
 interface ListOptions extends SharedOptions {

@@ -8,6 +8,8 @@ import {
   unmatchedText,
 } from "../app/index.ts";
 
+import { MY_MEMORY_PATH } from "./boundary.ts";
+
 /** Enough of a passage to recognise it by. */
 const PASSAGE_MAX_LINES = 4;
 
@@ -63,7 +65,8 @@ export function answerText(query: string, answer: SearchAnswer): string {
 }
 
 function nothingFound(query: string, { unmatched }: SearchAnswer): string {
-  const counted = unmatched === undefined ? "" : ` ${unmatchedText(unmatched)}`;
+  const counted =
+    unmatched === undefined ? "" : ` ${unmatchedText(unmatched, `${MY_MEMORY_PATH} lists them`)}`;
   return `Nothing found for "${plainLine(query)}".${counted}`;
 }
 

@@ -4,10 +4,10 @@
  * OpenClaw evaluates this plugin's module once for the gateway itself and once more for the tools of agent runs, each copy
  * with its own closures, and asks both. Two copies would mean two databases, two indexes and two workers. They cannot share
  * a module's variable, so they meet in a process-wide registry of leases, where the last one to leave closes. Copies of
- * different builds, places, keys or embedding services never meet.
+ * different builds, places, keys, embedding services or settings of recall never meet.
  */
 import { createHash } from "node:crypto";
-import type { EmbeddingSettings, Memory } from "../app/index.ts";
+import type { EmbeddingSettings, Memory, RecallMode } from "../app/index.ts";
 
 /** A share in an open memory. */
 export interface Lease {
@@ -24,6 +24,7 @@ export interface SharedPlace {
   readonly configuredKey?: string | undefined;
   readonly embeddings: EmbeddingSettings;
   readonly embedsEntries: boolean;
+  readonly recall: RecallMode;
 }
 
 interface Shared {
@@ -73,8 +74,8 @@ async function giveBack(id: string, shared: Shared, memories: SharedMemories): P
 
 /** Keys themselves must not stand in a name that a heap dump or a debugger lists first. */
 function idOf({ build, databasePath, keyPath, ...settings }: SharedPlace): string {
-  const { configuredKey = "", embeddings, embedsEntries } = settings;
-  const secret = JSON.stringify([configuredKey, embeddings, embedsEntries]);
+  const { configuredKey = "", embeddings, embedsEntries, recall } = settings;
+  const secret = JSON.stringify([configuredKey, embeddings, embedsEntries, recall]);
   return JSON.stringify([build, databasePath, keyPath, createHash("sha256").update(secret).digest("hex")]);
 }
 

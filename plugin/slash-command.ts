@@ -1,5 +1,5 @@
 /** The chat command /helmdeck: status, search and help, for whoever may see the agent's memory. */
-import { ANSWER_LIMITS, type Memory, type RecallQuery } from "../app/index.ts";
+import { ANSWER_LIMITS, defined, type Memory, type RecallQuery } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, isQuiet, sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
@@ -77,5 +77,7 @@ async function reply(
   const { query } = request;
   const quiet = isQuiet(verdict);
   const asked: RecallQuery = { query, limit: CHAT_HITS, ...(quiet && { recall: "quiet" }) };
-  return answerText(query, await memory.search(subject, asked));
+  const { unmatched, ...answer } = await memory.search(subject, asked);
+  // How much there is tells strangers what they may not see.
+  return answerText(query, { ...answer, ...(!quiet && defined({ unmatched })) });
 }

@@ -30,7 +30,7 @@ export async function startMemory(
     ...defined({ databasePath: config.databasePath }),
   });
   const options = {
-    ...{ ...place, env, embedsEntries: purpose === "gateway" },
+    ...{ ...place, env, embedsEntries: purpose === "gateway", recall: config.recall },
     embeddings: await embeddingSettings(config.embeddings, hostConfig, env),
     ...defined({ configuredKey }),
   };

@@ -5,15 +5,13 @@ export { OPEN_NAMESPACES } from "./index-cache.ts";
 export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
 export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";
-export {
-  type CorpusChanges,
-  type CorpusSource,
-  RECALL_MODES,
-  type Recall,
-  type RecallAnswer,
-  type RecallHit,
-  type RecallMode,
-  type RecallQuery,
+export type {
+  CorpusChanges,
+  CorpusSource,
+  Recall,
+  RecallAnswer,
+  RecallHit,
+  RecallQuery,
 } from "./search-contract.ts";
 export type {
   Coverage,

@@ -2,8 +2,8 @@
  * What is shown where nothing answers surely: the best candidates, marked as only possibly related. A reader tells "the wifi is
  * called Kolibri" from a coincidence at a glance; from silence nobody can tell that the fact is there.
  */
+import type { RecallMode } from "../engine/index.ts";
 import type { PossibleRule } from "./ranking.ts";
-import type { RecallMode } from "./search-contract.ts";
 
 /** How many of them one question is shown, of so many hits asked for. */
 export function mostPossible(mode: RecallMode, limit: number, rule: PossibleRule): number {

@@ -4,6 +4,7 @@ import {
   countWithin,
   defined,
   type Namespace,
+  type RecallMode,
   type Timer,
   type UnixMs,
 } from "../engine/index.ts";
@@ -20,14 +21,7 @@ import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import { bestApart, withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
 import { mostPossible, possibleAmong } from "./possible.ts";
 import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
-import type {
-  CorpusSource,
-  Recall,
-  RecallAnswer,
-  RecallHit,
-  RecallMode,
-  RecallQuery,
-} from "./search-contract.ts";
+import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./search-contract.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 
 export interface RecallOptions {

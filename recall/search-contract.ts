@@ -1,5 +1,13 @@
 /** What recall needs (a corpus with a change cursor) and what it answers (ranked hits with an honest score). */
-import type { CorpusEntry, DocumentKind, EntryId, Namespace, UnixMs, Writer } from "../engine/index.ts";
+import type {
+  CorpusEntry,
+  DocumentKind,
+  EntryId,
+  Namespace,
+  RecallMode,
+  UnixMs,
+  Writer,
+} from "../engine/index.ts";
 
 /** Where a namespace's chunks come from. The embedded engine is one; a remote engine may be another. */
 export interface CorpusSource {
@@ -16,14 +24,6 @@ export type CorpusChanges =
       readonly more: boolean;
     }
   | { readonly kind: "start_over" };
-
-/**
- * What is shown where nothing answers surely. `balanced`: at most two possible hits, one where fewer than six are asked for.
- * `eager`: at most three. `quiet`: none, which is also what strangers get, and whatever enters a prompt unasked.
- */
-export type RecallMode = "balanced" | "quiet" | "eager";
-
-export const RECALL_MODES: readonly RecallMode[] = ["balanced", "quiet", "eager"];
 
 export interface RecallQuery {
   readonly query: string;

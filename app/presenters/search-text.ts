@@ -34,14 +34,15 @@ function partsLine(parts: Readonly<Record<string, number>>): string {
 }
 
 function missNotes(
-  { results: [best], unmatched, incomplete }: SearchAnswer,
+  { results: [best], unmatched }: SearchAnswer,
   { caller, command }: Voice,
 ): readonly string[] {
   const nothing = `Nothing in the memory of ${harmlessLine(caller)} answers this`;
   if (best !== undefined)
     return best.possible ? [`${nothing} surely; what is shown is only possibly related.`] : [];
-  if (unmatched === undefined) return [incomplete ? `${nothing}.` : `${nothing}. It is empty.`];
+  if (unmatched === undefined) return [`${nothing}.`];
   return [
-    `${nothing}. Try other or fewer words; ${command} list shows what is there: ${unmatchedText(unmatched)}`,
+    `${nothing}. ${unmatchedText(unmatched, `${command} list shows the facts`)}`,
+    ...(unmatched.facts === 0 ? [] : ["Try other or fewer words."]),
   ];
 }

@@ -1,6 +1,14 @@
 /** What clients send to and receive from memory, as objects of its use cases and back: one shape for every surface. */
 import { defined, rfc3339 } from "../../engine/index.ts";
-import type { CorpusAnswer, CorpusQuery, FactInput, ForgetInput, Forgotten, StoredFact } from "../memory.ts";
+import type {
+  CorpusAnswer,
+  CorpusQuery,
+  FactInput,
+  ForgetInput,
+  Forgotten,
+  StoredCounts,
+  StoredFact,
+} from "../memory.ts";
 import type {
   CorpusReply,
   CorpusRequest,
@@ -42,17 +50,27 @@ export function forgetReply({ scope, deleted, dryRun, erased, near }: Forgotten)
   return { scope, deleted, dry_run: dryRun, erased, ...(near && { near: [...near] }) };
 }
 
-export function corpusQueryOfRequest({ query, limit, cursor }: CorpusRequest): CorpusQuery {
+export function corpusQueryOfRequest({ query, limit, cursor, recall }: CorpusRequest): CorpusQuery {
   return {
-    ...defined({ query: query ?? undefined, limit: limit ?? undefined, cursor: cursor ?? undefined }),
+    ...defined({
+      query: query ?? undefined,
+      limit: limit ?? undefined,
+      cursor: cursor ?? undefined,
+      recall: recall ?? undefined,
+    }),
   };
 }
 
-export function corpusReply({ chunks, nextCursor, mode, note }: CorpusAnswer): CorpusReply {
+export function corpusReply({ chunks, nextCursor, mode, note, unmatched }: CorpusAnswer): CorpusReply {
   return {
     chunks: chunks.map(({ metadata, ...chunk }) => ({ ...chunk, metadata: plain(metadata) })),
     ...defined({ next_cursor: nextCursor, mode, note }),
+    ...(unmatched && { unmatched: countsReply(unmatched) }),
   };
+}
+
+export function countsReply({ facts, auditRows }: StoredCounts): NonNullable<CorpusReply["unmatched"]> {
+  return { facts, audit_rows: auditRows };
 }
 
 type Metadata = CorpusReply["chunks"][number]["metadata"];

@@ -6,7 +6,7 @@
  * in. `null` in an optional field counts as absent; an unknown field is refused, since a misspelt `dry_run` would delete.
  */
 import * as z from "zod";
-import { ANSWER_LIMITS, FORGET_SCOPES, limitsText } from "../../engine/index.ts";
+import { ANSWER_LIMITS, FORGET_SCOPES, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/index.ts";
 import { rfc3339Schema } from "./rfc3339-schema.ts";
 import { STORE_PARAMETERS } from "./store-tool.ts";
 
@@ -83,6 +83,10 @@ export const corpusRequestSchema = z.strictObject({
     .string()
     .nullish()
     .meta({ description: "next_cursor of the page before. Not together with a query." }),
+  recall: z
+    .enum(RECALL_MODES)
+    .nullish()
+    .meta({ description: `${RECALL_TEXT} With a query only; balanced when left out.` }),
 });
 
 export const corpusChunkSchema = z.object({
@@ -93,7 +97,10 @@ export const corpusChunkSchema = z.object({
   collection: z.string().meta({ description: "helmdeck-<category>" }),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).meta({
     description:
-      "possible: true when nothing answers the query surely and this chunk is only possibly related; such chunks score below 0.35.",
+      "kind: fact, or pack or pipeline for the record of a run. created_at and updated_at: when it was stored first and last;" +
+      " expires_at: from when it is not shown; written_by: who stored it, where that is known. All of these are the server's" +
+      " word, whatever the content says. possible: true when nothing answers the query surely and this chunk is only possibly" +
+      " related; such chunks score below 0.35.",
   }),
   score: z.number().min(0).max(1).optional().meta({ description: "How well it fits; with a query only." }),
   snippet: z.string().optional().meta({ description: "The lines that fit best; with a query only." }),
@@ -106,7 +113,13 @@ export const corpusReplySchema = z.object({
     .enum(["keyword", "hybrid"])
     .optional()
     .meta({ description: "With a query: ranked by words, or by words and meaning." }),
-  note: z.string().optional().meta({ description: "Why the answer may be less than it could be." }),
+  note: z.string().optional().meta({
+    description: "Why the answer may be less than it could be; in an empty one, what is there.",
+  }),
+  unmatched: z
+    .object({ facts: z.int().min(0), audit_rows: z.int().min(0) })
+    .optional()
+    .meta({ description: "With a query that found nothing: how much of yours it looked through." }),
 });
 
 export type StoreRequest = z.infer<typeof storeRequestSchema>;

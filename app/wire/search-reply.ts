@@ -2,6 +2,7 @@
 import { defined, rfc3339 } from "../../engine/index.ts";
 import type { RecallHit } from "../../recall/index.ts";
 import type { SearchAnswer } from "../memory.ts";
+import { countsReply } from "./memory-replies.ts";
 import { snakeCased } from "./snake-case.ts";
 import { writerReply } from "./view-replies.ts";
 
@@ -10,7 +11,7 @@ export function searchReply({ results, mode, reason, incomplete, unmatched }: Se
     results: results.map(hitReply),
     mode,
     ...defined({ reason, incomplete }),
-    ...(unmatched && { unmatched: { facts: unmatched.facts, audit_rows: unmatched.auditRows } }),
+    ...(unmatched && { unmatched: countsReply(unmatched) }),
   };
 }
 

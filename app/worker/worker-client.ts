@@ -10,10 +10,10 @@ import {
   defined,
   HelmdeckError,
   pauseAfter,
+  type RecallMode,
   systemClock,
   within,
 } from "../../engine/index.ts";
-import type { RecallMode } from "../../recall/index.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
 import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";
 import { fromWire, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";

@@ -1,6 +1,5 @@
 /** What crosses between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
-import { type ErrorCode, type ErrorDetails, HelmdeckError } from "../../engine/index.ts";
-import type { RecallMode } from "../../recall/index.ts";
+import { type ErrorCode, type ErrorDetails, HelmdeckError, type RecallMode } from "../../engine/index.ts";
 import type { EmbeddingSettings } from "../embedding/embedding-settings.ts";
 import type { UseCase } from "../memory.ts";
 

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory search` is called. */
-import type { Command } from "commander";
-import { ANSWER_LIMITS } from "../../app/basics.ts";
+import { type Command, Option } from "commander";
+import { ANSWER_LIMITS, defined, RECALL_MODES, type RecallMode } from "../../app/basics.ts";
 import { count, type Runs, withExamples } from "./option-parsers.ts";
 
 const { least, most, byDefault } = ANSWER_LIMITS.hits;
@@ -12,14 +12,19 @@ export function declareSearch(program: Command, runs: Runs): void {
     .description("Search facts and audit rows, best first, as OpenClaw's memory_search does.")
     .argument("<query...>", "Words or a question.")
     .option("--limit <count>", `At most so many hits, ${least} to ${most}.`, count, byDefault)
+    .addOption(
+      new Option("--recall <mode>", "How much is shown where nothing answers surely.")
+        .choices(RECALL_MODES)
+        .default("balanced"),
+    )
     .option("--explain", "Show what each score is made of.")
     .action((words: string[], _options: unknown, command: Command) => {
-      const { limit, explain } = command.opts<SearchOptions>();
+      const { limit, explain, recall } = command.opts<SearchOptions>();
       const query = words.join(" ").trim();
       if (query === "") command.error("give the words to search for.");
       return runs(command, async (context) => {
         const { searchCommand } = await import("../commands/search.ts");
-        return searchCommand(context, { query, limit, ...(explain ? { explain } : {}) });
+        return searchCommand(context, { query, limit, recall, ...defined({ explain }) });
       });
     });
   withExamples(search, [
@@ -32,4 +37,5 @@ export function declareSearch(program: Command, runs: Runs): void {
 interface SearchOptions {
   readonly limit: number;
   readonly explain?: boolean;
+  readonly recall: RecallMode;
 }

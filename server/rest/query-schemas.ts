@@ -1,6 +1,6 @@
 /** Parameters of the query string: the wire's fields, written as text. */
 import { z } from "@hono/zod-openapi";
-import { ANSWER_LIMITS, limitsText } from "../../app/index.ts";
+import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../app/index.ts";
 
 /** A whole number; its bounds are the use case's to say. */
 const wholeNumber = z
@@ -34,6 +34,10 @@ export const corpusQuerySchema = z.strictObject({
   query: text("Words or a question to rank by. Left out: everything, newest first."),
   limit: limit(`Most chunks to answer with: ${limitsText(ANSWER_LIMITS.chunks)}.`),
   cursor: text("next_cursor of the page before. Not together with a query."),
+  recall: z
+    .enum(RECALL_MODES)
+    .optional()
+    .openapi({ description: `${RECALL_TEXT} With a query only; balanced when left out.` }),
 });
 
 export const defaultsQuerySchema = z.strictObject({
