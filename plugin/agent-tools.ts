@@ -8,6 +8,7 @@ import {
   invalidField,
   type Memory,
   nearWords,
+  quotedKey,
   rfc3339,
   STORE_DESCRIPTION,
   STORE_PARAMETERS,
@@ -15,7 +16,7 @@ import {
   storeReply,
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { lineOf } from "./boundary.ts";
+import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
@@ -146,7 +147,7 @@ function isGiven<T>(value: T | undefined | null): value is T {
 function storeResult(stored: StoredFact): ToolResult {
   const { replaced } = stored;
   const until = dayOf(stored.expiresAt);
-  const name = `"${lineOf(stored.key) ?? ""}" in ${stored.category}`;
+  const name = `${quotedKey(stored.key)} in ${stored.category}`;
   const story = replaced?.refreshed
     ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
     : `Remembered ${name} until ${until}.`;
@@ -173,8 +174,8 @@ function forgetStory({ scope, deleted, dryRun, erased }: Forgotten): string {
 function missStory(forgotten: Forgotten): string {
   const outcome = forgotten.dryRun ? "would be" : "was";
   const near = nearWords(forgotten);
-  const hint = near === undefined ? "" : ` ${near}`;
-  return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten.${hint}`;
+  const hint = near ?? `${MY_MEMORY_PATH} lists what is there.`;
+  return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;
 }
 
 function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {

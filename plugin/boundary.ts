@@ -26,8 +26,8 @@ export const PATH_PREFIX = "helmdeck/";
 /** The virtual document that says what is there, without values. */
 export const MY_MEMORY_PATH = "helmdeck/my-memory.md";
 export const SNIPPET_MAX_CHARS = ANSWER_LIMITS.snippetCharacters;
-/** Without the frame. What memory answers has no more; spelt out, its odd characters may take more. */
-export const CONTENT_MAX_CHARS = ANSWER_LIMITS.documentBytes;
+/** Without the frame, with the marks of quotation. What memory answers has no more; spelt out, its odd characters may take more. */
+export const CONTENT_MAX_CHARS = ANSWER_LIMITS.documentBytes + 2 * ANSWER_LIMITS.documentLines;
 const PATH_MAX_CHARS = 2_048;
 const LINE_MAX_CHARS = 200;
 const SCORE_DIGITS = 10_000;
@@ -71,21 +71,31 @@ export function documentForHost(slice: unknown): GetResult | undefined {
     const entry = framedOf(given.entry);
     if (entry === undefined && path !== MY_MEMORY_PATH) return undefined;
     const fromLine = lineNumber(given.fromLine) ?? 1;
-    const { content, lineCount, isCut } = cutLines(given.content);
+    const show = entry === undefined ? harmlessBlock : quotedText;
+    const { shown, lineCount, isCut } = cutLines(given.content, show);
     const totalLines = lineNumber(given.totalLines) ?? fromLine + lineCount - 1;
     return {
       corpus: CORPUS,
       path,
-      // Lines are counted without the frame, as citations count them.
-      content: entry === undefined ? content : `${frameOf(entry)}:\n${quotedText(content)}`,
       fromLine,
       lineCount,
-      ...optional("title", entry === undefined ? lineOf(given.title) : nameOf(entry, LINE_MAX_CHARS)),
-      ...(entry && { kind: entry.kind, updatedAt: rfc3339(entry.updatedAt) }),
+      ...(entry === undefined
+        ? { content: shown, ...optional("title", lineOf(given.title)) }
+        : about(entry, shown)),
       totalLines,
       truncated: isCut || given.truncated === true,
     };
   });
+}
+
+/** Lines are counted without the frame, as citations count them. */
+function about(entry: Framed, quotation: string) {
+  return {
+    content: `${frameOf(entry)}:\n${quotation}`,
+    title: nameOf(entry, LINE_MAX_CHARS),
+    kind: entry.kind,
+    updatedAt: rfc3339(entry.updatedAt),
+  };
 }
 
 /** One line for a person or a model: harmless, at most 200 characters; undefined when there is none. */
@@ -160,13 +170,13 @@ function idLine(docid: unknown): string | undefined {
 }
 
 /** Whole lines as far as they fit, so that reading on from the next line loses nothing; half a line when it alone is too long. */
-function cutLines(text: string): { content: string; lineCount: number; isCut: boolean } {
-  const shown = harmlessBlock(cutText(text, CONTENT_MAX_CHARS));
-  const isCut = text.length > CONTENT_MAX_CHARS || shown.length > CONTENT_MAX_CHARS;
-  const fitting = cutText(shown, CONTENT_MAX_CHARS);
+function cutLines(text: string, show: (text: string) => string) {
+  const whole = show(cutText(text, CONTENT_MAX_CHARS));
+  const isCut = text.length > CONTENT_MAX_CHARS || whole.length > CONTENT_MAX_CHARS;
+  const fitting = cutText(whole, CONTENT_MAX_CHARS);
   const lastBreak = isCut ? fitting.lastIndexOf("\n") : -1;
-  const content = lastBreak > 0 ? fitting.slice(0, lastBreak) : fitting;
-  return { content, lineCount: content.split("\n").length, isCut };
+  const shown = lastBreak > 0 ? fitting.slice(0, lastBreak) : fitting;
+  return { shown, lineCount: shown.split("\n").length, isCut };
 }
 
 function lineNumber(value: unknown): number | undefined {

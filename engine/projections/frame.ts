@@ -34,6 +34,8 @@ const KIND_WORDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run" }
 const LEAST_KEY = 16;
 /** Of each part of a writer's name. */
 const MOST_NAME = 40;
+/** At the end of a quotation. */
+const EMPTY_LINES = /(?:\n(?:> ?)?)+$/;
 const PLAIN_NAME = /^[\w.@-]+$/;
 
 /** `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by openclaw main (direct)` */
@@ -74,7 +76,7 @@ export function quotedKey(key: string, most = Number.POSITIVE_INFINITY): string 
 export function quotedText(text: string, most = Number.POSITIVE_INFINITY): string {
   const lines = harmlessBlock(text).split("\n");
   const whole = lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n");
-  return whole.length <= most ? whole : `${cutText(whole, most - 1).trimEnd()}…`;
+  return whole.length <= most ? whole : `${cutText(whole, most - 1).replace(EMPTY_LINES, "")}…`;
 }
 
 /** At most so many UTF-16 units, never ending in half of a surrogate pair. */

@@ -190,26 +190,30 @@ describe("the corpus by query", () => {
     expect(sure.note).toBeUndefined();
   });
 
-  test("that matches nothing says how much there is, but in an empty memory", async () => {
+  test("that matches nothing says how much there is", async () => {
     const memory = await openTestMemory();
     const query = { query: "zeppelin" };
-    expect(await memory.corpusPage("main", query)).toEqual({ chunks: [], mode: "keyword" });
+    const none = { facts: 0, auditRows: 0 };
+    expect(await memory.corpusPage("main", query)).toEqual({
+      chunks: [],
+      mode: "keyword",
+      note: "Nothing is stored yet.",
+      unmatched: none,
+    });
+    expect(await memory.corpusPage("main", {})).toEqual({ chunks: [], note: "Nothing is stored yet." });
     await memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri" });
     expect(await memory.corpusPage("main", query)).toEqual({
       chunks: [],
       mode: "keyword",
-      note: "1 fact, none matched.",
-    });
-    expect(await memory.search("main", query)).toEqual({
-      results: [],
-      mode: "keyword",
+      note: "1 fact, none matched; my-memory lists them.",
       unmatched: { facts: 1, auditRows: 0 },
     });
-    expect(await memory.search("main", { ...query, recall: "quiet" })).toEqual({
-      results: [],
-      mode: "keyword",
-    });
-    expect(await memory.search("nobody", query)).toEqual({ results: [], mode: "keyword" });
+    const missed = { results: [], mode: "keyword" };
+    const one = { facts: 1, auditRows: 0 };
+    expect(await memory.search("main", query)).toEqual({ ...missed, unmatched: one });
+    const quiet = { query: "wifi password", recall: "quiet" } as const;
+    expect(await memory.search("main", quiet)).toEqual({ ...missed, unmatched: one });
+    expect(await memory.search("nobody", query)).toEqual({ ...missed, unmatched: none });
   });
 
   test("that is blank gives the newest, as helmdeck does", async () => {

@@ -168,9 +168,11 @@ describe("search", () => {
     const { code, stdout, stderr } = await home.run(["search", "how", "do", "we", "deploy"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const [first, second, ...rest] = stdout.split("\n");
-    expect(first).toMatch(/^[01]\.\d\d {2}deploy\/konflux {2}\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    expect(first).toMatch(
+      /^[01]\.\d\d {2}fact "deploy\/konflux" in user_facts, stored \d{4}-\d\d-\d\d \d\d:\d\d$/,
+    );
     expect(second).toMatch(/^ {6}helmdeck\/user_facts\/deploy\/konflux\.md:\d+-\d+$/);
-    expect(rest.join("\n")).toContain("      We always deploy through Konflux\n");
+    expect(rest.join("\n")).toContain("      > We always deploy through Konflux\n");
   });
 
   test("answers a script with exactly the promised fields", async () => {
@@ -178,6 +180,7 @@ describe("search", () => {
     expect(answer).toEqual({
       results: [
         {
+          kind: "fact",
           docid: "user_facts/deploy/konflux",
           path: "helmdeck/user_facts/deploy/konflux.md",
           title: "deploy/konflux",
@@ -187,7 +190,9 @@ describe("search", () => {
           key: "deploy/konflux",
           start_line: expect.any(Number),
           end_line: expect.any(Number),
+          created_at: expect.stringMatching(RFC3339),
           updated_at: expect.stringMatching(RFC3339),
+          expires_at: expect.stringMatching(RFC3339),
         },
       ],
       mode: "keyword",
@@ -217,7 +222,7 @@ describe("search", () => {
     const { code, stdout, stderr } = await home.run(["search", "zeppelin"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(
-      /^Nothing in the memory of main answers this\. Try other or fewer words; helmdeck-memory list shows what is there: \d+ facts?, none matched\.\n$/,
+      /^Nothing in the memory of main answers this\. \d+ facts?, none matched; helmdeck-memory list shows the facts\.\nTry other or fewer words\.\n$/,
     );
     expect(await json("search", "zeppelin")).toEqual({
       results: [],
@@ -225,14 +230,16 @@ describe("search", () => {
       unmatched: { facts: 5, audit_rows: 0 },
     });
     const empty = await home.run(["search", "zeppelin", "--caller", "newcomer"]);
-    expect(empty.stderr).toBe("Nothing in the memory of newcomer answers this. It is empty.\n");
+    expect(empty.stderr).toBe("Nothing in the memory of newcomer answers this. Nothing is stored yet.\n");
   });
 
   test("marks what is only possibly related, for people and for scripts", async () => {
     const query = ["search", "who repaired konflux during the storm"];
     const { code, stdout, stderr } = await home.run(query);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^0\.\d\d {2}deploy\/konflux {2}\S+ \S+ {2}\(only possibly related\)\n/);
+    expect(stdout).toMatch(
+      /^0\.\d\d {2}fact "deploy\/konflux" in \S+, stored .{16} {2}\(only possibly related\)\n/,
+    );
     expect(stderr).toBe(
       "Nothing in the memory of main answers this surely; what is shown is only possibly related.\n",
     );
@@ -291,7 +298,7 @@ describe("forget", () => {
     expect(await home.run(["forget", "key:OLD/A", "--yes"])).toMatchObject({
       code: 0,
       stdout: "Nothing was deleted in the memory of main: key:OLD/A\n",
-      stderr: "Near it: key:old/a, key:old/b.\n",
+      stderr: 'Near it: "key:old/a", "key:old/b".\n',
     });
     expect(await home.run(["forget", "nothing/like/it", "--yes"])).toMatchObject({
       code: 0,

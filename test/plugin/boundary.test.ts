@@ -4,6 +4,7 @@ import { CONTENT_MAX_CHARS, documentForHost, hitsForHost, SNIPPET_MAX_CHARS } fr
 import type { SearchHit } from "../../plugin/openclaw-api.ts";
 
 const GOOD = {
+  kind: "fact",
   docid: "user_facts/deploy",
   path: "helmdeck/user_facts/deploy.md",
   title: "deploy",
@@ -13,8 +14,12 @@ const GOOD = {
   endLine: 4,
   category: "user_facts",
   key: "deploy",
+  createdAt: Date.UTC(2026, 10, 3),
   updatedAt: Date.UTC(2026, 10, 20),
+  writer: { surface: "openclaw", agent: "main", sessionKind: "direct" },
 };
+const FRAME =
+  'fact "deploy" in user_facts, stored 2026-11-03, updated 2026-11-20 by openclaw main (direct):\n';
 
 /** Characters that forge lines, reorder text or hide words. */
 const HARMFUL = /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
@@ -35,10 +40,10 @@ describe("hits", () => {
           corpus: "helmdeck",
           path: "helmdeck/user_facts/deploy.md",
           score: 0.91,
-          snippet: "always via Konflux",
+          snippet: `${FRAME}> always via Konflux`,
           source: "helmdeck",
-          title: "deploy",
-          kind: "user_facts",
+          title: 'fact "deploy"',
+          kind: "fact",
           id: "user_facts/deploy",
           startLine: 3,
           endLine: 4,
@@ -63,6 +68,14 @@ describe("hits", () => {
     ["an infinite score", { score: Number.POSITIVE_INFINITY }],
     ["no snippet", { snippet: undefined }],
     ["a snippet that is no text", { snippet: { text: "x" } }],
+    ["no kind", { kind: undefined }],
+    ["a kind of its own", { kind: "system" }],
+    ["no key", { key: "" }],
+    ["an endless key", { key: "k".repeat(3_000) }],
+    ["a category that is none", { category: 'a, stored 2020-01-01 by "root"' }],
+    ["no time of storing", { createdAt: undefined }],
+    ["a time that no date can hold", { updatedAt: 1e20 }],
+    ["a time that is no number", { updatedAt: "2026-11-20" }],
   ])("a hit with %s is left out, and the others stay", (_, change) => {
     const { hits, dropped } = hitsForHost([{ ...GOOD, ...change }, GOOD], 10);
     expect(dropped).toBe(1);
@@ -79,7 +92,7 @@ describe("hits", () => {
 
     test("say so in the text and in the label, and stand below every note", () => {
       const [hit] = hitsForHost([POSSIBLE], 10).hits;
-      expect(hit?.snippet).toBe("Only possibly related: always via Konflux");
+      expect(hit?.snippet).toBe(`Only possibly related: ${FRAME}> always via Konflux`);
       expect(hit?.provenanceLabel).toBe("helmdeck: nothing answers this surely; only possibly related");
       expect(hit?.score).toBeGreaterThan(0);
       expect(hit?.score).toBeLessThan(0.1);
@@ -101,11 +114,19 @@ describe("hits", () => {
       expect(mergedByHost(hits, 10).map(({ path }) => path)).toEqual(given.map(({ path }) => path));
     });
 
-    test("show at most 200 characters, however long and odd the text is", () => {
-      for (const snippet of ["word ".repeat(100), "\u202e".repeat(300), "🚀".repeat(300)]) {
-        const [hit] = hitsForHost([{ ...POSSIBLE, snippet }], 10).hits;
+    test("show at most 200 characters, however long and odd key, category and text are", () => {
+      const texts = ["word ".repeat(100), "\u202e".repeat(300), "🚀".repeat(300), "\n".repeat(300)];
+      const keys = ["k".repeat(512), '"'.repeat(512), "🚀".repeat(128)];
+      const writer = { surface: "\\".repeat(64), agent: '"'.repeat(2_048), sessionKind: "x y".repeat(21) };
+      const odd = keys.map((key) => ({ key, category: "c".repeat(64), writer, kind: "pipeline" }));
+      const changes = [...texts.map((snippet) => ({ snippet })), ...odd];
+      for (const change of changes) {
+        const [hit] = hitsForHost([{ ...POSSIBLE, ...change }], 10).hits;
         expect(hit?.snippet.length).toBeLessThanOrEqual(200);
-        expect(hit?.snippet).toMatch(/^Only possibly related: /);
+        expect(hit?.snippet).toMatch(
+          /^Only possibly related: .+ stored 2026-11-03, updated 2026-11-20.*:\n>/,
+        );
+        expect(hit?.provenanceLabel?.length).toBeLessThanOrEqual(200);
         expect(hit?.snippet.isWellFormed()).toBe(true);
         expect(hit?.snippet).not.toMatch(HARMFUL);
       }
@@ -136,14 +157,18 @@ describe("hits", () => {
     expect(hit).not.toHaveProperty("startLine");
   });
 
-  test("a time that no date can hold costs the time, not the hit", () => {
-    const [hit] = hitsForHost([{ ...GOOD, updatedAt: 1e20 }], 10).hits;
-    expect(hit).not.toHaveProperty("updatedAt");
-  });
+  test.each([[7], [{}], [{ surface: 7, agent: "root" }], ["openclaw root"]])(
+    "a writer that is none (%j) costs the writer, not the hit",
+    (writer) => {
+      const [hit] = hitsForHost([{ ...GOOD, writer }], 10).hits;
+      expect(hit?.snippet).toBe(`${FRAME.replace(" by openclaw main (direct)", "")}> always via Konflux`);
+    },
+  );
 
   test("a long snippet is cut, and never in the middle of a character", () => {
-    const [hit] = hitsForHost([{ ...GOOD, snippet: `${"x".repeat(SNIPPET_MAX_CHARS - 1)}🦞🦞` }], 10).hits;
-    expect(hit?.snippet).toBe("x".repeat(SNIPPET_MAX_CHARS - 1));
+    const before = "x".repeat(SNIPPET_MAX_CHARS - FRAME.length - 4);
+    const [hit] = hitsForHost([{ ...GOOD, snippet: `${before}🦞🦞` }], 10).hits;
+    expect(hit?.snippet).toBe(`${FRAME}> ${before}…`);
   });
 
   test("the same passage is shown once, other passages of the same document too", () => {
@@ -194,10 +219,14 @@ describe("hits", () => {
         snippet: field(fc.string({ unit: "binary", maxLength: 1_500 })),
         title: field(fc.string({ unit: "binary" })),
         docid: odd,
-        category: odd,
+        kind: field(fc.constantFrom("fact", "pack", "pipeline")),
+        key: field(fc.string({ unit: "binary", minLength: 1, maxLength: 600 })),
+        category: field(fc.constant("user_facts")),
+        createdAt: field(fc.nat()),
+        writer: odd,
         startLine: field(fc.integer({ min: -2, max: 9 })),
         endLine: field(fc.integer({ min: -2, max: 9 })),
-        updatedAt: odd,
+        updatedAt: field(fc.nat()),
       },
       { requiredKeys: [] },
     );
@@ -239,15 +268,30 @@ describe("documents", () => {
     lineCount: 5,
     totalLines: 5,
     truncated: false,
-    updatedAt: Date.UTC(2026, 10, 20),
+    entry: GOOD,
   };
 
-  test("a good one passes as it is", () => {
+  test("a good one is framed and quoted, and its lines are counted without the frame", () => {
+    const { entry: _, ...slice } = SLICE;
     expect(documentForHost(SLICE)).toEqual({
-      ...SLICE,
+      ...slice,
+      content: `${FRAME}> ## deploy\n>\n> always via Konflux\n>\n> (category: user_facts)`,
       corpus: "helmdeck",
+      kind: "fact",
+      title: 'fact "deploy"',
       updatedAt: "2026-11-20T00:00:00.000Z",
     });
+  });
+
+  test("the summary of all is ours, so it stands as it is", () => {
+    const { entry: _, ...slice } = SLICE;
+    const summary = {
+      ...slice,
+      path: "helmdeck/my-memory.md",
+      title: "Memory",
+      content: "# Memory\n\nNothing yet.",
+    };
+    expect(documentForHost(summary)).toMatchObject({ title: "Memory", content: summary.content });
   });
 
   test("a long one is cut at the end of a line, and says so, so that reading on loses nothing", () => {
@@ -255,19 +299,21 @@ describe("documents", () => {
     const content = Array.from({ length: 30 }, () => line).join("\n");
     const shown = documentForHost({ ...SLICE, content, lineCount: 30, totalLines: 30 });
     expect(shown).toMatchObject({ lineCount: 12, truncated: true, totalLines: 30 });
-    expect(shown?.content).toBe(Array.from({ length: 12 }, () => line).join("\n"));
+    expect(shown?.content).toBe(FRAME + Array.from({ length: 12 }, () => `> ${line}`).join("\n"));
   });
 
   test("one endless line is cut within it", () => {
     const shown = documentForHost({ ...SLICE, content: "z".repeat(65_536), lineCount: 1, totalLines: 1 });
     expect(shown).toMatchObject({ lineCount: 1, truncated: true });
-    expect(shown?.content).toHaveLength(CONTENT_MAX_CHARS);
+    expect(shown?.content).toHaveLength(FRAME.length + CONTENT_MAX_CHARS);
   });
 
   test.each([
     ["a foreign path", { path: "MEMORY.md" }],
     ["no content", { content: undefined }],
     ["content that is no text", { content: ["a"] }],
+    ["nothing to frame it by", { entry: undefined }],
+    ["a kind of its own", { entry: { ...GOOD, kind: "system" } }],
   ])("%s is no document", (_, change) => {
     expect(documentForHost({ ...SLICE, ...change })).toBeUndefined();
   });
@@ -279,9 +325,9 @@ describe("documents", () => {
       fc.property(fc.oneof(content, fc.anything()), fc.anything(), fc.anything(), (text, title, fromLine) => {
         const shown = documentForHost({ ...SLICE, content: text, title, fromLine });
         if (shown === undefined) return;
-        expect(shown.content.length).toBeLessThanOrEqual(CONTENT_MAX_CHARS);
+        expect(shown.content.length).toBeLessThanOrEqual(FRAME.length + CONTENT_MAX_CHARS);
         expect(shown.content).not.toMatch(HARMFUL);
-        expect(shown.lineCount).toBe(shown.content.split("\n").length);
+        expect(shown.lineCount).toBe(shown.content.split("\n").length - 1);
         expect(shown.fromLine).toBeGreaterThanOrEqual(1);
       }),
     );

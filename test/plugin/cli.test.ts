@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import type { Finding, Forgotten, Memory, MemoryStatus } from "../../app/index.ts";
+import type { Finding, Forgotten, Memory, MemoryStatus, RecallHit } from "../../app/index.ts";
 import { HelmdeckError, localMinute } from "../../app/index.ts";
 import { subjectOf } from "../../plugin/identity.ts";
 import type { CliContext } from "../../plugin/openclaw-api.ts";
@@ -70,7 +70,8 @@ const READY_REPLY = {
   subject: { name: "main", facts: 1, audit_rows: 0 },
 };
 
-const HIT = {
+const HIT: RecallHit = {
+  kind: "fact",
   docid: "user_facts/deploy",
   path: "helmdeck/user_facts/deploy.md",
   title: "deploy",
@@ -80,6 +81,7 @@ const HIT = {
   endLine: 3,
   category: "user_facts",
   key: "deploy",
+  createdAt: 0,
   updatedAt: 0,
   parts: { words: 0.75, phrase: 0.15 },
 };
@@ -126,7 +128,7 @@ describe("search", () => {
       { method: "search", args: ["shared", { query: "deploy preference", limit: 3 }] },
     ]);
     expect(out.join()).toBe(
-      `0.90  deploy  ${localMinute(0)}\n      helmdeck/user_facts/deploy.md:3-3\n      score: words 0.750 · phrase 0.150\n      Konflux`,
+      `0.90  fact "deploy" in user_facts, stored ${localMinute(0)}\n      helmdeck/user_facts/deploy.md:3-3\n      score: words 0.750 · phrase 0.150\n      > Konflux`,
     );
   });
 
@@ -142,8 +144,9 @@ describe("search", () => {
       search: async () => ({ results: [HIT], mode: "keyword", reason: "still indexing" }),
     });
     const { out } = await typing(["search", "deploy", "--json"], memory);
-    const { startLine: start_line, endLine: end_line, updatedAt: _, ...hit } = HIT;
-    const results = [{ ...hit, start_line, end_line, updated_at: "1970-01-01T00:00:00.000Z" }];
+    const { startLine: start_line, endLine: end_line, createdAt: _, updatedAt: __, ...hit } = HIT;
+    const [created_at, updated_at] = ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"];
+    const results = [{ ...hit, start_line, end_line, created_at, updated_at }];
     expect(JSON.parse(out.join())).toEqual({ results, mode: "keyword", reason: "still indexing" });
   });
 });
@@ -255,7 +258,7 @@ describe("forget", () => {
     expect({ asked, out, err }).toEqual({
       asked: [],
       out: ["Nothing was deleted in the memory of main: key:x"],
-      err: ["Near it: key:x/y."],
+      err: ['Near it: "key:x/y".'],
     });
   });
 

@@ -30,6 +30,7 @@ function typing(
 }
 
 const POSSIBLE: RecallHit = {
+  kind: "fact",
   docid: "user_facts/home",
   path: "helmdeck/user_facts/home.md",
   title: "home",
@@ -40,6 +41,7 @@ const POSSIBLE: RecallHit = {
   endLine: 3,
   category: "user_facts",
   key: "home",
+  createdAt: 0,
   updatedAt: 0,
 };
 
@@ -82,7 +84,8 @@ describe("what is replied", () => {
   });
 
   test("hits, each with score, path, lines and passage, harmless to look at", async () => {
-    const hit = {
+    const hit: RecallHit = {
+      kind: "fact",
       docid: "user_facts/deploy",
       path: "helmdeck/user_facts/deploy.md",
       title: "deploy",
@@ -92,6 +95,7 @@ describe("what is replied", () => {
       endLine: 5,
       category: "user_facts",
       key: "deploy",
+      createdAt: 0,
       updatedAt: 0,
     };
     const memory = fakeMemory({
@@ -99,7 +103,8 @@ describe("what is replied", () => {
     });
     const { text } = await typing("search deploy", memory);
     expect(text).toBe(
-      "1. 0.91  helmdeck/user_facts/deploy.md:3-5\n   always[U+001B][31m via\n   Konflux\n\n(still indexing)",
+      '1. 0.91  fact "deploy" in user_facts, stored 1970-01-01\n   helmdeck/user_facts/deploy.md:3-5\n' +
+        "   > always[U+001B][31m via\n   > Konflux\n\n(still indexing)",
     );
   });
 
@@ -112,7 +117,7 @@ describe("what is replied", () => {
     const unmatched = { facts: 12, auditRows: 1 };
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword", unmatched }) });
     expect(await typing("search x", memory)).toMatchObject({
-      text: 'Nothing found for "x". 12 facts and 1 record of tool runs, none matched.',
+      text: 'Nothing found for "x". 12 facts and 1 record of tool runs, none matched; helmdeck/my-memory.md lists them.',
     });
   });
 
@@ -121,13 +126,15 @@ describe("what is replied", () => {
     const { text } = await typing("search wifi", memory);
     expect(text).toBe(
       'Nothing answers "wifi" surely; what follows is only possibly related.\n\n' +
-        "1. 0.21  helmdeck/user_facts/home.md:3-3  (only possibly related)\n   called Kolibri",
+        '1. 0.21  fact "home" in user_facts, stored 1970-01-01  (only possibly related)\n' +
+        "   helmdeck/user_facts/home.md:3-3\n   > called Kolibri",
     );
     expect(memory.calls).toEqual([{ method: "search", args: ["main", { query: "wifi", limit: 5 }] }]);
   });
 
-  test("a group that the operator opened gets sure hits alone", async () => {
-    const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
+  test("a group that the operator opened gets sure hits alone, and no count of what there is", async () => {
+    const unmatched = { facts: 12, auditRows: 1 };
+    const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword", unmatched }) });
     const { text } = await typing("search wifi", memory, GROUP_CONTEXT, { allow: ["groups"] });
     expect(text).toBe('Nothing found for "wifi".');
     expect(memory.calls).toMatchObject([{ args: ["main", { query: "wifi", recall: "quiet" }] }]);

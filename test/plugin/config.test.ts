@@ -10,6 +10,7 @@ describe("the configuration", () => {
         databasePath: undefined,
         searchByDefault: true,
         promptHints: true,
+        recall: "balanced",
         embeddings: { settings: { provider: "none" }, apiKey: undefined },
         subjects: new Map(),
         allow: new Set(),
@@ -25,6 +26,7 @@ describe("the configuration", () => {
       databasePath: "/d/m.sqlite",
       searchByDefault: false,
       promptHints: false,
+      recall: "eager",
       embeddings: {
         provider: "openai-compatible",
         url: "https://vectors.example/v1",

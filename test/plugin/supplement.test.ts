@@ -7,6 +7,7 @@ import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 const DEADLINE_MS = 40;
 const PATH = "helmdeck/user_facts/deploy.md";
 const HIT: RecallHit = {
+  kind: "fact",
   docid: "user_facts/deploy",
   path: PATH,
   title: "deploy",
@@ -16,6 +17,7 @@ const HIT: RecallHit = {
   endLine: 3,
   category: "user_facts",
   key: "deploy",
+  createdAt: 0,
   updatedAt: 0,
 };
 const ANSWER: RecallAnswer = { results: [HIT], mode: "keyword" };
@@ -27,6 +29,7 @@ const SLICE = {
   lineCount: 1,
   totalLines: 1,
   truncated: false,
+  entry: HIT,
 };
 
 function supplementOver(memory: Memory | Error, config: unknown = {}) {
@@ -74,7 +77,9 @@ describe("search", () => {
     const [hit, ...others] = await supplementOver(memory).supplement.search({ ...MAIN, query: "deploy" });
     expect(others).toEqual([]);
     expect(hit?.score).toBeLessThan(0.1);
-    expect(hit?.snippet).toBe("Only possibly related: always via Konflux");
+    expect(hit?.snippet).toBe(
+      'Only possibly related: fact "deploy" in user_facts, stored 1970-01-01:\n> always via Konflux',
+    );
     expect(hit?.provenanceLabel).toContain("only possibly related");
   });
 
@@ -188,7 +193,8 @@ describe("get", () => {
     const memory = fakeMemory({ readDocument: async () => SLICE });
     const { supplement } = supplementOver(memory);
     const shown = await supplement.get({ ...MAIN, lookup: PATH, fromLine: 2, lineCount: 3 });
-    expect(shown).toMatchObject({ corpus: "helmdeck", path: PATH, content: SLICE.content, totalLines: 1 });
+    expect(shown).toMatchObject({ corpus: "helmdeck", path: PATH, totalLines: 1 });
+    expect(shown?.content).toBe('fact "deploy" in user_facts, stored 1970-01-01:\n> always via Konflux');
     expect(memory.calls).toEqual([
       { method: "readDocument", args: ["main", { path: PATH, fromLine: 2, lineCount: 3 }] },
     ]);

@@ -159,11 +159,11 @@ describe("forget", () => {
     ],
     [
       { ...FORGOTTEN, deleted: 0, erased: "nothing" as const, near: [] },
-      "Nothing matched key:deploy, so nothing was forgotten.",
+      "Nothing matched key:deploy, so nothing was forgotten. helmdeck/my-memory.md lists what is there.",
     ],
     [
       { ...FORGOTTEN, deleted: 0, dryRun: true, erased: "nothing" as const, near: ["Deploy", "deploy/eu"] },
-      "Nothing matched key:deploy, so nothing would be forgotten. Near it: key:Deploy, key:deploy/eu.",
+      'Nothing matched key:deploy, so nothing would be forgotten. Near it: "key:Deploy", "key:deploy/eu".',
     ],
     [
       { ...FORGOTTEN, erased: "pending" as const },

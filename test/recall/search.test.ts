@@ -163,8 +163,8 @@ describe("a hit", () => {
       [{ key: "home/bins", value: "Paper on Monday.\nGlass on Friday." }],
       "paper monday",
     );
-    expect(hit?.snippet).toBe("## home/bins\n\nPaper on Monday.\nGlass on Friday.\n\n(category: user_facts)");
-    expect([hit?.startLine, hit?.endLine]).toEqual([1, 6]);
+    expect(hit?.snippet).toBe("Paper on Monday.\nGlass on Friday.");
+    expect([hit?.startLine, hit?.endLine]).toEqual([3, 4]);
     expect(hit?.path).toBe("helmdeck/user_facts/home/bins.md");
     expect(hit?.docid).toBe("user_facts/home/bins");
   });

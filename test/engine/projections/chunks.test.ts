@@ -43,6 +43,7 @@ describe("a fact in the corpus", () => {
     const entry = await fact("deploy/preference", "Konflux,\nalways.", "prefs", ["ci"]);
     expect(shown(entry)).toEqual({
       id: entry.id,
+      kind: "fact",
       origin: "fact",
       key: "deploy/preference",
       category: "prefs",
@@ -58,7 +59,14 @@ describe("a fact in the corpus", () => {
         title: "deploy/preference",
         content: "## deploy/preference\n\nKonflux,\nalways.\n\n(category: prefs)",
         collection: "helmdeck-prefs",
-        metadata: { category: "prefs", fingerprint: entry.fingerprint, tags: ["ci"] },
+        metadata: {
+          category: "prefs",
+          fingerprint: entry.fingerprint,
+          tags: ["ci"],
+          kind: "fact",
+          created_at: "2026-11-20T12:00:00.000Z",
+          updated_at: "2026-11-20T12:00:00.000Z",
+        },
       },
     });
   });
