@@ -49,7 +49,6 @@ export {
   nameOf,
   quotedKey,
   quotedText,
-  writerText,
 } from "./projections/frame.ts";
 export {
   DEFAULTS_LIMITS,

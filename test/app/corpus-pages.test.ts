@@ -63,7 +63,15 @@ describe("the corpus by pages", () => {
       title: "e",
       content: "## e\n\nvalue of e\n\n(category: tools)",
       collection: "helmdeck-tools",
-      metadata: { category: "tools", fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/), tags: [] },
+      metadata: {
+        category: "tools",
+        fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+        tags: [],
+        kind: "fact",
+        created_at: "2026-11-20T12:00:05.000Z",
+        updated_at: "2026-11-20T12:00:05.000Z",
+        expires_at: "2027-02-18T12:00:05.000Z",
+      },
     });
   });
 

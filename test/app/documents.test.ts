@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openTestMemory } from "./fixtures/memories.ts";
+import { NOW, openTestMemory } from "./fixtures/memories.ts";
 
 const PATH = "helmdeck/user_facts/k.md";
 
@@ -23,7 +23,7 @@ describe("reading a document", () => {
       lineCount: 5,
       totalLines: 5,
       truncated: false,
-      updatedAt: expect.any(Number),
+      entry: { kind: "fact", key: "k", category: "user_facts", createdAt: NOW, updatedAt: NOW },
     });
   });
 

@@ -64,7 +64,8 @@ describe("search", () => {
     "from %s that the operator opened, asks for sure hits alone",
     async (_, caller) => {
       const memory = fakeMemory({ search: async () => ANSWER });
-      const { supplement } = supplementOver(memory, { allow: ["groups", "hooks", "sandboxed"] });
+      const opened = { allow: ["groups", "hooks", "sandboxed"], recall: "eager" };
+      const { supplement } = supplementOver(memory, opened);
       expect(await supplement.search({ ...caller, query: "deploy" })).toHaveLength(1);
       expect(memory.calls).toMatchObject([{ args: ["main", { query: "deploy", recall: "quiet" }] }]);
     },

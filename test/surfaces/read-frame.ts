@@ -16,7 +16,7 @@ const FRAME =
   /^(fact|pack call|pipeline run) ("(?:[^"\\]|\\.)*")(…?) in ([a-z0-9][a-z0-9_.-]*), stored (\d{4}-\d\d-\d\d(?: \d\d:\d\d)?)(?:, updated (\d{4}-\d\d-\d\d(?: \d\d:\d\d)?))?(?: by (.+))?$/;
 
 /** Throws where a line is neither the frame nor quoted, or where there is more than one frame. */
-export function readHit(frame: string, quotation: readonly string[]): ReadHit {
+function readHit(frame: string, quotation: readonly string[]): ReadHit {
   const [, kind = "", key = "", cut, category = "", stored = "", updated, writer] = FRAME.exec(frame) ?? [];
   if (kind === "") throw new Error(`no frame: ${frame}`);
   const text = quotation.map((line) => {

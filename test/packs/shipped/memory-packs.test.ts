@@ -120,7 +120,7 @@ describe("helmdeck.memory_corpus", () => {
     expect(await run("memory_corpus", { limit: 1, cursor })).toMatchObject({
       chunks: [{ docid: "user_facts/deploy" }],
     });
-    expect(await run("memory_corpus", {}, "ben")).toEqual({ chunks: [] });
+    expect(await run("memory_corpus", {}, "ben")).toEqual({ chunks: [], note: "Nothing is stored yet." });
   });
 
   it.each([{ limit: 0 }, { limit: 101 }, { limit: "5" }, { query: 1 }, { more: true }])(
