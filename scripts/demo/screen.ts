@@ -53,7 +53,10 @@ export class Screen {
     const from = corpus === "helmdeck" ? this.#styled("cyan", "helmdeck") : "OpenClaw";
     const lines = startLine === undefined ? "" : `  lines ${startLine}–${endLine ?? startLine}`;
     this.line(`  ${place}. ${from}  ${score.toFixed(2)}  ${path}${this.#styled("dim", lines)}`);
-    this.line(`     ${this.#styled("dim", inOneLine(snippet))}`);
+    // What a hit of ours is stands in its first line, and what was stored under it.
+    const [frame = "", quotation] = corpus === "helmdeck" ? snippet.split(/\n(.*)/s) : [snippet];
+    for (const text of [frame, quotation ?? ""].filter((part) => part !== ""))
+      this.line(`     ${this.#styled("dim", inOneLine(text))}`);
     if (provenanceLabel !== undefined)
       this.line(`     ${this.#styled("yellow", inOneLine(provenanceLabel))}`);
   }

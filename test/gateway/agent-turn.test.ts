@@ -54,7 +54,9 @@ describe("a call of a helmdeck MCP tool", () => {
     expect(turn.text).toContain("draft");
     const rows = await auditRows("content.draft runs by the botanist", "persona: botanist");
     expect(rows).toHaveLength(1);
-    expect(rows[0]?.snippet).toContain("## Pack call: content.draft");
+    expect(rows[0]?.snippet).toMatch(
+      /^pack call "pack_history\/content\.draft\/\d{20}" in pack_history, stored /,
+    );
     expect(rows[0]?.snippet).toContain("Outcome: ok");
     expect(rows[0]?.snippet).not.toContain("SECRET-BODY-7731");
   });
@@ -66,7 +68,7 @@ describe("a call of a helmdeck MCP tool", () => {
         { tool: "helmdeck__repo-fetch", args: { url: "https://example.org/x" } },
       ]),
     });
-    const rows = await auditRows("repo.fetch session_unavailable", "Pack call: repo.fetch");
+    const rows = await auditRows("repo.fetch session_unavailable", 'pack call "pack_history/repo.fetch/');
     expect(rows).toHaveLength(1);
     expect(rows[0]?.snippet).toContain("Outcome: session_unavailable");
     expect(rows[0]?.snippet).not.toContain("example.org");

@@ -7,6 +7,7 @@ import { parentPort } from "node:worker_threads";
 import { createBirpc } from "birpc";
 
 const GOOD = {
+  ...{ kind: "fact", key: "good", category: "user_facts", createdAt: 0, updatedAt: 0 },
   path: "helmdeck/user_facts/good.md",
   score: 0.9,
   snippet: "the good hit",
@@ -20,6 +21,7 @@ const MALFORMED = [
   { ...GOOD, score: Number.NaN },
   { ...GOOD, score: "0.9" },
   { ...GOOD, snippet: null },
+  { ...GOOD, kind: "system" },
   { ...GOOD, path: "../../etc/passwd" },
   null,
   "a hit",

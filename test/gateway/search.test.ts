@@ -6,6 +6,9 @@ const openclaw = sharedOpenClaw();
 const QUERY = "what was that thing about my Konflux deployment preference";
 const KEY = "konflux/deployment-preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
+/** Stored by a call of the tool in the agent's main session. */
+const FRAME =
+  /^fact "konflux\/deployment-preference" in user_facts, stored \d{4}-\d\d-\d\d by openclaw main \(\w+\):$/;
 const VALUE = "Deploy Konflux changes to staging first, and never on a Friday.";
 
 beforeAll(async () => {
@@ -20,7 +23,10 @@ describe("memory_search", () => {
     expect(pathsOf(reply, "helmdeck")).toEqual([PATH]);
     expect(pathsOf(reply, "memory")).toContain("MEMORY.md");
     const [hit] = hitsOf(reply).filter(({ corpus }) => corpus === "helmdeck");
-    expect(hit?.snippet).toContain(VALUE);
+    const [frame, ...quotation] = hit?.snippet.split("\n") ?? [];
+    expect(frame).toMatch(FRAME);
+    expect(quotation).toEqual([`> ${VALUE}`]);
+    expect(hit).toMatchObject({ title: `fact "${KEY}"`, kind: "fact", startLine: 3, endLine: 3 });
     expect(hit?.score).toBeGreaterThan(0.5);
     expect(reply.details.disabled).toBeUndefined();
   });
@@ -55,7 +61,8 @@ describe("memory_search", () => {
     const ours = hits.findIndex(({ corpus }) => corpus === "helmdeck");
     expect(hits[ours]).toMatchObject({ path: PATH });
     expect(hits[ours]?.score).toBeLessThan(0.1);
-    expect(hits[ours]?.snippet).toMatch(/^Only possibly related: /);
+    expect(hits[ours]?.snippet).toMatch(/^Only possibly related: fact "konflux\/deployment-preference" in /);
+    expect(hits[ours]?.snippet.length).toBeLessThanOrEqual(200);
     expect(hits[ours]?.provenanceLabel).toContain("only possibly related");
     const note = hits.findIndex(({ path }) => path === "memory/2026-11-02.md");
     expect(note).toBeGreaterThanOrEqual(0);
@@ -72,7 +79,9 @@ describe("memory_get", () => {
   it("reads a hit whole by its path, without a warning", async () => {
     const { details } = await openclaw.invokeTool("memory_get", { path: PATH });
     expect(details).toMatchObject({ status: "ok", path: PATH, fromLine: 1, truncated: false });
-    expect(details.text).toBe(`## ${KEY}\n\n${VALUE}\n\n(category: user_facts)`);
+    const [frame, ...quotation] = String(details.text).split("\n");
+    expect(frame).toMatch(FRAME);
+    expect(quotation).toEqual([`> ## ${KEY}`, ">", `> ${VALUE}`, ">", "> (category: user_facts)"]);
     expect(details.warning).toBeUndefined();
   });
 
@@ -84,7 +93,10 @@ describe("memory_get", () => {
 
   it("reads from a line on", async () => {
     const { details } = await openclaw.invokeTool("memory_get", { path: PATH, from: 3, lines: 1 });
-    expect(details).toMatchObject({ text: VALUE, fromLine: 3, lineCount: 1, totalLines: 5, truncated: true });
+    expect(details).toMatchObject({ fromLine: 3, lineCount: 1, totalLines: 5, truncated: true });
+    const [frame, ...quotation] = String(details.text).split("\n");
+    expect(frame).toMatch(FRAME);
+    expect(quotation).toEqual([`> ${VALUE}`]);
   });
 
   it("shows what is there in helmdeck/my-memory.md, without values", async () => {

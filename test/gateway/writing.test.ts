@@ -90,7 +90,10 @@ describe("the tools", () => {
     const reply = await openclaw.invokeTool("helmdeck__memory_store", { key, value: "a fact about pencils" });
     expect(reply.status).toBe(200);
     const { details } = await openclaw.invokeTool("memory_get", { path: String(reply.details.path) });
-    expect(details.text).toContain("a fact about pencils");
+    expect(details.text).toMatch(
+      /^fact "pack_history\/content\.draft\/0{19}1" in user_facts, stored .*:\n> /,
+    );
+    expect(details.text).toContain("\n> a fact about pencils\n");
     expect(String(details.path)).toMatch(/^helmdeck\/user_facts\//);
   });
 
