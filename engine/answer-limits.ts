@@ -15,8 +15,10 @@ export const ANSWER_LIMITS = {
   hits: { least: 1, most: 50, byDefault: 10 },
   /** Of a hit, in UTF-16 units; the host's own snippets have the same limit. */
   snippetCharacters: 700,
-  /** Of a hit that is only possibly related. */
+  /** Of a hit that is only possibly related, with its frame … */
   possibleSnippetCharacters: 200,
+  /** … and of the passage in it, which the frame of most facts leaves room for. */
+  possibleExcerptCharacters: 100,
   /** A page of the corpus; of chunks that a query ranks there are never more than hits. */
   chunks: { least: 1, most: 100, byDefault: 20 },
   /** A page of a list. */

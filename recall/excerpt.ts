@@ -6,9 +6,9 @@ import { analyseQuery } from "./lexical/analyse-query.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { countLines, type Passage, wholeCharacters } from "./lexical/passages.ts";
 
-const LONGEST_EXCERPT = ANSWER_LIMITS.possibleSnippetCharacters;
+const LONGEST_EXCERPT = ANSWER_LIMITS.possibleExcerptCharacters;
 /** What stands before a word that was asked for helps to understand it. */
-const BEFORE = 60;
+const BEFORE = 30;
 /** Where a sentence or a line begins. */
 const BEGINNING = /(?<=[.!?]\s+|\n\s*)\S/gu;
 

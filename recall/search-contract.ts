@@ -45,7 +45,7 @@ export interface RecallHit {
   /** Nothing answers surely, and this is only possibly related. An answer holds either such hits or sure ones. */
   readonly possible?: true;
   /**
-   * At most 700 characters of the best passage, 200 of a possible hit's; it spans startLine to endLine (from 1) of the
+   * At most 700 characters of the best passage, 100 of a possible hit's; it spans startLine to endLine (from 1) of the
    * chunk's content.
    */
   readonly snippet: string;

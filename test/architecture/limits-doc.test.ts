@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
-const { queryCharacters, hits, snippetCharacters, possibleSnippetCharacters } = ANSWER_LIMITS;
+const { queryCharacters, hits, snippetCharacters, possibleExcerptCharacters } = ANSWER_LIMITS;
 const { chunks, facts, documentLines, documentBytes } = ANSWER_LIMITS;
 
 it.each([
@@ -12,7 +12,7 @@ it.each([
   ["hits", limitsText(hits)],
   [
     "snippet of a hit",
-    `${snippetCharacters} characters, and ${possibleSnippetCharacters} where nothing answers surely`,
+    `${snippetCharacters} characters, and ${possibleExcerptCharacters} where nothing answers surely`,
   ],
   ["chunks of a page", limitsText(chunks)],
   ["facts of a page", limitsText(facts)],

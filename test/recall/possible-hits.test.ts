@@ -154,11 +154,11 @@ describe("by meaning", () => {
 describe("the excerpt of a possible hit", () => {
   const filler = "Nothing of note happened on that day either. ".repeat(12);
 
-  test("shows where the words stand, in at most 200 characters, with its own lines", async () => {
+  test("shows where the words stand, in at most 100 characters, with its own lines", async () => {
     const value = `${filler}\n\nThe wifi upstairs belongs to the neighbours.\n${filler}`;
     const [hit] = await possibleOf([{ key: "log", value }], "what did the electrician say about the wifi");
     expect(hit?.snippet).toContain("The wifi upstairs belongs to the neighbours.");
-    expect(hit?.snippet.length).toBeLessThanOrEqual(200);
+    expect(hit?.snippet.length).toBeLessThanOrEqual(100);
     const lines = `## log\n\n${value}`.split("\n");
     const cited = lines.slice((hit?.startLine ?? 0) - 1, hit?.endLine).join("\n");
     expect(cited).toContain(hit?.snippet);
@@ -168,7 +168,7 @@ describe("the excerpt of a possible hit", () => {
     const value = `${"walnut ".repeat(60)}our new wifi router hums ${"walnut ".repeat(20)}`;
     const [hit] = await possibleOf([{ key: "log", value }], "what did the electrician say about the wifi");
     expect(hit?.snippet).toContain("our new wifi router hums");
-    expect(hit?.snippet.length).toBeLessThanOrEqual(200);
+    expect(hit?.snippet.length).toBeLessThanOrEqual(100);
   });
 
   test.each([
@@ -176,7 +176,7 @@ describe("the excerpt of a possible hit", () => {
     ["pairs of surrogates", `wifi ${"🚀".repeat(300)}`, "what did the electrician say about the wifi"],
   ])("cuts between characters: %s", async (_name, value, query) => {
     for (const { snippet } of await shownOf([{ key: "k", value }], query)) {
-      expect(snippet.length).toBeLessThanOrEqual(200);
+      expect(snippet.length).toBeLessThanOrEqual(100);
       expect(snippet.isWellFormed()).toBe(true);
     }
   });

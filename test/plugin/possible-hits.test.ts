@@ -1,0 +1,36 @@
+/** What the possible hits of one search cost the model that reads them, in tokens of its context. */
+import { expect, test } from "vitest";
+import { readNaturalSet } from "../../bench/recall/natural-set.ts";
+import { hitsForHost } from "../../plugin/boundary.ts";
+import { DAY_MS, inTurn, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
+
+const MOST_TOKENS = 150;
+const WRITER = { surface: "openclaw", agent: "main", sessionKind: "direct" };
+/** As tokenizers of language models begin: words, numbers by three digits, runs of signs, line breaks. */
+const PIECE = /\p{L}+|\p{N}{1,3}|[^\s\p{L}\p{N}]+|\n/gu;
+
+/** Rather too many: words of English are one token as a rule, and here each six letters are. */
+function tokensIn(text: string): number {
+  const pieces = text.match(PIECE) ?? [];
+  return pieces.reduce((sum, piece) => sum + Math.ceil(piece.length / (/\p{L}/u.test(piece) ? 6 : 3)), 0);
+}
+
+test("are at most 150 tokens, of facts whose frames say all that a frame can", async () => {
+  const { facts, questions, unanswerable } = readNaturalSet();
+  const clock = new TestClock();
+  const memory = await openTestMemory({ now: clock.now });
+  await inTurn(facts, ({ key }) => memory.storeFact("main", { key, value: "?" }, WRITER));
+  clock.pass(DAY_MS);
+  await inTurn(facts, ({ key, value }) => memory.storeFact("main", { key, value }, WRITER));
+  const costs: number[] = [];
+  await inTurn([...questions, ...unanswerable], async ({ question }) => {
+    const { results } = await memory.search("main", { query: question });
+    const { hits } = hitsForHost(
+      results.filter(({ possible }) => possible),
+      10,
+    );
+    if (hits.length > 0) costs.push(hits.reduce((sum, { snippet }) => sum + tokensIn(snippet), 0));
+  });
+  expect(costs.length).toBeGreaterThan(30);
+  expect(Math.max(...costs)).toBeLessThanOrEqual(MOST_TOKENS);
+});
