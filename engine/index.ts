@@ -68,6 +68,7 @@ export {
   docidOf,
   isMyMemoryPath,
   MY_MEMORY_PATH,
+  originOfCategory,
   parseDocid,
   parsePath,
   pathOf,

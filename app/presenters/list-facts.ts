@@ -1,6 +1,13 @@
 /** `list` on both command lines: facts by prefix and category, newest first, in text without their values. */
-import { ANSWER_LIMITS, defined, harmlessLine, isHelmdeckError } from "../../engine/index.ts";
+import {
+  ANSWER_LIMITS,
+  defined,
+  harmlessLine,
+  isHelmdeckError,
+  originOfCategory,
+} from "../../engine/index.ts";
 import type { FactsPage, FactView, Memory } from "../memory.ts";
+import { unmatchedText } from "../searching.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
 
@@ -40,7 +47,7 @@ export async function listText(
   return {
     answer: tableOf(facts, voice),
     notes: [
-      ...(isEmpty ? [nothing(request, await keyNamedBy(memory, request, voice), voice)] : []),
+      ...(isEmpty ? [await nothing(memory, request, voice)] : []),
       ...unreadable.map((key) => unreadableNote(key, voice)),
       ...(nextCursor === undefined ? [] : [`These are the newest ${request.limit}; --limit shows more.`]),
     ],
@@ -76,17 +83,28 @@ async function keyNamedBy(
   }
 }
 
-function nothing(
-  { prefix, category }: ListRequest,
-  named: string | undefined,
-  { caller, storing }: Voice,
-): string {
-  const memory = `memory of ${harmlessLine(caller)}`;
+async function nothing(memory: Memory, request: ListRequest, voice: Voice): Promise<string> {
+  const { caller, storing } = voice;
+  const whose = `memory of ${harmlessLine(caller)}`;
+  if (request.prefix === undefined && request.category === undefined)
+    return `The ${whose} holds no facts yet. ${storing}`;
+  const named = await keyNamedBy(memory, request, voice);
   if (named !== undefined) {
-    return `No key in the ${memory} begins so. This is where a fact stands whose key is ${harmlessLine(named)}`;
+    return `No key in the ${whose} begins so. This is where a fact stands whose key is ${harmlessLine(named)}`;
   }
-  if (prefix === undefined && category === undefined) return `The ${memory} holds no facts yet. ${storing}`;
-  return `The ${memory} holds no such facts. Without a prefix and --category, list shows every one; search looks for words.`;
+  const facts = await countFacts(memory, caller);
+  if (facts === 0) return `The ${whose} holds no facts yet. ${storing}`;
+  const counted = unmatchedText(
+    { facts, auditRows: 0 },
+    "without a prefix and --category, list shows every one",
+  );
+  return `The ${whose} holds no such facts. ${counted} Search looks for words.`;
+}
+
+async function countFacts(memory: Memory, caller: string): Promise<number> {
+  const { categories } = await memory.myMemory(caller);
+  const ofFacts = categories.filter(({ name }) => originOfCategory(name) === "fact");
+  return ofFacts.reduce((sum, { count }) => sum + count, 0);
 }
 
 function unreadableNote(key: string, { command }: Voice): string {

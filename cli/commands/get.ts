@@ -3,6 +3,7 @@ import {
   expiryFrom,
   type FactView,
   factReply,
+  frameOf,
   HelmdeckError,
   harmlessBlock,
   harmlessLine,
@@ -31,12 +32,10 @@ function missing(caller: string): HelmdeckError {
   return new HelmdeckError("not_found", message, { details: { caller } });
 }
 
-function aboutFact({ key, category, tags, updatedAt, expiresAt }: FactView, now: number): string {
+function aboutFact({ tags, expiresAt, ...fact }: FactView, now: number): string {
   return [
-    harmlessLine(key),
-    category,
+    frameOf({ ...fact, kind: "fact" }, { time: localMinute }),
     ...(tags.length === 0 ? [] : [`tags ${harmlessLine(tags.join(", "))}`]),
-    `updated ${localMinute(updatedAt)}`,
     `expires ${expiryFrom(now, expiresAt)}`,
   ].join(" · ");
 }

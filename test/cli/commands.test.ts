@@ -142,7 +142,9 @@ describe("list", () => {
   ])("says in words that nothing is there: %s", async (_name, args) => {
     const { code, stdout, stderr } = await home.run(args);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toMatch(/holds no such facts\. Without a prefix/);
+    expect(stderr).toMatch(
+      /holds no such facts\. \d+ facts?, none matched; without a prefix and --category, list shows every one\. Search/,
+    );
     expect(await json(...args)).toEqual({ facts: [], unreadable: [] });
   });
 

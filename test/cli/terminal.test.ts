@@ -56,7 +56,7 @@ describe("get on a terminal", () => {
     const { stdout, stderr } = await terminal(["get", "deploy/konflux"]);
     expect(stdout).toBe("We deploy through Konflux\n");
     expect(stripVTControlCharacters(stderr)).toMatch(
-      /^deploy\/konflux · user_facts · tags deployment · updated \d{4}-\d\d-\d\d \d\d:\d\d · expires in 90 days\n$/,
+      /^fact "deploy\/konflux" in user_facts, stored \d{4}-\d\d-\d\d \d\d:\d\d by cli main · tags deployment · expires in 90 days\n$/,
     );
   });
 

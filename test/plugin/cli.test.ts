@@ -138,6 +138,12 @@ describe("search", () => {
     expect(out.join()).toContain("words 0.750 · phrase 0.150");
   });
 
+  test("--recall goes along as it was typed: memory knows the modes", async () => {
+    const memory = fakeMemory({ warm, search: async () => ({ results: [HIT], mode: "keyword" }) });
+    await typing(["search", "deploy", "--recall", "eager"], memory);
+    expect(memory.calls).toMatchObject([{}, { args: ["main", { query: "deploy", recall: "eager" }] }]);
+  });
+
   test("--json prints memory's answer", async () => {
     const memory = fakeMemory({
       warm,
@@ -188,11 +194,19 @@ test("list shows people keys and no values, and programs whole facts", async () 
 
 test.each([
   [[], "The memory of main holds no facts yet. Ask an agent to remember something."],
-  [["user_facts/deploy"], "The memory of main holds no such facts."],
-  [["--category", "work"], "The memory of main holds no such facts."],
+  [["user_facts/deploy"], "The memory of main holds no such facts. 12 facts, none matched; without a prefix"],
+  [
+    ["--category", "work"],
+    "The memory of main holds no such facts. 12 facts, none matched; without a prefix",
+  ],
 ])("list %j says what an empty answer means", async (args, words) => {
   const listFacts = async () => ({ facts: [], unreadable: [] });
-  const memory = fakeMemory({ listFacts, getFact: async () => undefined });
+  const categories = [
+    { name: "user_facts", count: 12, recentKeys: [] },
+    { name: "pack_history", count: 3, recentKeys: [] },
+  ];
+  const myMemory = async () => ({ scope: "caller=main", fetchedAt: 0, categories });
+  const memory = fakeMemory({ listFacts, myMemory, getFact: async () => undefined });
   expect(await typing(["list", ...args], memory)).toMatchObject({
     out: [],
     err: [expect.stringContaining(words)],

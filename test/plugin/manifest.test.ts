@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { RECALL_MODES } from "../../app/basics.ts";
 import { EMBEDDING_PROVIDERS } from "../../app/embedding/embedding-settings.ts";
 import { CLOSED_CONTEXTS, parseConfig } from "../../plugin/config.ts";
 import { PLUGIN_ID, TESTED_HOST_VERSION } from "../../plugin/examine-plugin.ts";
@@ -36,6 +37,7 @@ describe("the manifest", () => {
       expect(read instanceof Set ? [...read] : read).toEqual(schema.default);
     }
     expect(manifest.configSchema.properties.allow.items.enum).toEqual(CLOSED_CONTEXTS);
+    expect(manifest.configSchema.properties.recall.enum).toEqual(RECALL_MODES);
   });
 
   test("declares the tools that are registered", () => {

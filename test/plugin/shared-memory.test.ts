@@ -64,6 +64,7 @@ describe("leases", () => {
     const { lease, memories } = workshop();
     await lease({ configuredKey: "ab".repeat(32) });
     await lease({ embeddings: { ...SERVICE, apiKey: "sk-abab" } });
+    await lease({ recall: "quiet" });
     expect([...memories.open.keys()].join()).not.toContain("abab");
   });
 

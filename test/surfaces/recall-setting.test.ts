@@ -1,0 +1,107 @@
+/** How much is shown where nothing answers surely, by the same words on each surface; and what an empty answer says. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { expect, onTestFinished, test } from "vitest";
+import { type OpenMemory, RECALL_MODES } from "../../app/index.ts";
+import { memoryCorpusPack } from "../../packs/shipped/memory-packs.ts";
+import { createServer } from "../../server/index.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
+import { inTurn, openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
+import { testServerContext } from "../server/fixtures/mcp-context.ts";
+import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
+
+/** REST calls everybody without a token so; the other surfaces are told to use the same memory. */
+const CALLER = "unknown";
+const FACTS = ["Kolibri", "Nordlicht", "Birkenhof", "Seestern"].map((name) => ({
+  key: `wifi/${name}`,
+  value: `The wifi ${name} was set up by the ${name} people.`,
+}));
+/** Shares a word with each, and nothing answers it. */
+const QUERY = "password of the wifi upstairs";
+const SHOWN = { balanced: 2, quiet: 0, eager: 3 } as const;
+
+async function surfaces() {
+  const place = await tempPlace();
+  const memory = await openTestMemory({ ...place, now: Date.now });
+  await inTurn(FACTS, (fact) => memory.storeFact(CALLER, fact));
+  const context = testServerContext({ memory, packs: [memoryCorpusPack(memory)] });
+  const rest = createServer(context, { requestsPerMinute: 0 }).app;
+  const { client } = await clientOf(context);
+  const commandLine = (...args: readonly string[]) =>
+    helmdeckMemory(place, ["search", "--json", "--caller", CALLER, ...args]);
+  return { memory, rest, client, commandLine };
+}
+
+async function clientOf(context: ReturnType<typeof testServerContext>) {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const caller = { subject: CALLER, authenticated: true, scopes: [] };
+  await Promise.all([
+    createMcpServer(makeMcpService(context, {}), caller).connect(ours),
+    client.connect(theirs),
+  ]);
+  onTestFinished(() => client.close());
+  return { client };
+}
+
+type Answers = readonly (readonly [surface: string, answer: Record<string, unknown>])[];
+
+/** `recall` left out: what each surface does by itself. */
+async function ask(
+  { memory, rest, client, commandLine }: Awaited<ReturnType<typeof surfaces>>,
+  query: string,
+  recall?: string,
+): Promise<Answers> {
+  const flag = recall === undefined ? [] : ["--recall", recall];
+  const asked = { query, ...(recall && { recall }) };
+  const page = await rest.request(`/api/v1/memory/corpus?${new URLSearchParams(asked)}`);
+  const { structuredContent } = await client.callTool({ name: "helmdeck__memory_corpus", arguments: asked });
+  return [
+    ["helmdeck-memory", JSON.parse((await commandLine(query, ...flag)).stdout)],
+    ["openclaw helmdeck", await inOpenClaw(memory, query, flag)],
+    ["REST", Object(await page.json())],
+    ["MCP", Object(structuredContent)],
+  ];
+}
+
+async function inOpenClaw(memory: OpenMemory, query: string, flag: readonly string[]) {
+  return JSON.parse((await openclawHelmdeck(memory, ["search", "--json", query, ...flag], CALLER)).stdout);
+}
+
+test("recall is one of the same three words everywhere, and means the same", async () => {
+  const opened = await surfaces();
+  await inTurn([...RECALL_MODES, undefined], async (mode) => {
+    for (const [surface, { results, chunks }] of await ask(opened, QUERY, mode)) {
+      expect(results ?? chunks, `${mode} on ${surface}`).toHaveLength(SHOWN[mode ?? "balanced"]);
+    }
+  });
+});
+
+test("what is no such word is refused", async () => {
+  const { memory, rest, client, commandLine } = await surfaces();
+  expect(await commandLine(QUERY, "--recall", "loud")).toMatchObject({ code: 2, stdout: "" });
+  const typed = await openclawHelmdeck(memory, ["search", QUERY, "--recall", "loud"], CALLER);
+  expect(typed).toMatchObject({ code: 2, stderr: expect.stringContaining("balanced, quiet, eager") });
+  const asked = { query: QUERY, recall: "loud" };
+  expect((await rest.request(`/api/v1/memory/corpus?${new URLSearchParams(asked)}`)).status).toBe(400);
+  expect(await client.callTool({ name: "helmdeck__memory_corpus", arguments: asked })).toMatchObject({
+    isError: true,
+  });
+});
+
+test("an empty answer says what is there, as text and as a field, also when it is quiet", async () => {
+  const opened = await surfaces();
+  for (const [query, recall] of [["zeppelin"], [QUERY, "quiet"]] as const) {
+    for (const [surface, answer] of await ask(opened, query, recall)) {
+      expect(answer, surface).toMatchObject({ unmatched: { facts: 4, audit_rows: 0 } });
+      if ("chunks" in answer) expect(answer.note).toBe("4 facts, none matched; my-memory lists them.");
+    }
+  }
+  const { stderr } = await openclawHelmdeck(opened.memory, ["search", "zeppelin"], CALLER);
+  expect(stderr).toContain("4 facts, none matched; openclaw helmdeck list shows the facts.");
+  await opened.memory.forget(CALLER, { scope: "everything" });
+  for (const [surface, answer] of await ask(opened, "zeppelin")) {
+    expect(answer, surface).toMatchObject({ unmatched: { facts: 0, audit_rows: 0 } });
+  }
+});
