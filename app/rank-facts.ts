@@ -15,8 +15,7 @@ export async function rankFacts(query: string, facts: readonly RankableFact[]): 
     facts.map(({ value, ...fact }) => ({ ...fact, namespace, origin: "fact", value: Buffer.from(value) })),
   );
   // What is asked is an order, so what shares one word with the query still goes before what shares none.
-  const ranking = { cutOff: false } as const;
-  const recall = createRecall({ source: recallOverStore(store), now: Date.now, ranking });
+  const recall = createRecall({ source: recallOverStore(store), now: Date.now, showsAll: true });
   try {
     await recall.warm(namespace);
     const { results } = await recall.search(

@@ -3,7 +3,6 @@
 export type { Embedder, Embeddings, EmbedOptions } from "./embedder.ts";
 export { OPEN_NAMESPACES } from "./index-cache.ts";
 export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";
-export { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
 export { createRecall, type RecallOptions } from "./recall.ts";
 export type {
   CorpusChanges,
@@ -22,3 +21,4 @@ export type {
   VectorFollower,
 } from "./vectors/semantic-contract.ts";
 export { createSemanticIndex, type SemanticIndexOptions } from "./vectors/semantic-index.ts";
+export { type PossibleWeights, WEIGHTS } from "./weights.ts";

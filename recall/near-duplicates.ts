@@ -6,42 +6,32 @@
  * answers.
  */
 
+import type { Judged } from "./judge.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import type { Match } from "./lexical/lexical-search.ts";
+import { WEIGHTS } from "./weights.ts";
 
-/** `others`: how many with the same text were left out. */
-export type Unique<T extends Match> = T & { readonly others: number };
-
-/** Best first, as given. Lines of a conversation are left alone: that something was said twice is part of it. */
-export function withoutDuplicates<T extends Match>(
-  matches: readonly T[],
-  index: LexicalIndex,
-): readonly Unique<T>[] {
-  return folded(matches, (match) => (match.features.inThread ? match.document.id : textOf(match, index)));
+/** Best first, as given, each text once. Lines of a conversation are left alone: that something was said twice is part of it. */
+export function withoutDuplicates(judged: readonly Judged[], index: LexicalIndex): readonly Judged[] {
+  return folded(judged, (one) => (one.features.inThread ? one.document.id : textOf(one, index)));
 }
 
 /** The same for a handful of places, which no text may take twice, not even the lines of a conversation. */
-export function withDistinctTexts<T extends Match>(
-  matches: readonly T[],
-  index: LexicalIndex,
-): readonly Unique<T>[] {
-  return folded(matches, (match) => textOf(match, index));
+export function withDistinctTexts(judged: readonly Judged[], index: LexicalIndex): readonly Judged[] {
+  return folded(judged, (one) => textOf(one, index));
 }
 
-/** Near-copies share so much of their words, counted with repetitions … */
-const SHARED = 0.8;
-/** … among this many from their beginnings. */
+/** Words compared, from the beginnings of two texts. */
 const WORDS_COMPARED = 200;
 
 /** The best so many, as given: of near-copies one, and the others in what places are left. */
-export function bestApart<T extends Match>(
-  matches: readonly T[],
+export function bestApart(
+  matches: readonly Judged[],
   index: LexicalIndex,
   places: number,
-): readonly T[] {
+): readonly Judged[] {
   if (matches.length <= places) return matches;
-  const apart: T[] = [];
-  const copies: T[] = [];
+  const apart: Judged[] = [];
+  const copies: Judged[] = [];
   const texts: Uint32Array[] = [];
   for (const match of matches) {
     const words = wordsOf(match, index);
@@ -55,7 +45,7 @@ export function bestApart<T extends Match>(
 }
 
 /** Sorted, so that two texts can be compared in one go. */
-function wordsOf({ document }: Match, index: LexicalIndex): Uint32Array {
+function wordsOf({ document }: Judged, index: LexicalIndex): Uint32Array {
   const words: number[] = [];
   for (const unit of document.units) {
     words.push(...index.bodyTerms(unit).subarray(0, WORDS_COMPARED - words.length));
@@ -66,7 +56,7 @@ function wordsOf({ document }: Match, index: LexicalIndex): Uint32Array {
 
 /** Ends at the first word too many that one of them has alone: most texts have little in common. */
 function areNear(one: Uint32Array, other: Uint32Array): boolean {
-  const needed = SHARED * Math.max(one.length, other.length);
+  const needed = WEIGHTS.copies.shared * Math.max(one.length, other.length);
   let spareHere = one.length - needed;
   let spareThere = other.length - needed;
   let [left, right] = [0, 0];
@@ -80,25 +70,22 @@ function areNear(one: Uint32Array, other: Uint32Array): boolean {
   return spareHere >= one.length - left && spareThere >= other.length - right;
 }
 
-/** The groups stand in the order of their best matches. */
-function folded<T extends Match>(
-  matches: readonly T[],
-  identityOf: (match: T) => string,
-): readonly Unique<T>[] {
-  const groups = Map.groupBy(matches, identityOf);
+/** The groups stand in the order of their best; the newest of each is shown. */
+function folded(judged: readonly Judged[], identityOf: (judged: Judged) => string): readonly Judged[] {
+  const groups = Map.groupBy(judged, identityOf);
   return [...groups.values()].flatMap((group) => {
     const [best] = group;
     if (best === undefined) return [];
     const newest = group.reduce((one, other) => (isNewer(other, one) ? other : one));
-    return [{ ...newest, score: best.score, others: group.length - 1 }];
+    return [{ ...newest, score: best.score, certainty: best.certainty }];
   });
 }
 
 /** Texts are the same when they are made of the same words in the same order, whatever their case, endings and punctuation. */
-function textOf({ document }: Match, index: LexicalIndex): string {
+function textOf({ document }: Judged, index: LexicalIndex): string {
   return document.units.map((unit) => index.bodyTerms(unit).join(" ")).join("\n");
 }
 
-function isNewer({ document: one }: Match, { document: other }: Match): boolean {
+function isNewer({ document: one }: Judged, { document: other }: Judged): boolean {
   return one.updatedAt > other.updatedAt;
 }

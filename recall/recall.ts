@@ -8,21 +8,27 @@ import {
   type Timer,
   type UnixMs,
 } from "../engine/index.ts";
+import { type Choice, choose } from "./choose.ts";
 import { excerptFor } from "./excerpt.ts";
-import { fuse, type Meant } from "./fusion.ts";
 import { IndexCache, type NamespaceIndex } from "./index-cache.ts";
+import { bestOf, type Features, type Judged, judge, type Meant } from "./judge.ts";
 import { isTelling } from "./lexical/analyse-query.ts";
-import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import { bestOf, LexicalSearch, type Match, scored } from "./lexical/lexical-search.ts";
+import { LexicalSearch } from "./lexical/lexical-search.ts";
 import { coverageNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-notes.ts";
 import { expandedQuery } from "./meaning/query-expansion.ts";
 import { Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
-import { bestApart, withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
-import { mostPossible, possibleAmong } from "./possible.ts";
-import { DEFAULT_RANKING, type Ranking } from "./ranking.ts";
-import type { CorpusSource, Recall, RecallAnswer, RecallHit, RecallQuery } from "./search-contract.ts";
+import type {
+  CorpusSource,
+  LeftOut,
+  Recall,
+  RecallAnswer,
+  RecallHit,
+  RecallQuery,
+  ScorePart,
+} from "./search-contract.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
+import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
 export interface RecallOptions {
   readonly source: CorpusSource;
@@ -41,7 +47,10 @@ export interface RecallOptions {
   readonly batchSize?: number;
   /** A search waits this long for a first build before it answers from what is indexed. Default 1,000. */
   readonly patienceMs?: number;
-  readonly ranking?: Partial<Ranking>;
+  /** True: an order of all that has anything to do with the question, and nothing is cut off. Default false. */
+  readonly showsAll?: boolean;
+  /** For measuring other rules. Default: that of the weights. */
+  readonly possible?: PossibleWeights;
   /** For queries that do not say. Default `balanced`. */
   readonly mode?: RecallMode;
 }
@@ -49,9 +58,6 @@ export interface RecallOptions {
 const PATIENCE_MS = 1_000;
 /** Passages whose nearness is known to the ranking. Many more than are shown: a line lends its meaning to those around it. */
 const NEAREST = 1_000;
-
-/** By how many deviations less a text is near that is near only to the question in other words: they may not mean the same. */
-const IN_OTHER_WORDS = 0.5;
 
 const STILL_INDEXING = "Still indexing this memory: more may be found in a moment.";
 
@@ -64,7 +70,6 @@ type Asked = Required<RecallQuery>;
 
 class HybridRecall implements Recall {
   readonly #options: RecallOptions;
-  readonly #ranking: Ranking;
   readonly #indexes: IndexCache;
   readonly #questions: Questions;
   readonly #lexical = new LexicalSearch();
@@ -72,7 +77,6 @@ class HybridRecall implements Recall {
   constructor(options: RecallOptions) {
     const { timer, questionBudgetMs, references } = options;
     this.#options = options;
-    this.#ranking = { ...DEFAULT_RANKING, ...options.ranking };
     this.#indexes = new IndexCache(options);
     this.#questions = new Questions({
       ...defined({ timer, references, budgetMs: questionBudgetMs }),
@@ -129,51 +133,40 @@ class HybridRecall implements Recall {
       namespaceIndex,
     );
     return {
-      ...this.#fused(namespaceIndex, asked, meant),
+      ...this.#answer(namespaceIndex, asked, meant),
       ...reason(coverageNote(semantic.coverage(namespace))),
     };
   }
 
-  #byWords({ index }: NamespaceIndex, asked: Asked, why?: string): RecallAnswer {
-    const options = { now: this.#options.now(), ranking: this.#ranking };
-    const ranked = this.#lexical.inspect(asked.query, index, options);
-    const sure = bestOf(scored(ranked, this.#ranking));
-    const results = this.#results(sure, () => scored(ranked, NOTHING_CUT_OFF), index, asked);
-    return { results, mode: "keyword", ...reason(why) };
+  #byWords(namespaceIndex: NamespaceIndex, asked: Asked, why?: string): RecallAnswer {
+    return { ...this.#answer(namespaceIndex, asked), ...reason(why) };
   }
 
-  #fused({ index }: NamespaceIndex, asked: Asked, meant: Meant): RecallAnswer {
-    const options = { now: this.#options.now(), ranking: this.#ranking };
-    const ranked = this.#lexical.inspect(asked.query, index, options, [...meant.nearness.keys()]);
-    const sure = withoutDuplicates(bestOf(fuse(ranked, meant, index, options)), index);
-    const uncut = { ...options, ranking: { ...this.#ranking, ...NOTHING_CUT_OFF } };
-    const results = this.#results(sure, () => fuse(ranked, meant, index, uncut), index, asked);
-    return { results, mode: "hybrid" };
-  }
-
-  /** The sure hits; where there are none, what is possibly meant, unless only sure ones are wanted. */
-  #results<T extends Match>(
-    sure: readonly T[],
-    candidates: () => readonly T[],
-    index: LexicalIndex,
-    { query, limit, explain, recall }: Asked,
-  ): readonly RecallHit[] {
-    const { possible } = this.#ranking;
-    const most = mostPossible(recall, limit, possible);
-    if (sure.length > 0 || most === 0 || !isTelling(query)) {
-      return bestApart(sure, index, limit).map((match) => hitOf(match, explain));
-    }
-    const worthShowing = possibleAmong(bestOf(candidates()), possible);
-    const distinct = bestApart(withDistinctTexts(worthShowing, index), index, most);
-    const excerpt = excerptFor(query, index);
-    return distinct.map((match) => {
-      const passage = excerpt(match.document.content, match.passage);
-      return { ...hitOf({ ...match, passage }, explain), possible: true };
+  #answer({ index }: NamespaceIndex, { query, limit, explain, recall }: Asked, meant?: Meant): RecallAnswer {
+    const { now, showsAll, possible = WEIGHTS.possible } = this.#options;
+    const near = [...(meant?.nearness.keys() ?? [])];
+    const judged = judge(this.#lexical.candidates(query, index, now(), near), meant, index);
+    const mode = meant === undefined ? "keyword" : "hybrid";
+    if (showsAll === true) return { results: inOrder(judged, limit).map((one) => hitOf(one, explain)), mode };
+    const { shown, arePossible, leftOut } = choose(judged, index, {
+      ...{ mode: recall, limit, possible },
+      isTelling: isTelling(query),
+      foldsCopies: meant !== undefined,
     });
+    const excerpt = arePossible ? excerptFor(query, index) : undefined;
+    const results = shown.map((one): RecallHit => {
+      if (excerpt === undefined) return hitOf(one, explain);
+      const passage = excerpt(one.document.content, one.passage);
+      return { ...hitOf({ ...one, passage }, explain), possible: true };
+    });
+    return { results, mode, ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }) };
   }
 }
 
-const NOTHING_CUT_OFF = { cutOff: false } as const;
+/** By certainty alone, whatever the verdicts. */
+function inOrder(judged: readonly Judged[], limit: number): readonly Judged[] {
+  return bestOf(judged.map((one) => ({ ...one, score: one.certainty }))).slice(0, limit);
+}
 
 type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
 
@@ -196,28 +189,39 @@ function meantBy(
     }
   };
   add(asked, 0);
-  if (expanded !== undefined) add(expanded, IN_OTHER_WORDS);
-  return { nearness, passages: index.unitEnd };
+  if (expanded !== undefined) add(expanded, WEIGHTS.meaning.inOtherWords);
+  const { embedded, total, refused } = semantic.coverage(namespace);
+  return { nearness, passages: index.unitEnd, isWhole: embedded + refused >= total };
 }
 
 function reason(why: string | undefined): { readonly reason?: string } {
   return why === undefined ? {} : { reason: why };
 }
 
-function hitOf(
-  { document, passage, score, features, ...rest }: Match & { readonly others?: number },
-  explain: boolean,
-): RecallHit {
+function hitOf({ document, passage, score, features }: Judged, explain: boolean): RecallHit {
   const { kind, docid, path, title, category, key, createdAt, updatedAt, writer } = document;
   const expiresAt = document.expiresAt === Number.POSITIVE_INFINITY ? undefined : document.expiresAt;
   const snippet = document.content.slice(passage.start, passage.end);
   const { startLine, endLine } = passage;
   const found = { kind, docid, path, title, score, snippet, startLine, endLine, category, key };
   const hit = { ...found, createdAt, updatedAt, ...defined({ expiresAt, writer }) };
-  return explain ? { ...hit, parts: partsOf({ ...features, ...rest }) } : hit;
+  return explain ? { ...hit, parts: partsOf(features) } : hit;
 }
 
-/** Shares and counts; 1 for what is so. */
-function partsOf(features: Readonly<Record<string, number | boolean>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(features).map(([name, value]) => [name, Number(value)]));
+function leftOutOf({ judged, why }: Choice["leftOut"][number]): LeftOut {
+  const { document, certainty, features } = judged;
+  const { key, path } = document;
+  return { key, path, certainty, why, parts: partsOf(features) };
+}
+
+/** Each feature with its weight, doubts with a negative one. */
+function partsOf(features: Features): Readonly<Record<string, ScorePart>> {
+  const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
+  const parts = [
+    ...Object.entries(merit).map(([name, weight]) => [name, weight] as const),
+    ...Object.entries(doubt).map(([name, weight]) => [name, -weight] as const),
+    ["isNamed", WEIGHTS.named] as const,
+  ];
+  const values: Readonly<Record<string, number | boolean>> = { ...features };
+  return Object.fromEntries(parts.map(([name, weight]) => [name, { value: Number(values[name]), weight }]));
 }

@@ -29,7 +29,7 @@ export interface RecallQuery {
   readonly query: string;
   /** Hits wanted, 1 to 50; default 10. */
   readonly limit?: number;
-  /** Adds `parts` to each hit. */
+  /** Adds `parts` to each hit, and `leftOut` to the answer. */
   readonly explain?: boolean;
   /** Default: what this memory was opened with, and `balanced` where nothing was said. */
   readonly recall?: RecallMode;
@@ -58,8 +58,25 @@ export interface RecallHit {
   readonly expiresAt?: UnixMs;
   /** Who wrote what is there now. */
   readonly writer?: Writer;
-  /** Named shares of the score, for people who tune or doubt it. */
-  readonly parts?: Readonly<Record<string, number>>;
+  /** The features of its score, for people who tune or doubt it. */
+  readonly parts?: Readonly<Record<string, ScorePart>>;
+}
+
+/** A feature and what it counts: the score rises with the sum of their products, and doubts, whose weights are negative, keep from being sure. */
+export interface ScorePart {
+  readonly value: number;
+  readonly weight: number;
+}
+
+/** A candidate that is not shown. */
+export interface LeftOut {
+  readonly key: string;
+  readonly path: string;
+  /** 0 to 1: what orders candidates. */
+  readonly certainty: number;
+  /** In a few words, for a person. */
+  readonly why: string;
+  readonly parts: Readonly<Record<string, ScorePart>>;
 }
 
 export interface RecallAnswer {
@@ -68,6 +85,8 @@ export interface RecallAnswer {
   readonly mode: "keyword" | "hybrid";
   /** Why the answer may be less than it could be, for a person: still indexing, no embeddings. */
   readonly reason?: string;
+  /** Where an explanation was asked for: the best few candidates that are not shown. */
+  readonly leftOut?: readonly LeftOut[];
   /** The index is still being built: what is not found now may be found in a moment. */
   readonly incomplete?: true;
 }

@@ -9,7 +9,10 @@ import type { Presented, Voice } from "./presented.ts";
 export function searchText(answer: SearchAnswer, voice: Voice): Presented {
   const { results, reason } = answer;
   return {
-    answer: results.flatMap((hit, index) => [...(index > 0 ? [""] : []), ...hitLines(hit, voice)]),
+    answer: [
+      ...results.flatMap((hit, index) => [...(index > 0 ? [""] : []), ...hitLines(hit, voice)]),
+      ...leftOutLines(answer.leftOut ?? [], voice),
+    ],
     notes: [...missNotes(answer, voice), ...(reason === undefined ? [] : [`Note: ${harmlessLine(reason)}`])],
   };
 }
@@ -28,9 +31,21 @@ function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
   ];
 }
 
-function partsLine(parts: Readonly<Record<string, number>>): string {
-  const shares = Object.entries(parts).map(([name, share]) => `${harmlessLine(name)} ${share.toFixed(3)}`);
-  return `score: ${shares.join(" · ")}`;
+/** Only what moves the score. */
+function partsLine(parts: NonNullable<RecallHit["parts"]>): string {
+  const moving = Object.entries(parts).filter(([, { value, weight }]) => value * weight !== 0);
+  const products = moving.map(([name, { value, weight }]) => {
+    return `${harmlessLine(name)} ${value.toFixed(2)} × ${weight}`;
+  });
+  return `score: ${products.join(" + ")}`;
+}
+
+function leftOutLines(leftOut: NonNullable<SearchAnswer["leftOut"]>, { style }: Voice): readonly string[] {
+  const lines = leftOut.flatMap(({ key, why, parts }) => [
+    `      ${harmlessLine(key)}: ${why}`,
+    `      ${style("dim", partsLine(parts))}`,
+  ]);
+  return lines.length === 0 ? [] : ["", "Not shown:", ...lines];
 }
 
 function missNotes(

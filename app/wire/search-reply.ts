@@ -6,11 +6,12 @@ import { countsReply } from "./memory-replies.ts";
 import { snakeCased } from "./snake-case.ts";
 import { writerReply } from "./view-replies.ts";
 
-export function searchReply({ results, mode, reason, incomplete, unmatched }: SearchAnswer) {
+export function searchReply({ results, mode, reason, incomplete, unmatched, leftOut }: SearchAnswer) {
   return {
     results: results.map(hitReply),
     mode,
     ...defined({ reason, incomplete }),
+    ...(leftOut && { left_out: leftOut.map(({ parts, ...one }) => ({ ...one, parts: snakeCased(parts) })) }),
     ...(unmatched && { unmatched: countsReply(unmatched) }),
   };
 }

@@ -17,16 +17,19 @@ import {
   type CorpusSource,
   createRecall,
   createSemanticIndex,
-  DEFAULT_RANKING,
   type Embedder,
-  type Ranking,
   type RecallHit,
+  type RecallOptions,
   type RecallQuery,
+  WEIGHTS,
 } from "../../recall/index.ts";
 
+/** What is shown other than by the weights. */
+export type Tuning = Pick<RecallOptions, "showsAll" | "possible">;
+
 /** Keeps every candidate for a possible hit, and its score. */
-export const EVERY_CANDIDATE: Partial<Ranking> = {
-  possible: { ...DEFAULT_RANKING.possible, most: Number.POSITIVE_INFINITY, floor: 0, ratio: 0, scale: 1 },
+export const EVERY_CANDIDATE: Tuning = {
+  possible: { ...WEIGHTS.possible, most: Number.POSITIVE_INFINITY, floor: 0, ratio: 0 },
 };
 
 export interface BenchMemory {
@@ -57,9 +60,8 @@ export async function openBenchMemory(): Promise<BenchMemory> {
     sweepEveryMs: 0,
   });
   const source = recallOverStore(memory.store);
-  const over = (ranking: Partial<Ranking>) =>
-    createRecall({ source, now: memory.now, ranking, maxNamespaces: 64 });
-  const uncut = over({ cutOff: false });
+  const over = (tuning: Tuning) => createRecall({ source, now: memory.now, ...tuning, maxNamespaces: 64 });
+  const uncut = over({ showsAll: true });
   const candidates = over(EVERY_CANDIDATE);
   return {
     memory,
@@ -106,7 +108,7 @@ const PATIENCE_MS = 10 * 60_000;
 export function openHybridSearch(
   store: MemoryStore,
   embedder: Embedder,
-  ranking: Partial<Ranking> = {},
+  tuning: Tuning = {},
   timer?: Timer,
 ): HybridSearch {
   const cache = vectorCacheOver(store);
@@ -114,7 +116,7 @@ export function openHybridSearch(
   const recall = createRecall({
     source: recallOverStore(store),
     now: Date.now,
-    ...{ semantic, ranking, maxNamespaces: 64 },
+    ...{ semantic, ...tuning, maxNamespaces: 64 },
     ...{ questionBudgetMs: PATIENCE_MS, patienceMs: PATIENCE_MS },
     ...(timer && { timer }),
   });

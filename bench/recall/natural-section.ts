@@ -1,5 +1,5 @@
 /** The tables and the picture of the natural set: what is shown at each size, each half by itself, and the curve over the cut. */
-import { DEFAULT_RANKING } from "../../recall/index.ts";
+import { WEIGHTS } from "../../recall/index.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import { type Curve, curvePicture } from "./curve-picture.ts";
 import { CANDIDATES_BY, COMPARED, NATURAL_HALVES, NATURAL_SIZES, type NaturalAnswer } from "./natural.ts";
@@ -10,7 +10,7 @@ import { SYSTEMS, type SystemId } from "./recall-systems.ts";
 const PICTURE = "benchmarks-possible-hits.svg";
 
 const FIRST = 3;
-const CHOSEN = DEFAULT_RANKING.possible;
+const CHOSEN = WEIGHTS.possible;
 const FLOORS = [...new Set([0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, CHOSEN.floor])].sort(
   (left, right) => left - right,
 );

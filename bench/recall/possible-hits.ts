@@ -1,7 +1,7 @@
 /** What possible hits bring and cost, and the curve that their floor and ratio were chosen from. */
 import { fileURLToPath } from "node:url";
-import { DEFAULT_RANKING, type Ranking } from "../../recall/index.ts";
-import { possibleAmong } from "../../recall/possible.ts";
+import { possibleAmong } from "../../recall/choose.ts";
+import { type PossibleWeights, WEIGHTS } from "../../recall/index.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import { readJsonLines } from "./conversations.ts";
 import { type Half, halfOf, readParaphraseSet } from "./paraphrase-set.ts";
@@ -9,7 +9,7 @@ import { lineOf } from "./paraphrases.ts";
 import { isOf, peopleQuestions } from "./people-facts.ts";
 import type { Bench, Hit, SystemId, Systems } from "./recall-systems.ts";
 
-type Rule = Ranking["possible"];
+type Rule = PossibleWeights;
 
 /** A question, the key it wants, and all that could be shown: its sure hits or, without any, every candidate. */
 interface Candidates {
@@ -42,7 +42,7 @@ const SYSTEM_OF = { words: "keywordCandidates", hybrid: "hybridCandidates" } as 
   string,
   SystemId
 >;
-const CHOSEN = DEFAULT_RANKING.possible;
+const CHOSEN = WEIGHTS.possible;
 const FLOORS = [0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3];
 const RATIOS = [0, 0.3, 0.5, 0.7, 0.9];
 
@@ -70,7 +70,9 @@ async function askAll(set: QuestionSet, systems: Systems, id: SystemId): Promise
 
 /** What the rule shows of the candidates, as recall does. */
 export function shownBy(hits: readonly Hit[], rule: Rule): readonly Hit[] {
-  return hits[0]?.possible ? possibleAmong(hits, rule).slice(0, rule.most) : hits;
+  if (!hits[0]?.possible) return hits;
+  const candidates = hits.map((hit) => ({ ...hit, certainty: hit.score / WEIGHTS.possible.scale }));
+  return possibleAmong(candidates, rule).slice(0, rule.most);
 }
 
 interface PossibleFigures {

@@ -68,7 +68,7 @@ function openMeaning(memory: BenchMemory, embedder: Embedder) {
   const { store } = memory.memory;
   const hybrid = openHybridSearch(store, embedder);
   const candidates = openHybridSearch(store, embedder, EVERY_CANDIDATE);
-  const uncut = openHybridSearch(store, embedder, { cutOff: false });
+  const uncut = openHybridSearch(store, embedder, { showsAll: true });
   return {
     async over(subject: string): Promise<readonly (readonly [SystemId, Search])[]> {
       await hybrid.fill(subject);

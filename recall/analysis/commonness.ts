@@ -3,6 +3,7 @@
  * speech that stand in any text), or all that its rarity in the namespace gives it. Judged on the query's side only: the
  * index holds every word, so that a phrase of common words can still be found.
  */
+import { WEIGHTS } from "../weights.ts";
 import { fold } from "./fold-letters.ts";
 
 const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/).map(fold));
@@ -77,7 +78,6 @@ const UNSPACED = list(`
 
 /** Share of a word's own weight that it keeps in a query. */
 export const FUNCTION_WORD = 0;
-const EVERYDAY_WORD = 0.6;
 export const CONTENT_WORD = 1;
 
 /** Weights the folded words of one query, in order. */
@@ -85,7 +85,7 @@ export function commonnessOf(words: readonly string[]): readonly number[] {
   const foreign = languageOf(words);
   return words.map((word) => {
     if (isFunctionWord(word) || foreign?.has(word) === true) return FUNCTION_WORD;
-    return EVERYDAY.has(word) ? EVERYDAY_WORD : CONTENT_WORD;
+    return EVERYDAY.has(word) ? WEIGHTS.words.everyday : CONTENT_WORD;
   });
 }
 

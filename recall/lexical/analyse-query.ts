@@ -6,23 +6,15 @@ import { termOf } from "../analysis/english.ts";
 import { umlautSpellings } from "../analysis/fold-letters.ts";
 import { dictionaryWords, pairsAndSingles } from "../analysis/scripts.ts";
 import { type Word, wordsOf } from "../analysis/words.ts";
+import { WEIGHTS } from "../weights.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { relatedTerms } from "./related.ts";
 import { synonymsOf } from "./synonyms.ts";
 
 /** More of a query than this is not read: it is a pasted text, and its beginning says what it is about. */
 const MOST_CONCEPTS = 48;
-/** A query of more concepts than this is answered well by as many of them: nobody repeats a whole message. */
-const ENOUGH_CONCEPTS = 8;
 /** Walking the dictionary is for the first few unknown words. */
 const MOST_UNKNOWN_LOOKED_UP = 4;
-/** Rarity is scored as if a namespace had at least this many entries, so that small ones behave like grown ones. */
-const LEAST_ENTRIES = 200;
-/** A date that more than this share of the entries were made on says nothing. */
-const COMMON_DATE = 0.3;
-
-const RELATED_QUALITY = 0.7;
-const DATE_QUALITY = 0.7;
 
 interface ConceptTerm {
   readonly term: number;
@@ -78,7 +70,7 @@ interface WeighedWord {
 
 function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
   const heaviest = weighed.map(({ weight }) => weight).sort((left, right) => right - left);
-  const total = heaviest.slice(0, ENOUGH_CONCEPTS).reduce((sum, weight) => sum + weight, 0);
+  const total = heaviest.slice(0, WEIGHTS.words.enough).reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return [];
   return weighed.map(({ word, terms, synonyms, weight }) => {
     return { terms, synonyms, share: weight / total, position: word.position, isName: word.isName };
@@ -179,7 +171,7 @@ function knownTerms(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[
   const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
   return date === undefined || isCommon(date, index)
     ? terms
-    : [...terms, { term: date, quality: DATE_QUALITY }];
+    : [...terms, { term: date, quality: WEIGHTS.words.date }];
 }
 
 /** "in 2026", where nearly everything was noted in 2026, and no text speaks of the year. */
@@ -189,15 +181,17 @@ function isCommonDate(word: QueryWord, index: LexicalIndex): boolean {
 }
 
 function isCommon(term: number, index: LexicalIndex): boolean {
-  return index.terms.documentCount(term) > COMMON_DATE * index.documentCount;
+  return index.terms.documentCount(term) > WEIGHTS.words.commonDate * index.documentCount;
 }
 
 function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
   const related = relatedTerms(word.spellings[0] ?? "", index.terms, !word.isName);
-  return related.map((term) => ({ term, quality: RELATED_QUALITY }));
+  return related.map((term) => ({ term, quality: WEIGHTS.words.related }));
 }
 
-function synonymTerms({ spellings }: QueryWord, index: LexicalIndex): readonly number[] {
+/** None for a name, which means itself. */
+function synonymTerms({ spellings, isName }: QueryWord, index: LexicalIndex): readonly number[] {
+  if (isName) return [];
   const synonyms = new Set(spellings.flatMap((spelling) => [...synonymsOf(spelling).keys()]));
   return [...synonyms].flatMap((term) => index.terms.numberOf(term) ?? []);
 }
@@ -205,7 +199,7 @@ function synonymTerms({ spellings }: QueryWord, index: LexicalIndex): readonly n
 /** BM25's inverse document frequency, of the most frequent of the terms; an unknown word counts as one found once. */
 function rarity(terms: readonly ConceptTerm[], index: LexicalIndex): number {
   const documents = Math.max(1, ...terms.map(({ term }) => index.terms.documentCount(term)));
-  const total = Math.max(index.documentCount, LEAST_ENTRIES);
+  const total = Math.max(index.documentCount, WEIGHTS.words.leastEntries);
   return Math.log(1 + (total - documents + 0.5) / (documents + 0.5));
 }
 

@@ -1,7 +1,7 @@
 /** The closer look at one unit: which words of the query it answers, how well, and what its neighbours add. */
-import type { Ranking } from "../ranking.ts";
+import { WEIGHTS } from "../weights.ts";
 import type { Concept } from "./analyse-query.ts";
-import { type CandidateScores, fieldCounts } from "./candidate-scores.ts";
+import { type CandidateScores, FIELD_COUNTS } from "./candidate-scores.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { proximityOf } from "./proximity.ts";
@@ -19,20 +19,16 @@ export interface WordFeatures {
   readonly proximity: number;
   /** Share that only its neighbours answer, less for the farther ones. */
   readonly context: number;
-  /** Words that occur, and words asked. */
-  readonly matched: number;
-  readonly asked: number;
-  /** Share of the words that stand nowhere in the namespace. */
+  /** Whether it has none of the words, or one of several. */
+  readonly fewWords: boolean;
+  /** Share of the words that stand nowhere in the namespace, and of those among them that are names and numbers. */
   readonly unknown: number;
-  /** Share of the names and numbers that it lacks, and of those that stand nowhere. */
-  readonly missingNames: number;
   readonly unknownNames: number;
   /** One of several lines that follow one another. */
   readonly inThread: boolean;
+  /** The query gives its key, docid or path. */
+  readonly isNamed: boolean;
 }
-
-/** Fewer neighbours than this are no thread. */
-const THREAD_NEIGHBOURS = 2;
 
 type Surroundings = Pick<WordFeatures, "context" | "inThread">;
 
@@ -42,10 +38,8 @@ const NOTHING_AROUND: Surroundings = { context: 0, inThread: false };
 export class FeatureExtractor {
   readonly #concepts: readonly Concept[];
   readonly #index: LexicalIndex;
-  readonly #ranking: Ranking;
   readonly #scores: CandidateScores;
   readonly #marks: ConceptMarks;
-  readonly #counts: Float32Array;
   readonly #known = new Map<number, number>();
   /** A unit's own answers, one place per concept: how well its words stand for the asked one, and BM25's gain. */
   #qualities = new Float32Array(0);
@@ -53,16 +47,19 @@ export class FeatureExtractor {
   /** 1 where a synonym stands. */
   #synonyms = new Uint8Array(0);
 
-  constructor(concepts: readonly Concept[], index: LexicalIndex, ranking: Ranking, tools: FeatureTools) {
+  constructor(
+    concepts: readonly Concept[],
+    index: LexicalIndex,
+    scores: CandidateScores,
+    marks: ConceptMarks,
+  ) {
     this.#concepts = concepts;
     this.#index = index;
-    this.#ranking = ranking;
-    this.#scores = tools.scores;
-    this.#marks = tools.marks;
-    this.#counts = fieldCounts(ranking);
+    this.#scores = scores;
+    this.#marks = marks;
   }
 
-  featuresOf(unit: number, document: IndexedDocument): WordFeatures {
+  featuresOf(unit: number, document: IndexedDocument): Omit<WordFeatures, "isNamed"> {
     const own = this.#answers(unit);
     const { context, inThread } = this.#context(unit, document, own);
     let coverage = 0;
@@ -70,25 +67,20 @@ export class FeatureExtractor {
     let synonyms = 0;
     let matched = 0;
     let unknown = 0;
-    let missingNames = 0;
     let unknownNames = 0;
     this.#concepts.forEach(({ share, terms, isName }, place) => {
       const quality = this.#qualities[own + place] ?? 0;
       coverage += share * quality;
       bm25 += share * (this.#gains[own + place] ?? 0);
       if (quality > 0) matched += 1;
-      else if (isName) missingNames += share;
       else if (this.#synonyms[own + place] === 1) synonyms += share;
       if (terms.length > 0) return;
       unknown += share;
       if (isName) unknownNames += share;
     });
     const proximity = matched < 2 ? 0 : proximityOf(this.#index.bodyTerms(unit), this.#marks, this.#concepts);
-    const asked = this.#concepts.length;
-    return {
-      ...{ coverage, synonyms, bm25, proximity, context, matched, asked },
-      ...{ unknown, missingNames, unknownNames, inThread },
-    };
+    const fewWords = matched < Math.min(2, this.#concepts.length);
+    return { coverage, synonyms, bm25, proximity, context, fewWords, unknown, unknownNames, inThread };
   }
 
   /** Where the unit's answers begin in the slabs. */
@@ -98,7 +90,7 @@ export class FeatureExtractor {
     const from = this.#known.size * this.#concepts.length;
     if (from + this.#concepts.length > this.#gains.length) this.#grow();
     this.#known.set(unit, from);
-    const { saturation, lengthNorm } = this.#ranking;
+    const { saturation, lengthNorm } = WEIGHTS.bm25;
     const relativeLength = this.#index.bodyLength(unit) / this.#index.meanBodyLength;
     const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
     for (const posting of this.#index.postingsOfUnit(unit)) {
@@ -107,7 +99,7 @@ export class FeatureExtractor {
       const place = this.#marks.placeOf(numberOf(posting));
       if (place < 0) continue;
       const quality = this.#marks.qualityOf(numberOf(posting));
-      const count = this.#counts[posting & 255] ?? 0;
+      const count = FIELD_COUNTS[posting & 255] ?? 0;
       const gain = (quality * count * (1 + saturation)) / (count + norm);
       if (quality > (this.#qualities[from + place] ?? 0)) this.#qualities[from + place] = quality;
       if (gain > (this.#gains[from + place] ?? 0)) this.#gains[from + place] = gain;
@@ -131,24 +123,19 @@ export class FeatureExtractor {
   }
 
   #context(unit: number, document: IndexedDocument, own: number): Surroundings {
-    const { threadContext, nearContext, reach, decay } = this.#ranking;
-    const neighbours = this.#index.neighbours.around(document, reach);
+    const { context: most, decay, leastLines } = WEIGHTS.thread;
+    const neighbours = this.#index.neighbours.around(document);
     if (neighbours.length === 0 && document.units.length === 1) return NOTHING_AROUND;
     const around = new Float32Array(this.#concepts.length);
-    let lines = 0;
-    for (const passage of besides(unit, document)) this.#lend(around, passage, threadContext);
-    for (const { document: other, isThread, distance } of neighbours) {
-      if (isThread) lines += 1;
-      const weight = (isThread ? threadContext : nearContext) * decay ** (distance - 1);
+    for (const passage of besides(unit, document)) this.#lend(around, passage, most);
+    for (const { document: other, distance } of neighbours) {
       const best = this.#bestUnitOf(other);
-      if (best !== undefined) this.#lend(around, best, weight);
+      if (best !== undefined) this.#lend(around, best, most * decay ** (distance - 1));
     }
     const context = this.#concepts.reduce((sum, { share }, place) => {
-      return (
-        sum + share * (1 - (this.#qualities[own + place] ?? 0)) * Math.min(threadContext, around[place] ?? 0)
-      );
+      return sum + share * (1 - (this.#qualities[own + place] ?? 0)) * Math.min(most, around[place] ?? 0);
     }, 0);
-    return { context, inThread: lines >= THREAD_NEIGHBOURS };
+    return { context, inThread: neighbours.length >= leastLines };
   }
 
   #lend(around: Float32Array, unit: number, weight: number): void {
@@ -165,11 +152,6 @@ export class FeatureExtractor {
     }
     return best;
   }
-}
-
-export interface FeatureTools {
-  readonly scores: CandidateScores;
-  readonly marks: ConceptMarks;
 }
 
 /** The passages before and after one of a long text. */

@@ -1,5 +1,5 @@
 /** The first look: one walk over the postings of the query's terms, and the units that deserve a closer one. */
-import type { Ranking } from "../ranking.ts";
+import { WEIGHTS } from "../weights.ts";
 import type { Concept } from "./analyse-query.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { BODY_COUNT, IN_CATEGORY, IN_KEY, IN_TAGS, IN_TITLE, unitOf } from "./terms.ts";
@@ -23,14 +23,15 @@ export class CandidateScores {
   }
 
   /** Clears the last query and sums up this one. */
-  fill(concepts: readonly Concept[], index: LexicalIndex, ranking: Ranking): void {
+  fill(concepts: readonly Concept[], index: LexicalIndex): void {
     this.#reset(index.unitEnd);
-    const counts = fieldCounts(ranking);
     for (const number of walked(concepts, index)) {
       const concept = concepts[number];
-      for (const { term, quality } of concept?.terms ?? []) {
-        this.#walk(term, (concept?.share ?? 0) * quality, number + 1, { index, ranking, counts });
-      }
+      const share = concept?.share ?? 0;
+      for (const { term, quality } of concept?.terms ?? [])
+        this.#walk(term, share * quality, number + 1, index);
+      const { related } = WEIGHTS.words;
+      for (const term of concept?.synonyms ?? []) this.#walk(term, share * related, number + 1, index);
     }
   }
 
@@ -79,30 +80,25 @@ export class CandidateScores {
     this.#touchedCount = 0;
   }
 
-  #walk(term: number, share: number, concept: number, { index, ranking, counts }: Walk): void {
+  #walk(term: number, share: number, concept: number, index: LexicalIndex): void {
+    const { saturation, lengthNorm: norm } = WEIGHTS.bm25;
     const sums = this.#sums;
     const lastConcepts = this.#lastConcepts;
     const lengths = index.bodyLengths;
-    const fixedNorm = ranking.saturation * (1 - ranking.lengthNorm);
-    const lengthNorm = (ranking.saturation * ranking.lengthNorm) / index.meanBodyLength;
-    const most = share * (1 + ranking.saturation);
+    const fixedNorm = saturation * (1 - norm);
+    const lengthNorm = (saturation * norm) / index.meanBodyLength;
+    const most = share * (1 + saturation);
     for (const posting of index.terms.postings(term)) {
       const unit = unitOf(posting);
       const last = lastConcepts[unit];
       if (last === concept) continue; // another spelling of the same word
       if (last === 0) this.#touched[this.#touchedCount++] = unit;
       lastConcepts[unit] = concept;
-      const count = counts[posting & 255] ?? 0;
+      const count = FIELD_COUNTS[posting & 255] ?? 0;
       sums[unit] =
         (sums[unit] ?? 0) + (most * count) / (count + fixedNorm + lengthNorm * (lengths[unit] ?? 0));
     }
   }
-}
-
-interface Walk {
-  readonly index: LexicalIndex;
-  readonly ranking: Ranking;
-  readonly counts: Float32Array;
 }
 
 function bucketOf(sum: number): number {
@@ -111,35 +107,20 @@ function bucketOf(sum: number): number {
 
 /** Numbers of the concepts to walk. */
 function walked(concepts: readonly Concept[], index: LexicalIndex): readonly number[] {
-  const all = concepts
-    .map((_, number) => number)
-    .filter((number) => (concepts[number]?.terms.length ?? 0) > 0);
+  const all = concepts.map((_, number) => number).filter((number) => sizeOf(concepts[number], index) > 0);
   if (index.unitEnd < SMALL) return all;
   const rare = all.filter((number) => sizeOf(concepts[number], index) <= COMMON_SHARE * index.unitEnd);
   return rare.length > 0 ? rare : all;
 }
 
 function sizeOf(concept: Concept | undefined, index: LexicalIndex): number {
-  return (concept?.terms ?? []).reduce((sum, { term }) => sum + index.terms.documentCount(term), 0);
+  const terms = [...(concept?.terms ?? []).map(({ term }) => term), ...(concept?.synonyms ?? [])];
+  return terms.reduce((sum, term) => sum + index.terms.documentCount(term), 0);
 }
 
-const countsOf = new WeakMap<Ranking, Float32Array>();
-
-/** How often a term counts, for each of the 256 ways to stand in a unit. Made once for each ranking: every search asks. */
-export function fieldCounts(ranking: Ranking): Float32Array {
-  const known = countsOf.get(ranking) ?? makeFieldCounts(ranking);
-  countsOf.set(ranking, known);
-  return known;
-}
-
-function makeFieldCounts(ranking: Ranking): Float32Array {
-  return Float32Array.from({ length: 256 }, (_, where) => {
-    return (
-      (where & BODY_COUNT) +
-      ((where & IN_KEY) > 0 ? ranking.keyWeight : 0) +
-      ((where & IN_TAGS) > 0 ? ranking.tagWeight : 0) +
-      ((where & IN_TITLE) > 0 ? ranking.titleWeight : 0) +
-      ((where & IN_CATEGORY) > 0 ? ranking.categoryWeight : 0)
-    );
-  });
-}
+/** How often a term counts, for each of the 256 ways to stand in a unit. */
+export const FIELD_COUNTS = Float32Array.from({ length: 256 }, (_, where) => {
+  const short = ((where & IN_KEY) > 0 ? 1 : 0) + ((where & IN_TAGS) > 0 ? 1 : 0);
+  const less = ((where & IN_TITLE) > 0 ? 1 : 0) + ((where & IN_CATEGORY) > 0 ? 1 : 0);
+  return (where & BODY_COUNT) + short + WEIGHTS.bm25.lessField * less;
+});

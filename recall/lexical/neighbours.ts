@@ -1,17 +1,17 @@
-/** Which documents stand beside one another: the same key prefix (up to the last slash), written shortly after each other. */
+/**
+ * Which documents are lines of one conversation or log: the same key prefix (up to the last slash), keys that count on ("call/12",
+ * "call/13"), written shortly after each other.
+ */
 import { compareText } from "../../engine/index.ts";
+import { WEIGHTS } from "../weights.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
-
-/** Longest and shortest time between neighbours. What is written faster comes from an import, whose order says nothing. */
-const LONGEST_GAP_MS = 15 * 60 * 1000;
-const SHORTEST_GAP_MS = 1000;
 
 const DATE_AT_END = /\d{4}-\d\d(?:-\d\d)?$/;
 
-/** `isThread`: the keys also count on ("call/12", "call/13"), as the lines of a conversation or a log do. */
 export interface Neighbour {
   readonly document: IndexedDocument;
-  readonly isThread: boolean;
+  /** In places. */
+  readonly distance: number;
 }
 
 /** Documents of one prefix; put in order when they are looked at, since most are added many at a time. */
@@ -43,16 +43,16 @@ export class Neighbours {
     if (group.documents.length === 0) this.#groups.delete(document.prefix);
   }
 
-  /** What stands up to `reach` places before and after, with its distance in places; nearest first. */
-  around(document: IndexedDocument, reach: number): readonly (Neighbour & { readonly distance: number })[] {
+  /** The lines before and after, nearest first. */
+  around(document: IndexedDocument): readonly Neighbour[] {
     const group = this.#sorted(document.prefix);
     if (group.length < 2) return [];
     const place = placeOn(group, document);
-    const found: (Neighbour & { distance: number })[] = [];
-    for (let distance = 1; distance <= reach; distance += 1) {
+    const found: Neighbour[] = [];
+    for (let distance = 1; distance <= WEIGHTS.thread.reach; distance += 1) {
       for (const other of [group[place - distance], group[place + distance]]) {
-        if (other === undefined || !isNear(other, document)) continue;
-        found.push({ document: other, isThread: countsOn(other.key, document.key, reach), distance });
+        if (other === undefined || !isNear(other, document) || !countsOn(other.key, document.key)) continue;
+        found.push({ document: other, distance });
       }
     }
     return found;
@@ -69,14 +69,18 @@ export class Neighbours {
 
 function isNear(left: IndexedDocument, right: IndexedDocument): boolean {
   const gapMs = Math.abs(left.createdAt - right.createdAt);
-  return gapMs >= SHORTEST_GAP_MS && gapMs <= LONGEST_GAP_MS;
+  return gapMs >= WEIGHTS.thread.shortestGapMs && gapMs <= WEIGHTS.thread.longestGapMs;
 }
 
-/** Equal but for a number at the end, at most `reach` apart; dates ("2026-03-04") are no such numbers. */
-function countsOn(left: string, right: string, reach: number): boolean {
+/** Equal but for a number at the end, not far apart; dates ("2026-03-04") are no such numbers. */
+function countsOn(left: string, right: string): boolean {
   const [leftStem, leftNumber] = numbered(left);
   const [rightStem, rightNumber] = numbered(right);
-  return leftStem !== undefined && leftStem === rightStem && Math.abs(leftNumber - rightNumber) <= reach;
+  return (
+    leftStem !== undefined &&
+    leftStem === rightStem &&
+    Math.abs(leftNumber - rightNumber) <= WEIGHTS.thread.reach
+  );
 }
 
 function numbered(key: string): readonly [stem: string | undefined, number: number] {

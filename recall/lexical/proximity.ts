@@ -1,8 +1,6 @@
 /** How closely the query's words stand together in a passage: as a phrase, near one another, or scattered. */
+import { WEIGHTS } from "../weights.ts";
 import type { Concept } from "./analyse-query.ts";
-
-/** Words further apart than asked by this many halve the closeness. */
-const HALVING_DETOUR = 3;
 
 export interface Places {
   /** Which word of the query a term stands for, or -1. */
@@ -36,7 +34,7 @@ function note(
   if (first < 0 || second < 0) return;
   const asked = (concepts[place + 1]?.position ?? 0) - (concepts[place]?.position ?? 0);
   const detour = second > first ? Math.max(0, second - first - asked) : first - second + 1;
-  closeness[place] = Math.max(closeness[place] ?? 0, 1 / (1 + detour / HALVING_DETOUR));
+  closeness[place] = Math.max(closeness[place] ?? 0, 1 / (1 + detour / WEIGHTS.words.halvingDetour));
 }
 
 function weighted(closeness: Float32Array, concepts: readonly Concept[]): number {

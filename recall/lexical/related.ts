@@ -1,18 +1,14 @@
 /** Terms of the namespace for a word that it does not know: other forms of the same stem, and a slip of the keyboard. */
+import { WEIGHTS } from "../weights.ts";
 import type { Terms } from "./terms.ts";
 
-/** Words of one family share at least this many letters, and this share of the longer one. */
-const SHARED_LETTERS = 4;
-const SHARED_SHARE = 0.65;
-/** Shorter words are too close to one another to guess which was meant. */
-const SHORTEST_TYPO = 6;
 const MOST_RELATED = 8;
 
 /** Numbers of terms close to an unknown one, best known first. Their first three letters agree. */
 export function relatedTerms(unknown: string, terms: Terms, allowTypo: boolean): readonly number[] {
   const related: number[] = [];
   for (const [name, number] of terms.beginningLike(unknown)) {
-    const isTypo = allowTypo && unknown.length >= SHORTEST_TYPO && isOneSlip(unknown, name);
+    const isTypo = allowTypo && unknown.length >= WEIGHTS.words.shortestTypo && isOneSlip(unknown, name);
     if (isTypo || isFamily(unknown, name)) related.push(number);
   }
   return related
@@ -22,7 +18,8 @@ export function relatedTerms(unknown: string, terms: Terms, allowTypo: boolean):
 
 function isFamily(left: string, right: string): boolean {
   const longest = Math.max(left.length, right.length);
-  const needed = Math.max(SHARED_LETTERS, Math.ceil(SHARED_SHARE * longest));
+  const { sharedLetters, sharedShare } = WEIGHTS.words;
+  const needed = Math.max(sharedLetters, Math.ceil(sharedShare * longest));
   return Math.min(left.length, right.length) >= needed && left.slice(0, needed) === right.slice(0, needed);
 }
 

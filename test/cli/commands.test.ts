@@ -206,7 +206,7 @@ describe("search", () => {
       results: [{ parts: expect.any(Object) }],
     });
     expect((await home.run(["search", "konflux", "--explain"])).stdout).toMatch(
-      /\n {6}score: \w+ -?\d\.\d{3}/,
+      /\n {6}score: \w+ -?\d\.\d{2} × -?\d/,
     );
   });
 

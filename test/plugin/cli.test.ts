@@ -83,7 +83,7 @@ const HIT: RecallHit = {
   key: "deploy",
   createdAt: 0,
   updatedAt: 0,
-  parts: { words: 0.75, phrase: 0.15 },
+  parts: { bm25: { value: 0.75, weight: 0.3 }, unknown: { value: 0, weight: -0.2 } },
 };
 
 describe("status", () => {
@@ -128,14 +128,14 @@ describe("search", () => {
       { method: "search", args: ["shared", { query: "deploy preference", limit: 3 }] },
     ]);
     expect(out.join()).toBe(
-      `0.90  fact "deploy" in user_facts, stored ${localMinute(0)}\n      helmdeck/user_facts/deploy.md:3-3\n      score: words 0.750 · phrase 0.150\n      > Konflux`,
+      `0.90  fact "deploy" in user_facts, stored ${localMinute(0)}\n      helmdeck/user_facts/deploy.md:3-3\n      score: bm25 0.75 × 0.3\n      > Konflux`,
     );
   });
 
   test("--explain shows what the score is made of", async () => {
     const memory = fakeMemory({ warm, search: async () => ({ results: [HIT], mode: "keyword" }) });
     const { out } = await typing(["search", "deploy", "--explain"], memory);
-    expect(out.join()).toContain("words 0.750 · phrase 0.150");
+    expect(out.join()).toContain("bm25 0.75 × 0.3");
   });
 
   test("--recall goes along as it was typed: memory knows the modes", async () => {

@@ -174,7 +174,7 @@ describe("a hit", () => {
     const [plain] = (await recall.search(OWNER, { query: "paper monday" })).results;
     const [explained] = (await recall.search(OWNER, { query: "paper monday", explain: true })).results;
     expect(plain).not.toHaveProperty("parts");
-    expect(explained?.parts?.coverage).toBeCloseTo(1);
+    expect(explained?.parts?.coverage?.value).toBeCloseTo(1);
     expect({ ...explained, parts: undefined }).toEqual({ ...plain, parts: undefined });
   });
 

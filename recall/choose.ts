@@ -1,0 +1,103 @@
+/**
+ * What is shown of the candidates: the sure ones; where there are none, the best few as possible hits. A reader tells "the wifi is
+ * called Kolibri" from a coincidence at a glance; from silence nobody can tell that the fact is there.
+ */
+import type { RecallMode } from "../engine/index.ts";
+import { bestOf, type Judged } from "./judge.ts";
+import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import { bestApart, withDistinctTexts, withoutDuplicates } from "./near-duplicates.ts";
+import { type PossibleWeights, WEIGHTS } from "./weights.ts";
+
+export interface Wanted {
+  readonly mode: RecallMode;
+  readonly limit: number;
+  /** Whether the question has a word that says what is meant. */
+  readonly isTelling: boolean;
+  /** The same text stored twice is one answer. */
+  readonly foldsCopies: boolean;
+  readonly possible: PossibleWeights;
+}
+
+export interface Choice {
+  readonly shown: readonly Judged[];
+  readonly arePossible: boolean;
+  /** Best first: the best few candidates that are not shown, and why, in a few words for a person. */
+  readonly leftOut: readonly { readonly judged: Judged; readonly why: string }[];
+}
+
+/** So many of those that stay out are explained. */
+const EXPLAINED = 5;
+
+export function choose(judged: readonly Judged[], index: LexicalIndex, wanted: Wanted): Choice {
+  const best = bestOf(judged);
+  const sure = best.filter(({ isSure }) => isSure);
+  const most = mostPossible(wanted);
+  if (sure.length > 0 || most === 0) {
+    const distinct = wanted.foldsCopies ? withoutDuplicates(sure, index) : sure;
+    const shown = bestApart(distinct, index, wanted.limit);
+    const unsure = sure.length > 0 ? whyNotSure : () => whyNoPossible(wanted);
+    return { shown, arePossible: false, leftOut: leftOut(best, distinct, shown, unsure) };
+  }
+  const distinct = withDistinctTexts(possibleAmong(best, wanted.possible), index);
+  const shown = bestApart(distinct, index, most);
+  const tooWeak = (one: Judged) => whyTooWeak(one, best, wanted.possible);
+  return { shown, arePossible: true, leftOut: leftOut(best, distinct, shown, tooWeak) };
+}
+
+/** How many possible hits one question is shown. */
+function mostPossible({ mode, limit, isTelling, possible }: Wanted): number {
+  if (mode === "quiet" || !isTelling) return 0;
+  if (mode === "eager") return Math.min(limit, possible.mostEager);
+  return limit < possible.few ? 1 : Math.min(limit, possible.most);
+}
+
+/** The candidates good enough for it, best first as they came. */
+export function possibleAmong<T extends Pick<Judged, "certainty">>(
+  candidates: readonly T[],
+  { floor, ratio }: Pick<PossibleWeights, "floor" | "ratio">,
+): readonly T[] {
+  const least = Math.max(floor, ratio * (candidates[0]?.certainty ?? 0));
+  return candidates.filter(({ certainty }) => certainty >= least);
+}
+
+function leftOut(
+  best: readonly Judged[],
+  distinct: readonly Judged[],
+  shown: readonly Judged[],
+  whyWeak: (judged: Judged) => string | undefined,
+): Choice["leftOut"] {
+  const documents = new Set(shown.map(({ document }) => document));
+  const last = distinct.findLastIndex(({ document }) => documents.has(document));
+  const whyPassedOver = ({ document }: Judged) => {
+    const place = distinct.findIndex((one) => one.document === document);
+    if (place === -1) return "the same text as another candidate";
+    return place < last ? "nearly the same text as a better one" : `after the ${shown.length} that are shown`;
+  };
+  return best
+    .filter(({ document }) => !documents.has(document))
+    .slice(0, EXPLAINED)
+    .map((judged) => ({ judged, why: whyWeak(judged) ?? whyPassedOver(judged) }));
+}
+
+/** Where there are sure hits; undefined for one of them. */
+function whyNotSure({ isSure, merit, doubt, features }: Judged): string | undefined {
+  if (isSure) return undefined;
+  const { sureFrom } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
+  const sum = `merit ${merit.toFixed(2)} less doubts ${doubt.toFixed(2)}`;
+  return merit - doubt < sureFrom
+    ? `not sure: ${sum} is below ${sureFrom.toFixed(2)}`
+    : `weaker than the best: ${sum}`;
+}
+
+function whyNoPossible({ mode }: Wanted): string {
+  return mode === "quiet"
+    ? "not sure, and recall is quiet"
+    : "the question has no word that says what is meant";
+}
+
+function whyTooWeak({ certainty }: Judged, [best]: readonly Judged[], { floor, ratio }: PossibleWeights) {
+  const is = `certainty ${certainty.toFixed(3)} is below`;
+  if (certainty < floor) return `${is} the floor of ${floor}`;
+  const least = ratio * (best?.certainty ?? 0);
+  return certainty < least ? `${is} ${ratio} of the best one's` : undefined;
+}

@@ -1,0 +1,143 @@
+/**
+ * One score and one verdict for every candidate: its features times their weights (recall/weights.ts) are its merit, which orders,
+ * and its doubts. Words and meaning are judged by the same sums; where meaning is not known, words stand for it.
+ */
+import { compareText } from "../engine/index.ts";
+import type { WordFeatures } from "./lexical/candidate-features.ts";
+import type { IndexedDocument } from "./lexical/indexed-document.ts";
+import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { Candidate } from "./lexical/lexical-search.ts";
+import type { Passage } from "./lexical/passages.ts";
+import { type KindWeights, WEIGHTS } from "./weights.ts";
+
+export interface Features extends WordFeatures {
+  /** Deviations that it lies nearer to the question than the nearest of as many unrelated texts; by its words where meaning is unknown. */
+  readonly nearness: number;
+}
+
+/** A candidate with its verdict. */
+export interface Judged {
+  readonly document: IndexedDocument;
+  readonly passage: Passage;
+  readonly features: Features;
+  readonly merit: number;
+  readonly doubt: number;
+  /** 0 to 1, by its merit alone. */
+  readonly certainty: number;
+  readonly isSure: boolean;
+  /** What it is shown with: 0.5 and above where it is sure, below 0.35 else. */
+  readonly score: number;
+}
+
+/** What the passages mean that lie near the question. */
+export interface Meant {
+  /** Deviations by unit: how far a passage's similarity lies above that of what has nothing to do with the question. */
+  readonly nearness: ReadonlyMap<number, number>;
+  /** Of how many these are the nearest: the nearest of many is near by chance alone. */
+  readonly passages: number;
+  /** False: of some passages the meaning is not known yet. */
+  readonly isWhole: boolean;
+}
+
+/** All candidates, in no order. */
+export function judge(
+  candidates: readonly Candidate[],
+  meant: Meant | undefined,
+  index: LexicalIndex,
+): readonly Judged[] {
+  const nearness = nearnessBy(meant, index);
+  const weighed = candidates.map((candidate) => weigh(candidate, nearness(candidate)));
+  const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
+  return [...kinds].flatMap(([inThread, ofKind]) =>
+    withVerdict(ofKind, inThread ? WEIGHTS.line : WEIGHTS.fact),
+  );
+}
+
+type Weighed = Pick<Judged, "document" | "passage" | "features" | "merit" | "doubt">;
+
+function weigh({ document, passage, features: words }: Candidate, nearness: number): Weighed {
+  const features = { ...words, nearness };
+  const { merit, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
+  return { document, passage, features, merit: sum(features, merit), doubt: sum(features, doubt) };
+}
+
+/** Features times weights. */
+function sum<K extends keyof Features>(features: Features, weights: Readonly<Record<K, number>>): number {
+  let total = 0;
+  for (const name in weights) total += weights[name] * Number(features[name]);
+  return total;
+}
+
+/** A document that the question names is sure, and says nothing of the others. */
+function withVerdict(weighed: readonly Weighed[], kind: KindWeights): readonly Judged[] {
+  const others = weighed.filter(({ features }) => !features.isNamed);
+  const isEnough = ({ merit, doubt }: Weighed) => merit - doubt >= kind.sureFrom;
+  const isOneSure = others.some(isEnough);
+  const least = Math.max(...others.map(({ merit }) => merit)) - kind.gap;
+  return weighed.map((one) => {
+    const { isNamed } = one.features;
+    const isSure = isNamed || (one.merit >= least && (kind.together ? isOneSure : isEnough(one)));
+    const merit = one.merit + (isNamed ? WEIGHTS.named : 0);
+    const certainty = 1 / (1 + Math.exp(WEIGHTS.steepness * (kind.even - merit)));
+    return {
+      ...one,
+      certainty,
+      isSure,
+      score: isSure ? (1 + certainty) / 2 : WEIGHTS.possible.scale * certainty,
+    };
+  });
+}
+
+/** How many deviations a candidate lies nearer than chance. */
+function nearnessBy(meant: Meant | undefined, index: LexicalIndex): (candidate: Candidate) => number {
+  const { meaning, thread } = WEIGHTS;
+  const byWords = ({ features }: Candidate) => meaning.ofAllWords * features.coverage;
+  if (meant === undefined) return byWords;
+  const chance = nearestByChance(meant.passages);
+  return (candidate) => {
+    const { unit, features } = candidate;
+    const known = meant.nearness.get(unit);
+    if (known === undefined && !meant.isWhole) return byWords(candidate);
+    const lent = features.inThread ? thread.lent * lentTo(candidate, meant, index) : 0;
+    const nearness = Math.max(0, (known ?? 0) + lent) - chance;
+    return features.coverage >= meaning.enoughWords ? Math.max(nearness, byWords(candidate)) : nearness;
+  };
+}
+
+/**
+ * How near, in deviations, the nearest of so many texts lies that have nothing to do with the question: what the greatest of
+ * as many draws from a normal distribution is about.
+ */
+function nearestByChance(passages: number): number {
+  return Math.sqrt(2 * Math.log(passages + 1));
+}
+
+/** What the lines around mean, the nearest ones more: a reply means what it replies to. */
+function lentTo({ document }: Candidate, { nearness }: Meant, index: LexicalIndex): number {
+  let most = 0;
+  for (const { document: other, distance } of index.neighbours.around(document)) {
+    const share = WEIGHTS.thread.lentDecay ** (distance - 1);
+    for (const unit of other.units) most = Math.max(most, share * (nearness.get(unit) ?? 0));
+  }
+  return most;
+}
+
+/** The best passage of each document, best first. */
+export function bestOf(judged: readonly Judged[]): readonly Judged[] {
+  const seen = new Set<IndexedDocument>();
+  return [...judged].sort(compare).filter(({ document }) => {
+    if (seen.has(document)) return false;
+    seen.add(document);
+    return true;
+  });
+}
+
+/** Best score first, then newest, then by path: the same query gives the same order. */
+function compare(left: Judged, right: Judged): number {
+  return (
+    right.score - left.score ||
+    right.document.updatedAt - left.document.updatedAt ||
+    compareText(left.document.path, right.document.path) ||
+    left.passage.start - right.passage.start
+  );
+}
