@@ -16,7 +16,7 @@ import type { LogFolder } from "./fold-log.ts";
 import { beginForget, deletedBy, ForgetRun } from "./forgets.ts";
 import { noteRemoval, removeRows } from "./removals.ts";
 import type { Room } from "./room.ts";
-import { inSlices, sliceEnd } from "./slices.ts";
+import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isFull } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -77,8 +77,8 @@ export class Eraser {
     await this.finishAll();
     const run = new SweepRun(session, sealer);
     let swept: Erasure | undefined;
-    await inSlices(async () => {
-      swept = await calls.change(() => this.#sweep(run));
+    await inSlices(async (isOver) => {
+      swept = await calls.change(() => this.#sweep(run, isOver));
       return swept !== undefined;
     });
     room.makeReserve();
@@ -114,13 +114,13 @@ export class Eraser {
 
   /** All that is left of one, slice by slice. */
   async #finish(forget: Forget): Promise<Erasure> {
-    const { session, calls, transactions, room } = this.#parts;
+    const { session, calls, transactions, log, room } = this.#parts;
     let run = new ForgetRun(session, forget);
     let most = Number.POSITIVE_INFINITY;
-    await inSlices(async () => {
+    await inSlices(async (isOver) => {
       try {
-        const isDone = await calls.perform(() => this.#eraseSlice(run, most));
-        if (Number.isFinite(most)) await calls.perform(() => transactions.foldNow());
+        const isDone = await calls.perform(() => this.#eraseSlice(run, most, isOver));
+        await calls.perform(() => (Number.isFinite(most) ? transactions.foldNow() : log.foldShare()));
         return isDone;
       } catch (error) {
         if (!isFull(error) || most === 1) throw error;
@@ -133,8 +133,7 @@ export class Eraser {
     return calls.change(() => ({ deleted: deletedBy(session, forget), erased: transactions.foldNow() }));
   }
 
-  #eraseSlice(run: ForgetRun, most: number): boolean {
-    const isOver = sliceEnd();
+  #eraseSlice(run: ForgetRun, most: number, isOver: () => boolean): boolean {
     let left = most;
     const mayGoOn = (): boolean => {
       left -= 1;
@@ -144,10 +143,10 @@ export class Eraser {
   }
 
   /** One slice; undefined when there are more. */
-  #sweep(run: SweepRun): Erasure | undefined {
+  #sweep(run: SweepRun, isOver: () => boolean): Erasure | undefined {
     const { session, clock, log, transactions } = this.#parts;
     log.includeOldLog();
-    const isOver = sliceEnd();
+    log.foldShare();
     const swept = transactions.write((writing) => {
       const remove = (row: SqliteRow): void => {
         noteRemoval(this.#parts, row, writing.nextSeq());

@@ -18,6 +18,8 @@ import { readStoreRow } from "./store-row.ts";
 /** A log that holds more makes reading slow. SQLite's own measure is a thousand pages, which are about so many small writes. */
 const WRITES_OF_A_LOG = 250;
 const LONG_LOG_BYTES = 1_000 * 4_120;
+/** Long work folds so much itself: who writes next would have to do it, and wait. */
+const SHARE_BYTES = LONG_LOG_BYTES / 2;
 /** How long a delete waits for readers to finish; SQLite would otherwise wait the whole busy timeout. */
 const PATIENCE_MS = 100;
 
@@ -42,9 +44,11 @@ export function announceFold(session: SqliteSession, lastTime: number): number {
 function fold(session: SqliteSession, options: FoldOptions): Erasure["erased"] {
   const { busyTimeoutMs, patienceMs = PATIENCE_MS, keepsFile = false } = options;
   try {
-    return session.patiently(patienceMs, busyTimeoutMs, () =>
-      session.pragma(`wal_checkpoint(${keepsFile ? "RESTART" : "TRUNCATE"})`) === 0 ? "complete" : "pending",
-    );
+    return session.patiently(patienceMs, busyTimeoutMs, () => {
+      session.pragma("wal_checkpoint(PASSIVE)"); // while others write; the next one, for which they wait, then has little to do
+      const busy = session.pragma(`wal_checkpoint(${keepsFile ? "RESTART" : "TRUNCATE"})`);
+      return busy === 0 ? "complete" : "pending";
+    });
   } catch {
     // The rows are deleted and committed; a disk that fails now is no reason to say they were not.
     return "pending";
@@ -84,11 +88,16 @@ export class LogFolder {
   /** A transaction has been committed. */
   noteWrite(): void {
     this.#writes += 1;
-    if (!this.foldIfLong() && this.#writes >= WRITES_OF_A_LOG) this.#fold({ keepsFile: true });
+    if (!this.#foldIfLong() && this.#writes >= WRITES_OF_A_LOG) this.#fold({ keepsFile: true });
+  }
+
+  /** To be called after each slice of long work. */
+  foldShare(): void {
+    if (this.#parts.guard.logBytes >= SHARE_BYTES) this.#fold({ keepsFile: false });
   }
 
   /** Answers whether it was. */
-  foldIfLong(): boolean {
+  #foldIfLong(): boolean {
     const { logBytes } = this.#parts.guard;
     if (logBytes < this.#foldFromBytes) return false;
     const folded = this.#fold({ keepsFile: false });
@@ -115,12 +124,17 @@ export class LogFolder {
     return erased;
   }
 
+  /** On the way: what was written before is committed, and whoever writes next is told what stands in the way. */
   #fold({ keepsFile }: Required<Pick<FoldOptions, "keepsFile">>): Erasure["erased"] {
     const { session, guard, busyTimeoutMs } = this.#parts;
     this.#writes = 0;
-    const time = session.write(() => announceFold(session, readStoreRow(session).foldedAt));
-    const folded = fold(session, { time, busyTimeoutMs, patienceMs: 0, keepsFile });
-    guard.acceptFold();
-    return folded;
+    try {
+      const time = session.write(() => announceFold(session, readStoreRow(session).foldedAt));
+      const folded = fold(session, { time, busyTimeoutMs, patienceMs: 0, keepsFile });
+      guard.acceptFold();
+      return folded;
+    } catch {
+      return "pending";
+    }
   }
 }

@@ -7,7 +7,7 @@
 import { HEADER_BYTES } from "../envelope.ts";
 import type { Sealer } from "../sealing.ts";
 import { CLEAR_COLUMNS, parseColumns } from "./entry-rows.ts";
-import { inSlices, sliceEnd } from "./slices.ts";
+import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoredKeys, saveStoredKeys } from "./store-row.ts";
@@ -48,10 +48,10 @@ export class ResealRun {
   }
 
   /** One slice. */
-  next(): void {
+  next(isOver: () => boolean): void {
     const from = this.#after;
     if (from === undefined) return;
-    const slice = this.#session.write(() => sealSliceAnew(this.#session, this.#sealer, from));
+    const slice = this.#session.write(() => sealSliceAnew(this.#session, this.#sealer, from, isOver));
     this.#done += slice.rows;
     this.#after = slice.after;
   }
@@ -64,8 +64,8 @@ export class ResealRun {
 export async function sealLegacyRowsAnew(session: SqliteSession, sealer: Sealer): Promise<void> {
   if (!sealer.ring.acceptsFirstEnvelope) return;
   const run = new ResealRun(session, sealer);
-  await inSlices(async () => {
-    run.next();
+  await inSlices(async (isOver) => {
+    run.next(isOver);
     return run.isDone;
   });
   finishReseal(session, sealer, ({ legacy: _, ...stored }) => stored);
@@ -91,8 +91,7 @@ interface Slice {
   readonly after: number | undefined;
 }
 
-function sealSliceAnew(session: SqliteSession, sealer: Sealer, after: number): Slice {
-  const isOver = sliceEnd();
+function sealSliceAnew(session: SqliteSession, sealer: Sealer, after: number, isOver: () => boolean): Slice {
   const rows = session
     .statement(
       `SELECT ${CLEAR_COLUMNS}, substr(sealed, 1, ${HEADER_BYTES}) AS header FROM entries WHERE seq > ? ORDER BY seq LIMIT ?`,

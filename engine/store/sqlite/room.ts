@@ -1,6 +1,7 @@
 /** Room on the disk: a full one can be emptied by what is in reserve for that, and what was freed goes back. */
 import type { Erasure } from "../memory-store.ts";
 import type { GuardedCalls } from "./calls.ts";
+import type { LogFolder } from "./fold-log.ts";
 import { Reserve } from "./reserve.ts";
 import { inSlices, sliceEnd } from "./slices.ts";
 import { giveBackPages, hasSparePages, mayFold } from "./spare-pages.ts";
@@ -12,6 +13,7 @@ interface RoomParts {
   readonly session: SqliteSession;
   readonly calls: GuardedCalls;
   readonly transactions: WriteTransactions;
+  readonly log: LogFolder;
 }
 
 /** So much is freed pages' share of the time of one delete; the rest is for the next delete or sweep. */
@@ -21,14 +23,16 @@ export class Room {
   readonly #session: SqliteSession;
   readonly #calls: GuardedCalls;
   readonly #transactions: WriteTransactions;
+  readonly #log: LogFolder;
   readonly #reserve: Reserve;
   /** Pages, which the file is rid of after the next fold. */
   #hasGivenBack = false;
 
-  constructor({ session, calls, transactions }: RoomParts) {
+  constructor({ session, calls, transactions, log }: RoomParts) {
     this.#session = session;
     this.#calls = calls;
     this.#transactions = transactions;
+    this.#log = log;
     this.#reserve = new Reserve(session.path);
   }
 
@@ -60,16 +64,17 @@ export class Room {
     if (erasure.deleted === 0) return erasure;
     try {
       const isLate = sliceEnd(GIVING_BACK_MS);
-      await inSlices(() => this.#calls.perform(() => isLate() || !this.#giveBackSome()));
+      await inSlices((isOver) => this.#calls.perform(() => isLate() || !this.#giveBackSome(isOver)));
       return { ...erasure, erased: await this.#calls.change(() => this.#gaveBack(erasure)) };
     } catch {
       return erasure; // it is erased; the next sweep gives back
     }
   }
 
-  #giveBackSome(): boolean {
+  #giveBackSome(isOver: () => boolean): boolean {
     if (!hasSparePages(this.#session)) return false;
-    this.#transactions.write(() => giveBackPages(this.#session));
+    this.#transactions.write(() => giveBackPages(this.#session, isOver));
+    this.#log.foldShare();
     this.#hasGivenBack = true;
     return true;
   }

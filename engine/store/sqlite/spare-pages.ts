@@ -9,7 +9,7 @@ import type { SqliteSession } from "./sqlite-session.ts";
 
 /** Not worth the work. */
 const KEPT_PAGES = 64;
-const PAGES_AT_ONCE = 250;
+const PAGES_AT_ONCE = 50;
 const INCREMENTAL = 2;
 /** Compacted in well under a tenth of a second. */
 const SMALL_BYTES = 4 * 1_024 * 1_024;
@@ -27,9 +27,10 @@ export function hasSparePages(session: SqliteSession): boolean {
   return givesBack(session) && Number(session.pragma("freelist_count")) > KEPT_PAGES;
 }
 
-/** Some of them; to be called in a write transaction. The file is shorter after the next fold. */
-export function giveBackPages(session: SqliteSession): void {
-  session.connection.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
+/** As many as may be; to be called in a write transaction. The file is shorter after the next fold. */
+export function giveBackPages(session: SqliteSession, isOver: () => boolean): void {
+  do session.connection.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);
+  while (!isOver() && hasSparePages(session));
 }
 
 /** Whether it can be done on the way: nobody would notice. */

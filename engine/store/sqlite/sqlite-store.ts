@@ -53,7 +53,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     const { calls } = this;
     const log = new LogFolder(parts);
     const transactions = new WriteTransactions({ ...parts, log });
-    const room = new Room({ ...parts, calls, transactions });
+    const room = new Room({ ...parts, calls, transactions, log });
     this.#isReadOnly = parts.isReadOnly;
     this.#putting = parts;
     this.#log = log;
@@ -132,11 +132,11 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   /** Seals every row under the key in use, in slices; can be interrupted at any time, and called again. */
   async sealAnew({ onProgress, signal }: SealAnewOptions = {}): Promise<void> {
     const run = new ResealRun(this.session, this.sealer);
-    await inSlices(async () => {
+    await inSlices(async (isOver) => {
       signal?.throwIfAborted();
-      await this.calls.change(() => run.next());
+      await this.calls.change(() => run.next(isOver));
       onProgress?.(run.progress);
-      await this.calls.change(() => this.#log.foldIfLong());
+      await this.calls.change(() => this.#log.foldShare());
       return run.isDone;
     });
   }
