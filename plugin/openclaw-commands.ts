@@ -29,6 +29,9 @@ import type { Verdict } from "./identity.ts";
 import { statusText } from "./presenters.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
+/** Only `doctor` asks OpenClaw's settings, so what does stands with the commands. */
+export { answersInTime, hostFindings } from "./examine-plugin.ts";
+
 export interface CommandParts {
   readonly open: () => Promise<Memory>;
   readonly close: () => Promise<void>;

@@ -5,7 +5,7 @@ import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./acces
 import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
-import { answersInTime, hostFindings, hostWarnings } from "./examine-plugin.ts";
+import { hostWarnings } from "./examine-plugin.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
 import { makeService } from "./memory-service.ts";
@@ -78,14 +78,16 @@ function registerCli(
         close: () => access.close(),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config.subjects),
-        hostFindings: () =>
-          hostFindings({
+        hostFindings: async () => {
+          const { answersInTime, hostFindings } = await import("./openclaw-commands.ts");
+          return hostFindings({
             config: hostConfig(),
             version: api.runtime.version,
             plugin: config,
             tellsOrigins: tellsOrigins(api),
             answers: answersInTime,
-          }),
+          });
+        },
         hostWarnings: () => hostWarnings(tellsOrigins(api)),
       }),
     {

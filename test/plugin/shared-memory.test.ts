@@ -55,6 +55,7 @@ describe("leases", () => {
     ["another database", { databasePath: "/other.sqlite" }],
     ["another key file", { keyPath: "/other" }],
     ["another key", { configuredKey: "ab".repeat(32) }],
+    ["another setting of recall", { recall: "quiet" as const }],
   ])("%s is another memory", async (_, change) => {
     const { lease } = workshop();
     expect((await lease(change)).memory).not.toBe((await lease()).memory);
@@ -64,7 +65,6 @@ describe("leases", () => {
     const { lease, memories } = workshop();
     await lease({ configuredKey: "ab".repeat(32) });
     await lease({ embeddings: { ...SERVICE, apiKey: "sk-abab" } });
-    await lease({ recall: "quiet" });
     expect([...memories.open.keys()].join()).not.toContain("abab");
   });
 
