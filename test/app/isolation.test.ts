@@ -52,19 +52,20 @@ async function everythingSeenBy(
   ]);
 }
 
+const NO_COUNT = { facts: 0, auditRows: 0 };
 const NOTHING = [
   undefined,
   { facts: [], unreadable: [] },
   { facts: [], unreadable: [] },
-  { results: [], mode: "keyword" },
-  { results: [], mode: "keyword" },
+  { results: [], mode: "keyword", unmatched: NO_COUNT },
+  { results: [], mode: "keyword", unmatched: NO_COUNT },
   undefined,
   undefined,
   "# What helmdeck memory holds\n\nNothing yet.",
   [],
   [[], [], []],
-  { chunks: [] },
-  { chunks: [], mode: "keyword" },
+  { chunks: [], note: "Nothing is stored yet." },
+  { chunks: [], mode: "keyword", note: "Nothing is stored yet.", unmatched: NO_COUNT },
   [0, 0],
 ];
 
