@@ -4,6 +4,7 @@ import {
   type InspectOptions,
   type MemoryStore,
   type Namespace,
+  processTimer,
   type RecallMode,
   RunClock,
   type Subject,
@@ -24,6 +25,7 @@ import { settleWithin } from "./embedding/settle.ts";
 import { getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
+import { factHistory, undoFact } from "./history.ts";
 import type { Opened } from "./keys/store-notes.ts";
 import { KeysInUse } from "./keys-in-use.ts";
 import type { DoctorReport, FactInput, Memory, MemoryStatus, StoredFact } from "./memory.ts";
@@ -99,6 +101,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       }),
     }),
     runClock: new RunClock(now, parts.random ?? Math.random),
+    timer: timer ?? processTimer,
   };
   const sweep = () => store.deleteExpired();
   const sweeper = new Sweeper({
@@ -134,6 +137,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     storeFactEvenSecret: within((...asked) => storeFactEvenSecret(context, ...asked), embedSoon),
     getFact: within((namespace, key) => getFact(context, namespace, key)),
     listFacts: within((namespace, query) => listFacts(context, namespace, query)),
+    factHistory: within((namespace, key: string) => factHistory(context, namespace, key)),
+    undoFact: within((namespace, key: string) => undoFact(context, namespace, key), embedSoon),
     search: within((namespace, query: RecallQuery) => {
       watch?.follow(namespace);
       return search(context, namespace, query);

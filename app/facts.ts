@@ -2,12 +2,11 @@
 import {
   ANSWER_LIMITS,
   type CheckedFact,
+  checkSupersedes,
   defined,
   type Entry,
-  entriesNamedBy,
   factEntry,
   invalidField,
-  keyToLookUp,
   type Namespace,
   pathOf,
   refuseSecrets,
@@ -15,7 +14,9 @@ import {
   validateFact,
   type Writer,
 } from "../engine/index.ts";
+import { factsNamedBy, keyOfFact } from "./fact-names.ts";
 import type { FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
+import { lookForSimilar } from "./similar-facts.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** A page ends early once it holds this much, so that no answer is ever hundreds of megabytes. */
@@ -32,7 +33,7 @@ export async function storeFact(
 ): Promise<StoredFact> {
   const fact = validateFact(input);
   await refuseSecrets(fact);
-  return keepFact(context, namespace, fact, writer);
+  return keepFact(context, namespace, { ...fact, supersedes: checkSupersedes(input.supersedes) }, writer);
 }
 
 /** The same for a person who insists. No input says so, for an agent would. */
@@ -42,21 +43,22 @@ export async function storeFactEvenSecret(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  return keepFact(context, namespace, validateFact(input), writer);
+  const fact = { ...validateFact(input), supersedes: checkSupersedes(input.supersedes) };
+  return keepFact(context, namespace, fact, writer);
 }
 
 async function keepFact(
   context: UseCaseContext,
   namespace: Namespace,
-  fact: CheckedFact,
+  fact: CheckedFact & Required<Pick<FactInput, "supersedes">>,
   writer: Writer | undefined,
 ): Promise<StoredFact> {
   await context.keys.refuseLookalike(namespace, fact.key);
+  const supersedes = await existing(context, namespace, fact.supersedes);
+  const alike = await lookForSimilar(context, namespace, fact, supersedes);
   const expiresAt = context.now() + fact.ttlSeconds * 1_000;
-  const { replaced } = await context.store.put({
-    ...factEntry(namespace, fact, { expiresAt }),
-    ...defined({ writer }),
-  });
+  const entry = { ...factEntry(namespace, fact, { expiresAt }), ...defined({ writer }) };
+  const { replaced, superseded } = await context.store.put(entry, { supersedes });
   await context.keys.noteWritten(namespace, fact.key);
   return {
     key: fact.key,
@@ -64,7 +66,19 @@ async function keepFact(
     expiresAt,
     path: pathOf(fact.category, fact.key),
     ...(replaced && { replaced: { updatedAt: replaced.updatedAt, refreshed: replaced.sameValue } }),
+    ...(superseded.length > 0 && { superseded }),
+    ...alike,
   };
+}
+
+/** Exact keys of what is named and is there: what is gone already need not be superseded. */
+async function existing(
+  context: UseCaseContext,
+  namespace: Namespace,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const keys = await Promise.all(names.map((name) => keyOfFact(context, namespace, name)));
+  return keys.filter((key) => key !== undefined);
 }
 
 /**
@@ -81,19 +95,6 @@ export async function getFact(
     if (entry !== undefined && entry.category === (name.category ?? entry.category)) return factView(entry);
   }
   return undefined;
-}
-
-interface FactName {
-  readonly key: string;
-  readonly category?: string;
-}
-
-/** An exact key comes first, also one that reads as a path, so that every fact can be had under its own key. */
-function factsNamedBy(text: unknown): readonly FactName[] {
-  if (typeof text !== "string") return [];
-  const key = keyToLookUp(text);
-  const named = entriesNamedBy(text.trim()).filter(({ origin }) => origin === "fact");
-  return key === undefined ? named : [{ key }, ...named];
 }
 
 /** A page may end before its limit when values are large; `nextCursor` says that there is more. */

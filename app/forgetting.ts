@@ -1,5 +1,6 @@
 /** Forgetting what a scope names, or counting it first; and saying what is near when it names nothing. */
 import {
+  type EntryFilter,
   type ForgetReadings,
   type ForgetScope,
   filterOf,
@@ -10,6 +11,7 @@ import {
   parseForgetScope,
   settleScope,
 } from "../engine/index.ts";
+import { countFormer } from "./history.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -31,11 +33,17 @@ export async function forget(
   const dryRun = requireDryRun(input.dryRun);
   const filter = filterOf(await settle(context, namespace, readings), namespace);
   const scope = input.scope.trim();
-  const { deleted, erased } = dryRun
-    ? { deleted: await context.store.countWhere(filter), erased: "nothing" as const }
+  const { former = 0, ...counted } = dryRun
+    ? await countCovered(context, filter)
     : await context.store.deleteWhere(filter);
-  if (deleted > 0) return { scope, deleted, dryRun, erased };
+  const { deleted, erased } = counted;
+  if (deleted + former > 0) return { scope, deleted, dryRun, erased, ...(former > 0 && { former }) };
   return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(context, namespace, scope) };
+}
+
+async function countCovered({ store }: UseCaseContext, filter: EntryFilter) {
+  const deleted = await store.countWhere(filter);
+  return { deleted, former: await countFormer(store, filter), erased: "nothing" as const };
 }
 
 function requireDryRun(wanted: unknown): boolean {

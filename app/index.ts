@@ -60,6 +60,7 @@ export type {
   DoctorReport,
   DocumentQuery,
   DocumentSlice,
+  FactHistory,
   FactInput,
   FactsPage,
   FactsQuery,
@@ -67,13 +68,16 @@ export type {
   Finding,
   ForgetInput,
   Forgotten,
+  FormerView,
   Memory,
   MemoryStatus,
   MyDefaults,
   MyMemory,
   SearchAnswer,
+  SimilarFact,
   StoredCounts,
   StoredFact,
+  UndoneFact,
 } from "./memory.ts";
 export type { MemoryState } from "./memory-state.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
@@ -86,6 +90,7 @@ export {
   forgetText,
   type Person,
 } from "./presenters/forget-text.ts";
+export { historyText, noHistory, undoText, writerWords } from "./presenters/history-text.ts";
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
@@ -106,6 +111,18 @@ export {
 } from "./transfer/import-lines.ts";
 export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
 export { doctorReply, statusReply } from "./wire/health-replies.ts";
+export { historyReply, undoReply } from "./wire/history-replies.ts";
+export {
+  HISTORY_DESCRIPTION,
+  type HistoryReply,
+  type HistoryRequest,
+  historyReplySchema,
+  historyRequestSchema,
+  UNDO_DESCRIPTION,
+  type UndoReply,
+  undoReplySchema,
+  undoRequestSchema,
+} from "./wire/history-schemas.ts";
 export {
   corpusQueryOfRequest,
   corpusReply,

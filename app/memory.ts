@@ -24,6 +24,16 @@ export interface FactInput {
   readonly tags?: readonly string[];
   /** 0 or absent: 90 days. */
   readonly ttlSeconds?: number;
+  /** Keys, paths, docids or citations of facts that are no longer so: they are retired with this store. At most nine. */
+  readonly supersedes?: readonly string[];
+}
+
+/** Another fact of the same caller that a new one may be about. */
+export interface SimilarFact {
+  readonly key: string;
+  /** Its beginning, on one line. */
+  readonly value: string;
+  readonly updatedAt: UnixMs;
 }
 
 export interface StoredFact {
@@ -34,6 +44,12 @@ export interface StoredFact {
   readonly path: string;
   /** Present when a live fact stood there: `refreshed` when the value is the same, else it was replaced. */
   readonly replaced?: { readonly updatedAt: UnixMs; readonly refreshed: boolean };
+  /** Keys of the facts that were retired; absent for none. */
+  readonly superseded?: readonly string[];
+  /** Keys of other facts with this very value. */
+  readonly sameAs?: readonly string[];
+  /** Facts that are like it, at most three; absent when there is none, or it would have taken long to find them. */
+  readonly similar?: readonly SimilarFact[];
 }
 
 export interface FactView {
@@ -48,6 +64,23 @@ export interface FactView {
   readonly path: string;
   /** Who stored the value; absent where nobody was named. */
   readonly writer?: Writer;
+}
+
+/** What a fact, or one that it superseded, held before. */
+export type FormerView = Omit<FactView, "path">;
+
+export interface FactHistory {
+  /** The fact whose history it is; another than was asked for where that was superseded. */
+  readonly key: string;
+  /** Newest first, at most ten. */
+  readonly former: readonly FormerView[];
+}
+
+export interface UndoneFact {
+  /** What was taken back. */
+  readonly undone: FactView;
+  /** What is there again. */
+  readonly restored: readonly FactView[];
 }
 
 export interface FactsQuery {
@@ -94,6 +127,8 @@ export interface Forgotten {
   readonly scope: string;
   readonly deleted: number;
   readonly dryRun: boolean;
+  /** Former values in the history of facts that stay; absent for none. */
+  readonly former?: number;
   /**
    * `nothing`: the scope named nothing, or it was a dry run. `pending`: gone from every answer, but a reader delays the
    * overwriting of old bytes.
@@ -224,6 +259,10 @@ export interface Memory {
   /** By its exact key; where no fact has that, by its path, docid or citation. */
   getFact(subject: Subject, key: string): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
+  /** Of a fact by its key, path, docid or citation, also of one that was superseded; undefined when nothing is known of it. */
+  factHistory(subject: Subject, key: string): Promise<FactHistory | undefined>;
+  /** Takes back the last store that changed a fact; the next one takes back the store before that. Throws `not_found`. */
+  undoFact(subject: Subject, key: string): Promise<UndoneFact>;
   search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
   /** Undefined when there is no such document in this subject's memory, or it is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
@@ -255,6 +294,8 @@ const EVERY_USE_CASE = {
   storeFact: true,
   getFact: true,
   listFacts: true,
+  factHistory: true,
+  undoFact: true,
   search: true,
   readDocument: true,
   forget: true,

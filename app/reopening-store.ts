@@ -17,6 +17,9 @@ import {
   type EntryRef,
   type EntryVectors,
   type Erasure,
+  type FormerKeysPage,
+  type FormerKeysQuery,
+  type FormerValue,
   type HelmdeckError,
   type InspectOptions,
   isHelmdeckError,
@@ -24,11 +27,13 @@ import {
   type MemoryStore,
   type Namespace,
   type NewEntry,
+  type PutOptions,
   type PutResult,
   type ReferenceVectors,
   type StoreCapabilities,
   type StoreIdentity,
   systemClock,
+  type Undone,
   type UnixMs,
   type VectorsQuery,
 } from "../engine/index.ts";
@@ -83,6 +88,14 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.listMeta(query));
   }
 
+  history(ref: EntryRef): Promise<readonly FormerValue[]> {
+    return this.#ask((store) => store.history(ref));
+  }
+
+  formerKeys(query: FormerKeysQuery): Promise<FormerKeysPage> {
+    return this.#ask((store) => store.formerKeys(query));
+  }
+
   countWhere(filter: EntryFilter): Promise<number> {
     return this.#ask((store) => store.countWhere(filter));
   }
@@ -111,8 +124,12 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.inspect(options));
   }
 
-  put(entry: NewEntry): Promise<PutResult> {
-    return this.#ask((store) => store.put(entry));
+  put(entry: NewEntry, options?: PutOptions): Promise<PutResult> {
+    return this.#ask((store) => store.put(entry, options));
+  }
+
+  undo(ref: EntryRef): Promise<Undone | undefined> {
+    return this.#ask((store) => store.undo(ref));
   }
 
   putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {

@@ -1,5 +1,5 @@
 /** What every use case works with: one open store, the recall over it, and the clock. */
-import type { MemoryStore, RunClock, UnixMs } from "../engine/index.ts";
+import type { MemoryStore, RunClock, Timer, UnixMs } from "../engine/index.ts";
 import type { Recall } from "../recall/index.ts";
 
 import type { KeysInUse } from "./keys-in-use.ts";
@@ -10,4 +10,5 @@ export interface UseCaseContext {
   readonly keys: KeysInUse;
   readonly now: () => UnixMs;
   readonly runClock: RunClock;
+  readonly timer: Timer;
 }

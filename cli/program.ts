@@ -9,6 +9,7 @@ import { declareExport } from "./declarations/declare-export.ts";
 import { declareForget } from "./declarations/declare-forget.ts";
 import { declareGet } from "./declarations/declare-get.ts";
 import { declareHere } from "./declarations/declare-here.ts";
+import { declareHistory, declareUndo } from "./declarations/declare-history.ts";
 import { declareImport } from "./declarations/declare-import.ts";
 import { declareKey } from "./declarations/declare-key.ts";
 import { declareList } from "./declarations/declare-list.ts";
@@ -61,6 +62,8 @@ export const HELMDECK_MEMORY: ProgramSpec = {
     declareGet,
     declareList,
     declareSearch,
+    declareHistory,
+    declareUndo,
     declareForget,
     declareImport,
     declareExport,

@@ -17,6 +17,7 @@ export { compareText } from "./compare-text.ts";
 export {
   type CheckedFact,
   checkCategory,
+  checkSupersedes,
   checkTags,
   DEFAULT_CATEGORY,
   FACT_LIMITS,
@@ -80,6 +81,7 @@ export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./stor
 export { fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
 export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
+export { HISTORY_LIMITS, isCovered, mayCoverFormer } from "./store/history.ts";
 export { createInMemoryStore } from "./store/in-memory-store.ts";
 export type { RunCommand } from "./store/key-command.ts";
 export { makeKeyFile, readKeyFile, requireKeyFile } from "./store/key-file.ts";
@@ -95,6 +97,10 @@ export {
   type EntryVectors,
   type Erasure,
   type Fingerprint,
+  type FormerKey,
+  type FormerKeysPage,
+  type FormerKeysQuery,
+  type FormerValue,
   type InspectOptions,
   type ListQuery,
   type MemoryReader,
@@ -102,11 +108,13 @@ export {
   type NewEntry,
   ORIGINS,
   type Origin,
+  type PutOptions,
   type PutResult,
   type ReferenceVectors,
   type StoreCapabilities,
   type StoreIdentity,
   type StoreReport,
+  type Undone,
   type UnixMs,
   type VectorStore,
   type VectorsQuery,

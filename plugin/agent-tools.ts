@@ -16,6 +16,7 @@ import {
   storeReply,
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
+import { alikeStory } from "./alike-story.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, sentenceOfRefusal, writerOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
@@ -28,7 +29,7 @@ import { startDeadline } from "./within-deadline.ts";
 const WRITE_DEADLINE_MS = 10_000;
 /** Far above every limit of the policy, which says the exact one; keeps a 10 MB argument off the way to the worker. */
 const ARGUMENT_MAX_CHARS = 262_144;
-const MOST_TAGS = 1_000;
+const MOST_TEXTS = 1_000;
 
 export interface ToolParts {
   readonly access: MemoryAccess;
@@ -78,7 +79,8 @@ const FORGET_PARAMETERS = {
   },
 } as const;
 
-async function perform(
+/** One call of a tool, for whoever the host says is asking. */
+export async function perform(
   parts: ToolParts,
   context: ToolContext,
   work: (memory: Memory, verdict: Admitted) => Promise<ToolResult>,
@@ -108,12 +110,13 @@ function factFrom(params: unknown): FactInput {
   if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
     throw invalidField("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
   }
-  const tags = tagsFrom(given.tags);
+  const tags = textsFrom("tags", given.tags);
+  const supersedes = textsFrom("supersedes", given.supersedes);
   return {
     key: text("key", given.key),
     value: text("value", given.value),
     ...(isGiven(category) ? { category: text("category", category) } : {}),
-    ...defined({ tags }),
+    ...defined({ tags, supersedes }),
     ...(isGiven(ttlSeconds) ? { ttlSeconds } : {}),
   };
 }
@@ -126,14 +129,14 @@ function forgetFrom(params: unknown): { scope: string; dryRun: boolean } {
   return { scope: text("scope", given.scope), dryRun };
 }
 
-function tagsFrom(tags: unknown): readonly string[] | undefined {
-  if (!isGiven(tags)) return undefined;
-  if (!Array.isArray(tags)) throw invalidField("tags", "must be a list of texts");
-  if (tags.length > MOST_TAGS) throw invalidField("tags", "are too many; keep those one would search for");
-  return tags.map((tag: unknown) => text("tags", tag));
+function textsFrom(field: string, texts: unknown): readonly string[] | undefined {
+  if (!isGiven(texts)) return undefined;
+  if (!Array.isArray(texts)) throw invalidField(field, "must be a list of texts");
+  if (texts.length > MOST_TEXTS) throw invalidField(field, "are too many; keep those that matter");
+  return texts.map((one: unknown) => text(field, one));
 }
 
-function text(field: string, value: unknown): string {
+export function text(field: string, value: unknown): string {
   if (typeof value !== "string") throw invalidField(field, isGiven(value) ? "must be text" : "is missing");
   if (value.length > ARGUMENT_MAX_CHARS)
     throw invalidField(field, "is too long; a value may have 65,536 bytes, all else less");
@@ -155,16 +158,19 @@ function storeResult(stored: StoredFact): ToolResult {
     replaced && !replaced.refreshed
       ? ` It replaced what was stored there on ${dayOf(replaced.updatedAt)}.`
       : "";
-  return answer(`${story}${change} It can be read at ${stored.path}.`, storeReply(stored));
+  const told = `${story}${change} It can be read at ${stored.path}.${alikeStory(stored)}`;
+  return answer(told, storeReply(stored));
 }
 
 function forgetResult(forgotten: Forgotten): ToolResult {
-  const story = forgotten.deleted === 0 ? missStory(forgotten) : forgetStory(forgotten);
+  const { deleted, former = 0 } = forgotten;
+  const story = deleted + former === 0 ? missStory(forgotten) : forgetStory(forgotten);
   return answer(story, forgetReply(forgotten));
 }
 
-function forgetStory({ scope, deleted, dryRun, erased }: Forgotten): string {
-  const count = deleted === 1 ? "1 entry" : `${deleted} entries`;
+function forgetStory({ scope, deleted, former = 0, dryRun, erased }: Forgotten): string {
+  const entries = deleted === 1 ? "1 entry" : `${deleted} entries`;
+  const count = former === 0 ? entries : `${entries} and ${former} of what other facts held before`;
   const shown = lineOf(scope) ?? "";
   if (dryRun) return `${count} would be forgotten for ${shown}. Nothing was changed.`;
   const pending = erased === "pending" ? " Old bytes are overwritten as soon as no reader needs them." : "";
@@ -178,7 +184,7 @@ function missStory(forgotten: Forgotten): string {
   return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;
 }
 
-function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
+export function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
   return { content: [{ type: "text", text: story }], details };
 }
 
@@ -186,6 +192,6 @@ function dayOf(unixMs: number): string {
   return rfc3339(unixMs).slice(0, "2026-01-01".length);
 }
 
-function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
+export function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
   return typeof params === "object" && params !== null ? { ...params } : {};
 }

@@ -1,4 +1,4 @@
-/** `openclaw helmdeck status|search|list|forget|doctor`: how it is called. What it does is loaded when it runs: no gateway needs it. */
+/** `openclaw helmdeck status|search|list|history|undo|forget|doctor`: how it is called. What it does is loaded when it runs: no gateway needs it. */
 import { ANSWER_LIMITS, defined, RECALL_MODES, type RecallMode } from "../app/index.ts";
 import type { CliContext } from "./openclaw-api.ts";
 import type { CommandParts, CommandRequest, SharedOptions } from "./openclaw-commands.ts";
@@ -38,6 +38,12 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
     .action((prefix: string | undefined, { category, ...options }: ListOptions) =>
       run(options, { kind: "list", limit: options.limit, ...defined({ prefix, category }) }),
     );
+  add("history <key>", "Show what a fact held before, newest first").action(
+    (key: string, options: SharedOptions) => run(options, { kind: "history", key }),
+  );
+  add("undo <key>", "Take back the last store that changed a fact").action(
+    (key: string, options: SharedOptions) => run(options, { kind: "undo", key }),
+  );
   add(
     "forget <scope>",
     "Delete for good: a fact's exact key, a hit's path, key:<exact>, category:<name>, packs, pack:<id>, all, everything",

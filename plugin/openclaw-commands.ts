@@ -13,16 +13,21 @@ import {
   forgetText,
   HelmdeckError,
   harmlessLine,
+  historyReply,
+  historyText,
   isHelmdeckError,
   type ListRequest,
   listText,
   type Memory,
+  noHistory,
   type Presented,
   type RecallQuery,
   safeJson,
   searchReply,
   searchText,
   statusReply,
+  undoReply,
+  undoText,
   type Voice,
 } from "../app/index.ts";
 import type { Verdict } from "./identity.ts";
@@ -53,6 +58,7 @@ export type CommandRequest =
   | { readonly kind: "status" | "doctor" }
   | ({ readonly kind: "search" } & RecallQuery)
   | ({ readonly kind: "list" } & ListRequest)
+  | { readonly kind: "history" | "undo"; readonly key: string }
   | ({ readonly kind: "forget" } & ForgetOrder);
 
 interface Call {
@@ -101,6 +107,10 @@ function perform(call: Call, request: CommandRequest): Promise<void> {
       return search(call, request);
     case "list":
       return list(call, request);
+    case "history":
+      return history(call, request.key);
+    case "undo":
+      return undo(call, request.key);
     case "forget":
       return forget(call, request);
     case "doctor":
@@ -166,6 +176,19 @@ async function list(call: Call, { kind: _, ...request }: { kind: "list" } & List
   const page = await collectFacts(memory, call.voice.caller, request);
   if (call.json) call.terminal.out(safeJson(factsReply(page)));
   else show(call, await listText(memory, page, request, call.voice));
+}
+
+async function history(call: Call, key: string): Promise<void> {
+  const found = await (await call.parts.open()).factHistory(call.voice.caller, key);
+  if (found === undefined) throw noHistory(call.voice.caller);
+  if (call.json) call.terminal.out(safeJson(historyReply(found)));
+  else show(call, historyText(found, call.voice));
+}
+
+async function undo(call: Call, key: string): Promise<void> {
+  const undone = await (await call.parts.open()).undoFact(call.voice.caller, key);
+  if (call.json) call.terminal.out(safeJson(undoReply(undone)));
+  else show(call, undoText(undone, call.voice));
 }
 
 async function forget(call: Call, order: ForgetOrder): Promise<void> {

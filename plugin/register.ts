@@ -6,6 +6,7 @@ import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
 import { hostWarnings } from "./examine-plugin.ts";
+import { makeHistoryTool } from "./history-tool.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
 import { makeService } from "./memory-service.ts";
@@ -18,7 +19,7 @@ import { recordReader, tellsOrigins } from "./session-record.ts";
 import type { Lease } from "./shared-memory.ts";
 import { makeSlashCommand } from "./slash-command.ts";
 import { ANSWER_DEADLINE_MS, makeSupplement } from "./supplement.ts";
-import { FORGET_TOOL, STORE_TOOL } from "./tool-names.ts";
+import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** Opens memory for a registration; called when it is first needed. */
@@ -55,6 +56,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   }
   api.registerTool((context) => makeStoreTool(parts, context), { name: STORE_TOOL });
   api.registerTool((context) => makeForgetTool(parts, context), { name: FORGET_TOOL });
+  api.registerTool((context) => makeHistoryTool(parts, context), { name: HISTORY_TOOL });
   const warnings = () => hostWarnings(tellsOrigins(api));
   api.registerCommand(makeSlashCommand({ ...parts, warnings }));
   const subjects = () => subjectsToWarm(config, hostConfig());

@@ -38,16 +38,16 @@ export async function forgetAsAsked(
   if (!dryRun && !yes) {
     if (person === undefined) throw new HelmdeckError("invalid_input", FORGET_WANTS_YES);
     const wouldDelete = await memory.forget(caller, { scope, dryRun: true });
-    if (wouldDelete.deleted === 0) return { ...wouldDelete, dryRun };
+    if (wouldDelete.deleted + (wouldDelete.former ?? 0) === 0) return { ...wouldDelete, dryRun };
     if (!(await agrees(person, memory, caller, wouldDelete))) return undefined;
   }
   return memory.forget(caller, { scope, dryRun });
 }
 
 export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented {
-  const { scope, deleted, dryRun, erased } = forgotten;
+  const { scope, deleted, former = 0, dryRun, erased } = forgotten;
   const where = `in the memory of ${harmlessLine(caller)}: ${harmlessLine(scope)}`;
-  if (deleted === 0) {
+  if (deleted + former === 0) {
     const hint = `Keys and names are exact, case matters: ${command} list shows them.`;
     return {
       answer: [`Nothing ${dryRun ? "would be" : "was"} deleted ${where}`],
@@ -57,7 +57,7 @@ export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Pr
   const pending =
     "They are gone from every answer; old bytes are overwritten once no other process reads the database.";
   return {
-    answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted)} ${where}`],
+    answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
     notes: erased === "pending" ? [pending] : [],
   };
 }
@@ -77,9 +77,11 @@ async function agrees(
   { tell, ask }: Person,
   memory: Memory,
   caller: string,
-  { scope, deleted }: Forgotten,
+  { scope, deleted, former }: Forgotten,
 ): Promise<boolean> {
-  await tell(`This deletes ${entries(deleted)} of ${harmlessLine(caller)} for good: ${harmlessLine(scope)}`);
+  await tell(
+    `This deletes ${entries(deleted, former)} of ${harmlessLine(caller)} for good: ${harmlessLine(scope)}`,
+  );
   for (const line of await preview(memory, caller, scope)) await tell(`  ${line}`);
   if (/^y(es)?$/i.test((await ask("Delete? [y/N] ")).trim())) return true;
   await tell("Nothing was deleted.");
@@ -100,6 +102,7 @@ async function preview(memory: Memory, caller: string, scope: string): Promise<r
   return [];
 }
 
-function entries(count: number): string {
-  return count === 1 ? "1 entry" : `${count} entries`;
+function entries(count: number, former = 0): string {
+  const counted = count === 1 ? "1 entry" : `${count} entries`;
+  return former === 0 ? counted : `${counted} and ${former} of what other facts held before`;
 }

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import {
   type Entry,
+  type FormerValue,
   type MemoryStore,
   nextTurn,
   type Origin,
@@ -12,6 +13,7 @@ import {
 import { factView } from "../facts.ts";
 import { requireNamespace } from "../subject.ts";
 import { factReply, writerReply } from "../wire/view-replies.ts";
+import { historyLine } from "./history-lines.ts";
 
 /** Opened in one turn of the event loop. */
 const PART_ROWS = 250;
@@ -20,6 +22,8 @@ export interface ExportOptions {
   /** From `openMemory`. */
   readonly memory: { readonly store: MemoryStore };
   readonly subject: Subject;
+  /** Also what each fact held before. */
+  readonly withHistory?: boolean;
   /** Told of each row that cannot be exported. */
   readonly onProblem: (problem: ExportProblem) => void;
   /** After each part: entries looked at, of so many. */
@@ -38,7 +42,7 @@ export interface ExportProblem {
  * written while the export runs may come twice; the later line is the newer one, and an import lets it win.
  */
 export async function* exportLines(options: ExportOptions): AsyncGenerator<string> {
-  const { memory, subject, onProblem, onProgress } = options;
+  const { memory, subject, withHistory, onProblem, onProgress } = options;
   const namespace = requireNamespace(subject);
   const total = onProgress === undefined ? 0 : await memory.store.countWhere({ namespace });
   let since = 0;
@@ -59,7 +63,7 @@ export async function* exportLines(options: ExportOptions): AsyncGenerator<strin
       });
     }
     for (const entry of page.upserts.filter(isExported)) {
-      const line = lineOf(entry);
+      const line = await lineOf(entry, withHistory ? memory.store : undefined);
       if (typeof line === "string") yield line;
       else onProblem({ origin: entry.origin, key: entry.key, code: "invalid_input", ...line });
     }
@@ -75,14 +79,21 @@ function isExported({ origin }: { readonly origin: Origin }): boolean {
   return origin === "fact" || origin === "audit";
 }
 
-function lineOf(entry: Entry): string | { readonly reason: string } {
-  return entry.origin === "fact" ? factLine(entry) : auditLine(entry);
+/** `store`: where former values are to be read from. */
+async function lineOf(
+  entry: Entry,
+  store: MemoryStore | undefined,
+): Promise<string | { readonly reason: string }> {
+  if (entry.origin !== "fact") return auditLine(entry);
+  const history = (await store?.history(entry)) ?? [];
+  return factLine(entry, history);
 }
 
-/** The object that `get` and REST answer with. */
-function factLine(entry: Entry): string | { readonly reason: string } {
+/** The object that `get` and REST answer with, and its history behind it. */
+function factLine(entry: Entry, history: readonly FormerValue[]): string | { readonly reason: string } {
   if (!isUtf8(entry.value)) return { reason: "is not text" };
-  return JSON.stringify(factReply(factView(entry)));
+  const reply = factReply(factView(entry));
+  return JSON.stringify(history.length === 0 ? reply : { ...reply, history: historyLine(history) });
 }
 
 function auditLine(entry: Entry): string | { readonly reason: string } {

@@ -15,6 +15,7 @@ import { readKeyLooks } from "../keys-in-use.ts";
 import { requireNamespace } from "../subject.ts";
 import { type ReadLine, readLines } from "./line-reader.ts";
 import { readEntry } from "./lines.ts";
+import { isRetired, readRetiredKeys } from "./retired-keys.ts";
 
 export interface ImportOptions {
   /** From `openMemory`. */
@@ -36,6 +37,8 @@ export interface ImportCounts {
   /** Facts that were there with the same value, and got a new life. */
   readonly refreshed: number;
   readonly replaced: number;
+  /** Facts that another one superseded here since: they stay retired. */
+  readonly retired: number;
   /** Audit rows, also those that were there. */
   readonly audit: number;
   readonly refusedCount: number;
@@ -67,31 +70,46 @@ const REFUSALS_KEPT = 10_000;
  */
 export async function importLines(options: ImportOptions): Promise<ImportResult> {
   const namespace = requireNamespace(options.subject);
-  const run = new ImportRun(options, namespace, await readKeyLooks(options.memory.store, namespace));
+  const { store } = options.memory;
+  const known = {
+    looks: await readKeyLooks(store, namespace),
+    retired: await readRetiredKeys(store, namespace),
+  };
+  const run = new ImportRun(options, namespace, known);
   for await (const line of readLines(options.input, LINE_BYTES)) await run.take(line);
   return run.finish();
+}
+
+/** What is there before the first line. */
+interface KnownKeys {
+  readonly looks: KeyLooks;
+  readonly retired: Awaited<ReturnType<typeof readRetiredKeys>>;
 }
 
 class ImportRun {
   readonly #options: ImportOptions;
   readonly #namespace: Namespace;
-  readonly #looks: KeyLooks;
+  readonly #known: KnownKeys;
   readonly #refused: RefusedLine[] = [];
-  #counts = { lines: 0, stored: 0, refreshed: 0, replaced: 0, audit: 0, refusedCount: 0 };
+  #counts = { lines: 0, stored: 0, refreshed: 0, replaced: 0, retired: 0, audit: 0, refusedCount: 0 };
   #batch: NewEntry[] = [];
   #batchBytes = 0;
   #safeLine = 0;
 
-  constructor(options: ImportOptions, namespace: Namespace, looks: KeyLooks) {
+  constructor(options: ImportOptions, namespace: Namespace, known: KnownKeys) {
     this.#options = options;
     this.#namespace = namespace;
-    this.#looks = looks;
+    this.#known = known;
   }
 
   async take(line: ReadLine): Promise<void> {
     this.#counts.lines = line.number;
     const entry = await this.#read(line);
     if (entry === undefined) return;
+    if (isRetired(this.#known.retired, entry)) {
+      this.#counts.retired += 1;
+      return;
+    }
     this.#batch.push(entry);
     this.#batchBytes += entry.value.byteLength;
     if (this.#batch.length >= BATCH_ENTRIES || this.#batchBytes >= BATCH_BYTES) await this.#flush();
@@ -119,8 +137,8 @@ class ImportRun {
   }
 
   #requireOwnLook(key: string): void {
-    this.#looks.refuseLookalike(key);
-    this.#looks.add(key);
+    this.#known.looks.refuseLookalike(key);
+    this.#known.looks.add(key);
   }
 
   async #flush(): Promise<void> {
@@ -145,8 +163,10 @@ class ImportRun {
   }
 }
 
-async function refuseSecretsIn({ key, value, tags = [] }: NewEntry): Promise<void> {
-  await refuseSecrets({ key, value: Buffer.from(value).toString(), tags });
+async function refuseSecretsIn(entry: NewEntry): Promise<void> {
+  for (const { key, value, tags } of [entry, ...(entry.history ?? [])]) {
+    await refuseSecrets({ key, value: Buffer.from(value).toString(), tags });
+  }
 }
 
 function interrupted(error: unknown, safeLine: number): unknown {

@@ -25,6 +25,7 @@ import {
   validateFact,
 } from "../../engine/index.ts";
 import { problemOfJson } from "../wire/strict-json.ts";
+import { formerLine, readFormerLine } from "./history-lines.ts";
 import { readTime } from "./transfer-times.ts";
 
 export interface LineContext {
@@ -58,6 +59,8 @@ const factLine = z.strictObject({
   ttl_seconds: z.exactOptional(z.unknown()),
   /** Follows from the others; lines of 0.1 have none. */
   path: z.exactOptional(z.string()),
+  /** Where the export was asked for it. */
+  history: z.exactOptional(z.array(formerLine)),
   ...times,
 });
 
@@ -76,7 +79,7 @@ export function readEntry(line: string, context: LineContext): NewEntry {
 
 function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
   const line = requireShape(factLine.safeParse(parsed));
-  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, writer, ...given } = line;
+  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, writer, history, ...given } = line;
   const fact = validateFact({ ...given, ttlSeconds });
   if (path !== undefined && path !== pathOf(fact.category, fact.key))
     throw invalidField("path", "does not fit key and category; leave it out");
@@ -87,7 +90,12 @@ function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
       ? now + fact.ttlSeconds * 1_000
       : requireExpiry(expires_at, now, FACT_LIMITS.mostTtlSeconds);
   const times = { ...writeTimes(given, now), expiresAt };
-  const entry = { ...factEntry(namespace, fact, times), ...writerFrom(writer) };
+  const former = history?.map((one) => readFormerLine(one, (field, time) => requirePast(field, time, now)));
+  const entry = {
+    ...factEntry(namespace, fact, times),
+    ...writerFrom(writer),
+    ...defined({ history: former }),
+  };
   requireFingerprint(fingerprint, entry.value);
   return entry;
 }

@@ -6,6 +6,7 @@ import type {
   FactInput,
   ForgetInput,
   Forgotten,
+  SimilarFact,
   StoredCounts,
   StoredFact,
 } from "../memory.ts";
@@ -18,19 +19,28 @@ import type {
   StoreRequest,
 } from "./memory-schemas.ts";
 
-export function factOfRequest({ key, value, category, tags, ttl_seconds }: StoreRequest): FactInput {
+export function factOfRequest({
+  key,
+  value,
+  category,
+  tags,
+  supersedes,
+  ttl_seconds,
+}: StoreRequest): FactInput {
   return {
     key,
     value,
     ...defined({
       category: category ?? undefined,
       tags: tags ?? undefined,
+      supersedes: supersedes ?? undefined,
       ttlSeconds: ttl_seconds ?? undefined,
     }),
   };
 }
 
-export function storeReply({ key, category, expiresAt, path, replaced }: StoredFact): StoreReply {
+export function storeReply({ key, category, expiresAt, path, replaced, ...others }: StoredFact): StoreReply {
+  const { superseded, sameAs, similar } = others;
   return {
     key,
     category,
@@ -39,15 +49,29 @@ export function storeReply({ key, category, expiresAt, path, replaced }: StoredF
     ...(replaced && {
       replaced: { updated_at: rfc3339(replaced.updatedAt), refreshed: replaced.refreshed },
     }),
+    ...(superseded && { superseded: [...superseded] }),
+    ...(sameAs && { same_as: [...sameAs] }),
+    ...(similar && { similar: similar.map(similarReply) }),
   };
+}
+
+function similarReply({ key, value, updatedAt }: SimilarFact) {
+  return { key, value, updated_at: rfc3339(updatedAt) };
 }
 
 export function forgetOfRequest({ scope, dry_run }: ForgetRequest): ForgetInput {
   return { scope, dryRun: dry_run ?? false };
 }
 
-export function forgetReply({ scope, deleted, dryRun, erased, near }: Forgotten): ForgetReply {
-  return { scope, deleted, dry_run: dryRun, erased, ...(near && { near: [...near] }) };
+export function forgetReply({ scope, deleted, dryRun, erased, former, near }: Forgotten): ForgetReply {
+  return {
+    scope,
+    deleted,
+    dry_run: dryRun,
+    erased,
+    ...defined({ former }),
+    ...(near && { near: [...near] }),
+  };
 }
 
 export function corpusQueryOfRequest({ query, limit, cursor, recall }: CorpusRequest): CorpusQuery {

@@ -13,25 +13,38 @@ interface Exported {
   readonly problems: readonly ExportProblem[];
 }
 
-export async function exportCommand(context: CommandContext, path: string | undefined): Promise<number> {
-  const exported = path === undefined ? await toStdout(context) : await toFile(context, path);
+export interface ExportRequest {
+  /** A new file; default: standard output. */
+  readonly output?: string;
+  /** Also what each fact held before. */
+  readonly withHistory: boolean;
+}
+
+export async function exportCommand(
+  context: CommandContext,
+  { output: path, withHistory }: ExportRequest,
+): Promise<number> {
+  const write = (append: Append) => exportTo(context, append, withHistory);
+  const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
   for (const { key, code, reason } of exported.problems) {
     await context.output.note(`${code}: ${harmlessLine(key)} ${reason}; it is not in the export.`);
   }
   return exported.problems.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-async function toStdout(context: CommandContext): Promise<Exported> {
-  const exported = await exportTo(context, (text) => context.output.text(text));
+type Write = (append: Append) => Promise<Exported>;
+
+async function toStdout(context: CommandContext, write: Write): Promise<Exported> {
+  const exported = await write((text) => context.output.text(text));
   await context.output.note(`${lineCount(exported)}, values in plain text.`);
   return exported;
 }
 
-async function toFile(context: CommandContext, path: string): Promise<Exported> {
+async function toFile(context: CommandContext, path: string, write: Write): Promise<Exported> {
   const { output, options } = context;
   let exported: Exported = { lines: 0, problems: [] };
   await writePrivateFile(path, async (append) => {
-    exported = await exportTo(context, append);
+    exported = await write(append);
   });
   if (options.json) await output.json({ output: path, ...exported });
   else await output.line(`Wrote ${lineCount(exported)} to ${harmlessLine(path)}`);
@@ -41,7 +54,7 @@ async function toFile(context: CommandContext, path: string): Promise<Exported> 
   return exported;
 }
 
-function exportTo(context: CommandContext, append: Append): Promise<Exported> {
+function exportTo(context: CommandContext, append: Append, withHistory: boolean): Promise<Exported> {
   return withMemory(context, (memory) =>
     withCount(context.shell, async (progress) => {
       const problems: ExportProblem[] = [];
@@ -49,7 +62,8 @@ function exportTo(context: CommandContext, append: Append): Promise<Exported> {
       let lines = 0;
       let chunk = "";
       const subject = context.options.caller;
-      for await (const line of exportLines({ memory, subject, onProblem, onProgress: progress.update })) {
+      const asked = { memory, subject, withHistory, onProblem, onProgress: progress.update };
+      for await (const line of exportLines(asked)) {
         lines += 1;
         chunk += `${escapeJson(line)}\n`;
         if (chunk.length < CHUNK_CHARACTERS) continue;

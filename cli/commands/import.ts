@@ -62,11 +62,15 @@ function sizeOf(file: string): Promise<number | undefined> {
 }
 
 async function print({ output, options }: CommandContext, result: ImportResult): Promise<void> {
-  const { stored, replaced, refreshed, audit, refused, refusedCount } = result;
+  const { stored, replaced, refreshed, retired, audit, refused, refusedCount } = result;
   for (const line of refused) await output.note(refusal(line));
   if (refusedCount > refused.length) await output.note(`… and ${refusedCount - refused.length} more.`);
   const imported = stored + replaced + refreshed + audit;
-  if (imported + refusedCount === 0) await output.note("There was no line to import.");
+  if (retired > 0) {
+    const left = `Left out ${retired} that other facts superseded here since.`;
+    await output.note(`${left} Undo those, or store what holds again.`);
+  }
+  if (imported + retired + refusedCount === 0) await output.note("There was no line to import.");
   await output.line(
     `Imported ${imported} for ${harmlessLine(options.caller)}: ${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows. Refused: ${refusedCount}.`,
   );

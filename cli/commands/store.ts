@@ -14,6 +14,7 @@ export interface StoreRequest {
   readonly category?: string;
   readonly tags: readonly string[];
   readonly ttlSeconds?: number;
+  readonly supersedes?: readonly string[];
   /** What looks like a credential is stored all the same. */
   readonly allowSecret: boolean;
 }
@@ -38,9 +39,20 @@ export async function storeCommand(context: CommandContext, request: StoreReques
   return EXIT_DONE;
 }
 
-function acknowledge(context: CommandContext, stored: StoredFact): Promise<void> {
+async function acknowledge(context: CommandContext, stored: StoredFact): Promise<void> {
   if (context.options.json) return context.output.json(storeReply(stored));
-  return context.output.line(sentenceOf(stored, context));
+  await context.output.line(sentenceOf(stored, context));
+  for (const note of alikeNotes(stored)) await context.output.note(note);
+}
+
+/** What may have to be corrected now. */
+function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact): readonly string[] {
+  return [
+    ...superseded.map((key) => `Retired: ${harmlessLine(key)}`),
+    ...sameAs.map((key) => `The same value stands under ${harmlessLine(key)}`),
+    ...similar.map(({ key, value }) => `Similar: ${harmlessLine(key)}: ${value}`),
+    ...(similar.length > 0 ? ["If one of these no longer holds: store again with --supersedes KEY."] : []),
+  ];
 }
 
 async function readValue({ shell, output }: CommandContext, source: StoreRequest["source"]): Promise<string> {

@@ -1,5 +1,6 @@
 /** How `helmdeck-memory export` is called. */
 import type { Command } from "commander";
+import { defined } from "../../app/basics.ts";
 import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareExport(program: Command, runs: Runs): void {
@@ -12,14 +13,23 @@ export function declareExport(program: Command, runs: Runs): void {
       "Write a new file that only you can read (mode 0600); it must not exist yet.",
       nonEmpty,
     )
+    .option("--with-history", "Also what each fact held before; import takes it back.")
     .action((_options: unknown, command: Command) => {
-      const { output } = command.opts<{ readonly output?: string }>();
+      const { output, withHistory = false } = command.opts<ExportOptions>();
       return runs(command, async (context) =>
-        (await import("../commands/export.ts")).exportCommand(context, output),
+        (await import("../commands/export.ts")).exportCommand(context, {
+          withHistory,
+          ...defined({ output }),
+        }),
       );
     });
   withExamples(exporting, [
     "helmdeck-memory export --output memory-2026-11.jsonl",
     "helmdeck-memory export --caller work | gpg --encrypt --recipient me > memory.jsonl.gpg",
   ]);
+}
+
+interface ExportOptions {
+  readonly output?: string;
+  readonly withHistory?: boolean;
 }

@@ -21,9 +21,14 @@ export function declareStore(program: Command, runs: Runs): void {
       "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days, default 90 days.",
       seconds,
     )
+    .option(
+      "--supersedes <key>",
+      "A fact that no longer holds and is retired; may be given up to 9 times.",
+      collect,
+    )
     .option("--allow-secret", "Store it although it looks like a credential.")
     .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
-      const { valueFile, category, tag, ttl, allowSecret = false } = command.opts<StoreOptions>();
+      const { valueFile, category, tag, ttl, supersedes, allowSecret = false } = command.opts<StoreOptions>();
       if ((value === undefined) === (valueFile === undefined)) {
         command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
       }
@@ -35,7 +40,7 @@ export function declareStore(program: Command, runs: Runs): void {
           source,
           tags: tag ?? [],
           allowSecret,
-          ...defined({ category, ttlSeconds: ttl }),
+          ...defined({ category, ttlSeconds: ttl, supersedes }),
         });
       });
     });
@@ -43,6 +48,7 @@ export function declareStore(program: Command, runs: Runs): void {
     'helmdeck-memory store deploy/konflux "We deploy through Konflux" --tag deployment',
     "helmdeck-memory store plans/q3 - --category team --ttl 30d < plan.txt",
     "helmdeck-memory store house/style --value-file style.md",
+    'helmdeck-memory store deploy/argo "We deploy through Argo CD" --supersedes deploy/konflux',
   ]);
 }
 
@@ -51,5 +57,6 @@ interface StoreOptions {
   readonly category?: string;
   readonly tag?: readonly string[];
   readonly ttl?: number;
+  readonly supersedes?: readonly string[];
   readonly allowSecret?: boolean;
 }

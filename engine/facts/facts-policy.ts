@@ -1,5 +1,6 @@
 /** The facts policy: what may be stored as a fact, the same for every surface and for import. */
 import { invalidField } from "../errors.ts";
+import { HISTORY_LIMITS } from "../store/history.ts";
 import type { NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import { problemOfKey, problemOfName } from "./hostile-text.ts";
@@ -130,6 +131,19 @@ export function checkTags(tags: unknown): readonly string[] {
     );
   }
   return [...new Set(tags.map(checkTag))];
+}
+
+/** The names of facts to retire, each once, or `invalid_input`. */
+export function checkSupersedes(supersedes: unknown): readonly string[] {
+  if (supersedes === undefined || supersedes === null) return [];
+  if (!Array.isArray(supersedes)) throw invalidField("supersedes", "must be a list of keys");
+  const names = [...new Set(supersedes.map((name) => textOf("supersedes", name).trim()))];
+  if (names.includes("")) throw invalidField("supersedes", "may not hold an empty key; leave it out");
+  if (names.length <= HISTORY_LIMITS.superseded) return names;
+  throw invalidField(
+    "supersedes",
+    `may name ${HISTORY_LIMITS.superseded} keys, and names ${names.length}; supersede the others with another store`,
+  );
 }
 
 function checkTag(tag: unknown): string {

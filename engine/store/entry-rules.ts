@@ -32,6 +32,8 @@ export function checkNewEntry(entry: NewEntry): void {
   checkInstant("expiresAt", entry.expiresAt);
   checkInstant("createdAt", entry.createdAt);
   checkInstant("updatedAt", entry.updatedAt);
+  const { namespace, origin, history = [] } = entry;
+  for (const former of history) checkNewEntry({ namespace, origin, ...former });
 }
 
 /** How many entries a page may hold. */

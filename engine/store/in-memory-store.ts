@@ -15,6 +15,18 @@ import {
 } from "./cursors.ts";
 import { fingerprintOf, makeEntryId } from "./entry-id.ts";
 import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
+import {
+  checkSuperseded,
+  grown,
+  HISTORY_LIMITS,
+  hasHistory,
+  isCovered,
+  keyInUse,
+  mayCoverFormer,
+  shownHistory,
+  timesSetRight,
+  undoOf,
+} from "./history.ts";
 import type {
   CategoryCount,
   Changes,
@@ -27,15 +39,20 @@ import type {
   EntryRef,
   EntryVectors,
   Erasure,
+  FormerKeysPage,
+  FormerKeysQuery,
+  FormerValue,
   ListQuery,
   MemoryStore,
   MetaPage,
   NamespaceCount,
   NewEntry,
+  PutOptions,
   PutResult,
   ReferenceVectors,
   StoreCapabilities,
   StoreReport,
+  Undone,
   UnixMs,
   VectorsQuery,
 } from "./memory-store.ts";
@@ -69,6 +86,8 @@ interface Held {
   readonly seq: number;
   /** By space; of this value. */
   readonly vectors: Map<string, EntryVectors>;
+  /** The oldest first. */
+  readonly history: readonly FormerValue[];
 }
 
 interface Removal {
@@ -101,8 +120,8 @@ class InMemoryStore implements MemoryStore {
 
   async get(ref: EntryRef): Promise<Entry | undefined> {
     this.#requireOpen();
-    const held = this.#held.get(slotOf(ref));
-    return held === undefined || this.#isGone(held) ? undefined : entryOf(held);
+    const held = this.#living(ref);
+    return held && entryOf(held);
   }
 
   async list(query: ListQuery): Promise<EntryPage> {
@@ -181,11 +200,47 @@ class InMemoryStore implements MemoryStore {
     this.#removals = [];
   }
 
-  async put(entry: NewEntry): Promise<PutResult> {
+  async history(ref: EntryRef): Promise<readonly FormerValue[]> {
+    this.#requireOpen();
+    const held = this.#living(ref);
+    return shownHistory(held?.history ?? [], this.now()).map(copyOf);
+  }
+
+  async formerKeys({ namespace }: FormerKeysQuery): Promise<FormerKeysPage> {
+    this.#requireOpen();
+    const live = this.#matching({ namespace }).filter((held) => !this.#isGone(held));
+    const keys = live.flatMap(({ meta, history }) =>
+      history.map(({ key, category, updatedAt }) => ({ of: meta, key, category, updatedAt })),
+    );
+    return { keys };
+  }
+
+  async put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
     this.#requireOpen();
     checkNewEntry(entry);
+    const others = checkSuperseded(entry, supersedes);
     this.#observe();
-    return this.#write(entry, this.now());
+    return this.#write(entry, this.now(), others);
+  }
+
+  async undo(ref: EntryRef): Promise<Undone | undefined> {
+    this.#requireOpen();
+    this.#observe();
+    const present = this.#living(ref);
+    const undo = present && undoOf(present.history, this.now());
+    if (present === undefined || undo === undefined) return undefined;
+    for (const { former } of undo.revived) {
+      if (this.#living({ ...ref, key: former.key }) !== undefined) throw keyInUse(former.key);
+    }
+    if (undo.before === undefined) this.#remove([present]);
+    const back = [
+      ...(undo.before === undefined ? [] : [{ former: undo.before, history: undo.history }]),
+      ...undo.revived,
+    ];
+    return {
+      undone: entryOf(present),
+      restored: back.map(({ former, history }) => this.#bringBack(ref, former, history)),
+    };
   }
 
   async putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
@@ -198,13 +253,13 @@ class InMemoryStore implements MemoryStore {
 
   async delete(ref: EntryRef): Promise<Erasure> {
     this.#requireOpen();
-    const held = this.#held.get(slotOf(ref));
-    return this.#remove(held === undefined ? [] : [held]);
+    const { namespace, origin, key } = ref;
+    return this.#erase({ namespace, origins: [origin], key });
   }
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
     this.#requireOpen();
-    return this.#remove(this.#matching(filter));
+    return this.#erase(filter);
   }
 
   async deleteExpired(): Promise<Erasure> {
@@ -293,7 +348,8 @@ class InMemoryStore implements MemoryStore {
         updatedAt: meta.updatedAt + byMs,
         ...(meta.expiresAt !== undefined && { expiresAt: meta.expiresAt + byMs }),
       };
-      this.#held.set(slot, { ...held, meta: right, seq: this.#nextSeq() });
+      const history = timesSetRight(held.history, correction);
+      this.#held.set(slot, { ...held, meta: right, history, seq: this.#nextSeq() });
     }
   }
 
@@ -346,11 +402,18 @@ class InMemoryStore implements MemoryStore {
     };
   }
 
-  #write(entry: NewEntry, now: UnixMs): PutResult {
+  #living(ref: EntryRef): Held | undefined {
+    const held = this.#held.get(slotOf(ref));
+    return held === undefined || this.#isGone(held) ? undefined : held;
+  }
+
+  #write(entry: NewEntry, now: UnixMs, supersedes: readonly string[] = []): PutResult {
     const slot = slotOf(entry);
     const before = this.#held.get(slot);
-    const kept = before !== undefined && !this.#isGone(before) ? before : undefined;
+    const kept = this.#living(entry);
     if (before !== undefined && kept === undefined) this.#remove([before]);
+    const retired = supersedes.flatMap((key) => this.#living({ ...entry, key }) ?? []);
+    this.#remove(retired);
     const meta = metaOf(entry, kept?.meta, now);
     const sameValue = kept !== undefined && Buffer.compare(kept.value, entry.value) === 0;
     this.#held.set(slot, {
@@ -359,9 +422,41 @@ class InMemoryStore implements MemoryStore {
       writer: entry.writer && { ...entry.writer },
       seq: this.#nextSeq(),
       vectors: sameValue ? kept.vectors : new Map(),
+      history: historyAfter(entry, kept, retired, sameValue),
     });
-    if (kept === undefined) return { entry: meta };
-    return { entry: meta, replaced: { updatedAt: kept.meta.updatedAt, sameValue } };
+    const superseded = retired.map((held) => held.meta.key);
+    if (kept === undefined) return { entry: meta, superseded };
+    return { entry: meta, replaced: { updatedAt: kept.meta.updatedAt, sameValue }, superseded };
+  }
+
+  #bringBack(ref: EntryRef, former: FormerValue, history: readonly FormerValue[]): Entry {
+    const { life: _, into: __, joined: ___, ...was } = former;
+    const before = this.#held.get(slotOf({ ...ref, key: was.key }));
+    if (before !== undefined && this.#isGone(before)) this.#remove([before]);
+    const held = {
+      meta: metaOf({ ...ref, ...was }, this.#living({ ...ref, key: was.key })?.meta, was.updatedAt),
+      value: was.value,
+      writer: was.writer,
+      seq: this.#nextSeq(),
+      vectors: new Map(),
+      history,
+    };
+    this.#held.set(slotOf(held.meta), held);
+    return entryOf(held);
+  }
+
+  /** What a filter covers, and what is left of it in the history of others. */
+  #erase(filter: EntryFilter): Erasure {
+    const erasure = this.#remove(this.#matching(filter));
+    if (!mayCoverFormer(filter)) return erasure;
+    let former = 0;
+    for (const [slot, held] of this.#held) {
+      if (!isWithin(held.meta.namespace, filter)) continue;
+      const history = held.history.filter((one) => !isCovered(one, filter));
+      former += held.history.length - history.length;
+      this.#held.set(slot, { ...held, history });
+    }
+    return former === 0 ? erasure : { ...erasure, former };
   }
 
   #remove(doomed: readonly Held[]): Erasure {
@@ -385,6 +480,25 @@ class InMemoryStore implements MemoryStore {
     this.#history = { ...this.#history, lastSeq: this.#history.lastSeq + 1 };
     return this.#history.lastSeq;
   }
+}
+
+function historyAfter(
+  entry: NewEntry,
+  kept: Held | undefined,
+  retired: readonly Held[],
+  sameValue: boolean,
+): readonly FormerValue[] {
+  if (!hasHistory(entry)) return [];
+  const isKept = kept !== undefined && (!sameValue || retired.length > 0);
+  const history = grown(kept?.history ?? [], {
+    replaced: isKept ? entryOf(kept) : undefined,
+    superseded: retired.map((held) => ({ entry: entryOf(held), history: held.history })),
+  });
+  return history.length > 0 ? history : (entry.history ?? []).slice(-HISTORY_LIMITS.kept).map(copyOf);
+}
+
+function copyOf(former: FormerValue): FormerValue {
+  return { ...former, value: Uint8Array.from(former.value) };
 }
 
 function slotOf(ref: EntryRef): string {

@@ -37,6 +37,49 @@ export interface NewEntry extends EntryRef {
   /** Only an import sets these two; otherwise they are the time of the write. */
   readonly createdAt?: UnixMs;
   readonly updatedAt?: UnixMs;
+  /** Only an import sets it, of a fact; kept unless the fact has a history here. The oldest first. */
+  readonly history?: readonly FormerValue[];
+}
+
+/** What a fact held before, or another one that it superseded. */
+export interface FormerValue {
+  /** What it stood under. */
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  /** When it would have ended by itself; from then on it is not shown. */
+  readonly expiresAt?: UnixMs;
+  readonly writer?: Writer;
+  /** Of the superseded fact that it belonged to; absent for the fact itself. */
+  readonly life?: string;
+  /** The life that was stored over it; absent for the fact's own. */
+  readonly into?: string;
+  /** The same store left it as left the one before. */
+  readonly joined: boolean;
+}
+
+/** What a former value is called, and which fact's history it is in. */
+export interface FormerKey extends Pick<FormerValue, "key" | "category" | "updatedAt"> {
+  readonly of: Pick<EntryRef, "key"> & { readonly category: string };
+}
+
+export interface FormerKeysQuery {
+  readonly namespace: Namespace;
+  /** From the page before; opaque. */
+  readonly cursor?: string;
+}
+
+export interface FormerKeysPage {
+  readonly keys: readonly FormerKey[];
+  readonly nextCursor?: string;
+}
+
+export interface PutOptions {
+  /** Keys of other facts of the namespace, at most nine, which are retired with this write; those that are not there are passed over. */
+  readonly supersedes?: readonly string[];
 }
 
 /** The clear columns of an entry, known without decrypting. */
@@ -60,6 +103,15 @@ export interface PutResult {
   readonly entry: EntryMeta;
   /** The live entry that stood there before, if any; `sameValue` when only its life was renewed. */
   readonly replaced?: { readonly updatedAt: UnixMs; readonly sameValue: boolean };
+  /** Keys of the facts that were retired. */
+  readonly superseded: readonly string[];
+}
+
+export interface Undone {
+  /** What was taken back, and is erased. */
+  readonly undone: Entry;
+  /** What is there again: the fact as it was before, and those that the undone store superseded. */
+  readonly restored: readonly Entry[];
 }
 
 /** A row that is there but could not be authenticated or decrypted. It never makes a listing fail. */
@@ -112,6 +164,8 @@ export interface EntryFilter {
 export interface Erasure {
   readonly deleted: number;
   readonly erased: "complete" | "pending";
+  /** Former values erased from the history of facts that stay; absent for none. */
+  readonly former?: number;
 }
 
 export interface ChangesQuery {
@@ -204,6 +258,10 @@ export interface MemoryReader {
   list(query: ListQuery): Promise<EntryPage>;
   /** Like list, without decrypting. */
   listMeta(query: ListQuery): Promise<MetaPage>;
+  /** What a fact held before, newest first; nothing of what is not there. */
+  history(ref: EntryRef): Promise<readonly FormerValue[]>;
+  /** What the histories of a namespace's facts hold, without values, in no order. */
+  formerKeys(query: FormerKeysQuery): Promise<FormerKeysPage>;
   countWhere(filter: EntryFilter): Promise<number>;
   changes(query: ChangesQuery): Promise<Changes>;
   /**
@@ -278,10 +336,19 @@ export interface VectorsQuery {
 
 /** The whole store. A write has reached stable storage when its promise resolves. */
 export interface MemoryStore extends MemoryReader, VectorStore {
-  put(entry: NewEntry): Promise<PutResult>;
+  /** A fact's value that is replaced, or superseded, goes into the history of the one that was written. */
+  put(entry: NewEntry, options?: PutOptions): Promise<PutResult>;
   /** All or none, in one transaction; results in the order given. */
   putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]>;
+  /**
+   * Takes back the last store that changed a fact's value or superseded others, whole; the next one takes back the store before.
+   * Undefined when the fact is not there or nothing is known of what was before. Throws `invalid_input` when a superseded key is in
+   * use again.
+   */
+  undo(ref: EntryRef): Promise<Undone | undefined>;
+  /** With its history, and with what other facts' histories hold of it. */
   delete(ref: EntryRef): Promise<Erasure>;
+  /** As `delete`: what a filter covers, is, and was. */
   deleteWhere(filter: EntryFilter): Promise<Erasure>;
   /**
    * Deletes what has been expired for 24 hours of the time that was observed while processes ran, in every namespace: a wrong

@@ -1,8 +1,8 @@
 /**
- * The packs whose subject is memory itself: store, forget, corpus.
+ * The packs whose subject is memory itself: store, forget, history, corpus.
  *
  * None leaves an audit row. Of the first two helmdeck leaves none either: a record of what was stored or forgotten would outlive
- * it. The third only reads; its rows would be in the corpus that it reads, so that reading memory would fill it.
+ * it. The others only read; their rows would be in the corpus that it reads, so that reading memory would fill it.
  */
 
 import {
@@ -21,7 +21,14 @@ import {
   forgetReply,
   forgetReplySchema,
   forgetRequestSchema,
+  HISTORY_DESCRIPTION,
+  type HistoryReply,
+  type HistoryRequest,
+  historyReply,
+  historyReplySchema,
+  historyRequestSchema,
   type Memory,
+  noHistory,
   STORE_DESCRIPTION,
   type StoreReply,
   type StoreRequest,
@@ -58,6 +65,24 @@ export function memoryForgetPack(memory: Pick<Memory, "forget">): Pack<ForgetReq
     audit: false,
     effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
     run: async ({ caller }, request) => forgetReply(await memory.forget(caller, forgetOfRequest(request))),
+  });
+}
+
+/** `helmdeck.memory_history`: what a fact held before. */
+export function memoryHistoryPack(memory: Pick<Memory, "factHistory">): Pack<HistoryRequest, HistoryReply> {
+  return definePack({
+    name: "helmdeck.memory_history",
+    version: "1.0.0",
+    description: HISTORY_DESCRIPTION,
+    input: historyRequestSchema,
+    output: historyReplySchema,
+    audit: false,
+    effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
+    run: async ({ caller }, { key }) => {
+      const history = await memory.factHistory(caller, key);
+      if (history === undefined) throw noHistory(caller);
+      return historyReply(history);
+    },
   });
 }
 

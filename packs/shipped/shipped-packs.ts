@@ -3,12 +3,12 @@
 import type { Memory } from "../../app/index.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 import { gitHubIssuesPack } from "./github-issues.ts";
-import { memoryCorpusPack, memoryForgetPack, memoryStorePack } from "./memory-packs.ts";
+import { memoryCorpusPack, memoryForgetPack, memoryHistoryPack, memoryStorePack } from "./memory-packs.ts";
 import type { PackSettings } from "./pack-settings.ts";
 import { solvePack } from "./solve.ts";
 
 export interface ShippedPacksOptions extends PackSettings {
-  readonly memory: Pick<Memory, "storeFact" | "forget" | "corpusPage">;
+  readonly memory: Pick<Memory, "storeFact" | "forget" | "factHistory" | "corpusPage">;
 }
 
 /** Throws `invalid_input` when a setting cannot be used. */
@@ -16,6 +16,7 @@ export function shippedPacks({ memory, github, solve }: ShippedPacksOptions): re
   const packs = [
     memoryStorePack(memory),
     memoryForgetPack(memory),
+    memoryHistoryPack(memory),
     memoryCorpusPack(memory),
     gitHubIssuesPack(github),
     solvePack(solve),

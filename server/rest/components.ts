@@ -9,9 +9,12 @@ import {
   factsReplySchema,
   forgetReplySchema,
   forgetRequestSchema,
+  historyReplySchema,
   myMemoryReplySchema,
   storeReplySchema,
   storeRequestSchema,
+  undoReplySchema,
+  undoRequestSchema,
 } from "../../app/index.ts";
 import {
   packRunReplySchema,
@@ -30,6 +33,9 @@ export const storeRequest = named("StoreRequest", storeRequestSchema);
 export const storeReply = named("StoreReply", storeReplySchema);
 export const forgetRequest = named("ForgetRequest", forgetRequestSchema);
 export const forgetReply = named("ForgetReply", forgetReplySchema);
+export const history = named("History", historyReplySchema);
+export const undoRequest = named("UndoRequest", undoRequestSchema);
+export const undoReply = named("UndoReply", undoReplySchema);
 export const fact = named("Fact", factSchema);
 export const facts = named("Facts", factsReplySchema);
 export const corpus = named("Corpus", corpusReplySchema);

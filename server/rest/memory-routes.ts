@@ -1,4 +1,4 @@
-/** The routes of memory: store, forget, facts, corpus, my-memory, defaults, callers. */
+/** The routes of memory: store, forget, facts, history, undo, corpus, my-memory, defaults, callers. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import {
   callersReply,
@@ -12,9 +12,14 @@ import {
   forgetOfRequest,
   forgetReply,
   HelmdeckError,
+  HISTORY_DESCRIPTION,
+  historyReply,
   myMemoryReply,
+  noHistory,
   STORE_DESCRIPTION,
   storeReply,
+  UNDO_DESCRIPTION,
+  undoReply,
 } from "../../app/index.ts";
 import type { ServerContext } from "../../packs/index.ts";
 import { hasScope } from "../authentication.ts";
@@ -57,22 +62,43 @@ const factsRoute = createRoute({
   responses: { 200: json("A page of facts.", schemas.facts), ...failures() },
 });
 
+const keyParams = z.object({
+  key: z.string().openapi({
+    description: "Percent-encoded, slashes as %2F. Where no fact has this key: a path, docid or citation.",
+    example: "deploy/preference",
+  }),
+});
+
 const factRoute = createRoute({
   method: "get",
   path: "/api/v1/memory/facts/{key}",
   tags,
   operationId: "getFact",
   summary: "Get one fact by its exact key.",
-  request: {
-    params: z.object({
-      key: z.string().openapi({
-        description:
-          "Percent-encoded, slashes as %2F. Where no fact has this key: a path, docid or citation.",
-        example: "deploy/preference",
-      }),
-    }),
-  },
+  request: { params: keyParams },
   responses: { 200: json("The fact.", schemas.fact), ...failures(404) },
+});
+
+const historyRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/facts/{key}/history",
+  tags,
+  operationId: "factHistory",
+  summary: "What a fact held before.",
+  description: HISTORY_DESCRIPTION,
+  request: { params: keyParams },
+  responses: { 200: json("Former values, newest first.", schemas.history), ...failures(404) },
+});
+
+const undoRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/undo",
+  tags,
+  operationId: "undoFact",
+  summary: "Take back the last store of a fact.",
+  description: UNDO_DESCRIPTION,
+  request: { body: jsonBody(schemas.undoRequest) },
+  responses: { 200: json("Taken back.", schemas.undoReply), ...failures(404, 413, 415) },
 });
 
 const corpusRoute = createRoute({
@@ -132,6 +158,16 @@ export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerC
     const fact = await memory.getFact(c.get("caller").subject, c.req.valid("param").key);
     if (fact === undefined) throw new HelmdeckError("not_found", "There is no fact with that key.");
     return c.json(factReply(fact), 200);
+  });
+  app.openapi(historyRoute, async (c) => {
+    const { subject } = c.get("caller");
+    const history = await memory.factHistory(subject, c.req.valid("param").key);
+    if (history === undefined) throw noHistory(subject);
+    return c.json(historyReply(history), 200);
+  });
+  app.openapi(undoRoute, async (c) => {
+    const undone = await memory.undoFact(c.get("caller").subject, c.req.valid("json").key);
+    return c.json(undoReply(undone), 200);
   });
   app.openapi(corpusRoute, async (c) => {
     const query = corpusQueryOfRequest(c.req.valid("query"));

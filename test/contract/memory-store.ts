@@ -5,6 +5,7 @@ import { describeClock } from "./clock.ts";
 import { describeDeleting } from "./deleting.ts";
 import { describeDeletingMuch } from "./deleting-much.ts";
 import { describeFeed } from "./feed.ts";
+import { describeHistory } from "./history.ts";
 import { describeDamage, describeLifecycle } from "./lifecycle.ts";
 import { describeListing } from "./listing.ts";
 import { describeModel } from "./model.ts";
@@ -28,6 +29,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeListing(subject.open);
     describeDeleting(subject.open);
     describeDeletingMuch(subject.open);
+    describeHistory(subject.open);
     describeFeed(subject.open);
     describeClock(subject.open, { isPersistent: subject.capabilities.persistent });
     describeVectors(subject.open);

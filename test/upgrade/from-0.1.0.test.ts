@@ -86,7 +86,7 @@ describe("a database of 0.1.0", () => {
     expect((await memory.getFact("work", "other"))?.value).toBe("what another agent knows");
     expect(await memory.getFact("main", "expired/ticket")).toBeUndefined();
     expect((await memory.search("main", { query: "harbour" })).results[0]).toMatchObject({ key: "long/one" });
-    expect((await memory.doctor()).store).toMatchObject({ schemaVersion: 4, unreadable: 0, integrity: "ok" });
+    expect((await memory.doctor()).store).toMatchObject({ schemaVersion: 5, unreadable: 0, integrity: "ok" });
     expect(await memory.store.vectorSpaces()).toEqual(["ollama/nomic-embed-text"]);
     const { entries } = await memory.store.list({ namespace: MAIN, origin: "fact" });
     const ids = entries.map(({ id }) => id);
@@ -94,7 +94,7 @@ describe("a database of 0.1.0", () => {
     expect(kept.map(({ vectors }) => [...vectors])).toEqual(new Array(3).fill([1, 2, 3, 4]));
     await memory.storeFact("main", { key: "today", value: "x" });
     await memory.close();
-    expect(await lookAt(place)).toEqual({ schema: 4, sound: "ok", rows: ROWS + 1 });
+    expect(await lookAt(place)).toEqual({ schema: 5, sound: "ok", rows: ROWS + 1 });
   });
 
   test("is exported as 0.1.0 exported it", async () => {
@@ -121,9 +121,9 @@ describe("a database of 0.1.0", () => {
       if (error !== undefined) failures += 1;
       const { schema, ...rest } = await lookAt(place);
       expect({ step, ...rest }).toEqual({ step, sound: "ok", rows: ROWS });
-      expect([2, 4]).toContain(schema);
+      expect([2, 5]).toContain(schema);
       const memory = await open(place);
-      expect((await memory.doctor()).store).toMatchObject({ schemaVersion: 4, unreadable: 0 });
+      expect((await memory.doctor()).store).toMatchObject({ schemaVersion: 5, unreadable: 0 });
       await memory.close();
     }
     expect(failures).toBeGreaterThan(15);
@@ -135,7 +135,7 @@ describe("a database of 0.1.0", () => {
     await memory.storeFact("main", { key: "acknowledged", value: "kept" });
     const newer = await betterSqliteDriver.open(place.databasePath, "write");
     newer.exec(
-      "BEGIN IMMEDIATE; PRAGMA user_version = 5; ALTER TABLE store RENAME COLUMN newest_seq TO next; COMMIT",
+      "BEGIN IMMEDIATE; PRAGMA user_version = 6; ALTER TABLE store RENAME COLUMN newest_seq TO next; COMMIT",
     );
     await expect(memory.storeFact("main", { key: "late", value: "x" })).rejects.toMatchObject({
       code: "store_newer",

@@ -29,9 +29,12 @@ export interface Moment {
 
 /** Every given field must match; expired entries match too. */
 export function filterCondition(filter: EntryFilter): Condition {
-  const isOwned =
-    filter.includeSessions === true ? withSessions(filter) : namespaceCondition(filter.namespace);
-  return all([isOwned, restCondition(filter)]);
+  return all([ownerCondition(filter), restCondition(filter)]);
+}
+
+/** Whose entries a filter is about. */
+export function ownerCondition(filter: EntryFilter): Condition {
+  return filter.includeSessions === true ? withSessions(filter) : namespaceCondition(filter.namespace);
 }
 
 /** What a filter asks for within a namespace. */

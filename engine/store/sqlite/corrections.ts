@@ -1,9 +1,11 @@
 /** What was written while the clock was certainly wrong, given its true times once the clock is right. */
+import { timesSetRight } from "../history.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Correction } from "../time-seen.ts";
 import { sparedCondition } from "./conditions.ts";
 import { ALL_COLUMNS, parseColumns, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
+import { readFormer, writeFormer } from "./former-rows.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /**
@@ -13,9 +15,10 @@ import type { SqliteSession } from "./sqlite-session.ts";
 export function setTimesRight(
   session: SqliteSession,
   sealer: Sealer,
-  { from, to, byMs }: Correction,
+  correction: Correction,
   nextSeq: () => number,
 ): void {
+  const { from, to, byMs } = correction;
   const select = session.statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE id = ?`);
   const update = session.statement(UPDATE_ROW);
   const spared = sparedCondition(pendingForgets(session)); // what is being forgotten may not come later than that
@@ -37,5 +40,7 @@ export function setTimesRight(
       expiresAt: expiresAt === null ? null : expiresAt + byMs,
     };
     update.run(...valuesOf(right, sealer.seal(right, content)), columns.id);
+    const history = readFormer({ session, sealer }, columns.id);
+    writeFormer({ session, sealer }, columns.id, history, timesSetRight(history, correction));
   }
 }

@@ -1,4 +1,5 @@
 /** Deleting: little of it in one transaction, much of it in slices, and after each the log is folded, so that nothing is left. */
+import { HelmdeckError } from "../../errors.ts";
 import type { EntryFilter, EntryRef, Erasure, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
@@ -9,9 +10,9 @@ import {
   type Forget,
   filterCondition,
   liveCondition,
-  refCondition,
   sparedCondition,
 } from "./conditions.ts";
+import { CoveredRun } from "./covered-former.ts";
 import type { LogFolder } from "./fold-log.ts";
 import { beginForget, deletedBy, ForgetRun } from "./forgets.ts";
 import { noteRemoval, removeRows } from "./removals.ts";
@@ -60,16 +61,24 @@ export class Eraser {
     this.#parts = parts;
   }
 
-  async delete(ref: EntryRef): Promise<Erasure> {
-    const { calls, room } = this.#parts;
-    return room.giveBack(await room.deletingIn(() => calls.change(() => this.#eraseOne(ref))));
+  delete({ namespace, origin, key }: EntryRef): Promise<Erasure> {
+    return this.deleteWhere({ namespace, origins: [origin], key });
   }
 
   async deleteWhere(filter: EntryFilter): Promise<Erasure> {
     const { calls, room, eraseAtOnce } = this.#parts;
-    const begin = (most: number) => calls.change(() => this.#eraseOrBegin(filter, most));
-    const begun = await room.deletingIn((isTight) => begin(isTight ? 0 : eraseAtOnce));
-    return room.giveBack("seq" in begun ? await this.#finish(begun) : begun);
+    const former = new CoveredRun(this.#parts, filter);
+    const begin = () =>
+      room.deletingIn((isTight) =>
+        calls.change(() =>
+          former.attempt(() => this.#eraseOrBegin(filter, isTight ? 0 : eraseAtOnce, former)),
+        ),
+      );
+    const begun = (await begin()) ?? (await this.#lookThrough(former).then(begin));
+    if (begun === undefined)
+      throw new HelmdeckError("internal", "Histories were looked through, and were not.");
+    const erased = "seq" in begun ? await this.#finish(begun) : begun;
+    return room.giveBack(former.erased === 0 ? erased : { ...erased, former: former.erased });
   }
 
   async deleteExpired(): Promise<Erasure> {
@@ -91,25 +100,31 @@ export class Eraser {
     for (const forget of forgets) await this.#finish(forget);
   }
 
-  #eraseOne(ref: EntryRef): Erasure {
-    const erased = this.#parts.transactions.write((writing) => {
-      const condition = all([refCondition(ref), sparedCondition(writing.moment.forgets)]);
-      return this.#erase(condition, this.#count(condition, 1, writing), writing);
+  /** Erases what is covered of many histories, in slices. */
+  async #lookThrough(former: CoveredRun): Promise<void> {
+    const { calls, transactions, room } = this.#parts;
+    await inSlices(() => {
+      const isOver = sliceEnd();
+      const slice = () => transactions.write(({ row }) => former.slice(() => !isOver(), row.history.lastSeq));
+      return room.deletingIn(() => calls.change(() => former.attempt(slice)));
     });
-    return this.#folded(erased);
   }
 
-  /** In one transaction what is little; of more only the beginning, see `forgets.ts`. */
-  #eraseOrBegin(filter: EntryFilter, most: number): Erasure | Forget {
+  /**
+   * In one transaction what is little; of more only the beginning, see `forgets.ts`. Undefined, and nothing done, while many histories
+   * have to be looked through first.
+   */
+  #eraseOrBegin(filter: EntryFilter, most: number, former: CoveredRun): Erasure | Forget | undefined {
     const begun = this.#parts.transactions.write((writing) => {
+      if (!former.finish()) return undefined;
       const condition = all([filterCondition(filter), sparedCondition(writing.moment.forgets)]);
       const counts = this.#count(condition, most, writing);
-      if (counts.rows <= most) return this.#erase(condition, counts, writing);
+      if (counts.rows <= most) return this.#erase(condition, counts, writing, former.erased);
       const forget = { seq: writing.nextSeq(), filter };
       beginForget(this.#parts.session, forget);
       return forget;
     });
-    return "seq" in begun ? begun : this.#folded(begun);
+    return begun === undefined || "seq" in begun ? begun : this.#folded(begun);
   }
 
   /** All that is left of one, slice by slice. */
@@ -159,9 +174,9 @@ export class Eraser {
   }
 
   /** Deletes without decrypting anything. */
-  #erase(condition: Condition, { rows, live }: Counts, writing: Writing): Erased {
+  #erase(condition: Condition, { rows, live }: Counts, writing: Writing, former = 0): Erased {
     if (rows > 0) removeRows(this.#parts, condition, { firstSeq: writing.takeSeqs(rows), rows });
-    return { live, ...this.#announced(rows > 0, writing) };
+    return { live, ...this.#announced(rows + former > 0, writing) };
   }
 
   #announced(isErased: boolean, { row }: Writing): Pick<Erased, "foldTime"> {

@@ -8,10 +8,12 @@ import type { StoreClock } from "../store-clock.ts";
 import { sparedCondition } from "./conditions.ts";
 import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
+import { formerAfter } from "./former-rows.ts";
 import { sliceEnd } from "./slices.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 const ROWS_AT_ONCE = 500;
+const FORMER_AT_ONCE = 100;
 /** SQLite checks so much in about a tenth of a second; it cannot be asked for a part. */
 const CHECKED_AT_ONCE_BYTES = 16 * 1_024 * 1_024;
 
@@ -71,6 +73,10 @@ async function countRows(
       done += looked.rows;
       onProgress?.({ done: Math.min(done, total), total });
     }
+    for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
+      const from: number = after;
+      after = await slice(() => countFormer(inspected, counts, from));
+    }
     return { counts, whole: true };
   } catch {
     return { counts, whole: false }; // the report itself says so
@@ -100,6 +106,13 @@ function countSlice(
     if (isOver()) return { rows: i + 1, after: Number(row.seq) };
   }
   return { rows: rows.length, after: rows.length < ROWS_AT_ONCE ? undefined : Number(rows.at(-1)?.seq) };
+}
+
+/** Of former values only what does not open is told. Answers up to where it came; undefined after the last. */
+function countFormer(inspected: Inspected, counts: Counts, after: number): number | undefined {
+  const rows = formerAfter(inspected, after, FORMER_AT_ONCE, { sql: "TRUE", values: [] });
+  counts.unreadable += rows.filter(({ former }) => former === undefined).length;
+  return rows.length < FORMER_AT_ONCE ? undefined : rows.at(-1)?.number;
 }
 
 function checkIntegrity(session: SqliteSession): "ok" | "damaged" {

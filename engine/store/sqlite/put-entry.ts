@@ -1,24 +1,63 @@
-/** Writing one entry: over the one that is there, whose id and creation it keeps, or as a new one. */
+/** Writing one entry: over the one that is there, whose id and creation it keeps, or as a new one; and retiring others with it. */
 import { makeEntryId } from "../entry-id.ts";
 import { isExpired } from "../entry-rules.ts";
-import type { NewEntry, PutResult, UnixMs } from "../memory-store.ts";
-import type { Sealer } from "../sealing.ts";
-import { all, type Condition, refCondition, sparedCondition } from "./conditions.ts";
+import { grown, HISTORY_LIMITS, hasHistory, type Retired } from "../history.ts";
+import type { Entry, EntryMeta, EntryRef, NewEntry, PutResult, UnixMs } from "../memory-store.ts";
+import { namespaceOf, subjectOf } from "../namespace.ts";
+import type { ClearColumns, Sealer } from "../sealing.ts";
+import {
+  all,
+  type Condition,
+  type Moment,
+  ownerCondition,
+  refCondition,
+  sparedCondition,
+} from "./conditions.ts";
 import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
+import { dropOldestFormer, readFormer, writeFormer } from "./former-rows.ts";
 import { noteRemoval, type Removing } from "./removals.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { removeVectors } from "./sqlite-vectors.ts";
 import type { Writing } from "./transactions.ts";
-import { type Quota, requireQuota } from "./usage.ts";
+import { isOverQuota, type Quota, requireQuota } from "./usage.ts";
 
 export interface Putting extends Removing {
   readonly sealer: Sealer;
   readonly quota: Quota;
 }
 
-/** To be called in a write transaction, with an entry that has been checked. Throws `quota_exceeded`. */
-export function putEntry(putting: Putting, entry: NewEntry, { moment, nextSeq }: Writing): PutResult {
-  const { session, sealer, quota } = putting;
+/**
+ * To be called in a write transaction, with an entry that has been checked. `supersedes`: other keys of the namespace, whose facts
+ * are retired. Throws `quota_exceeded`.
+ */
+export function putEntry(
+  putting: Putting,
+  entry: NewEntry,
+  writing: Writing,
+  supersedes: readonly string[] = [],
+): PutResult {
+  const retired = supersedes.flatMap((key) => retire(putting, { ...entry, key }, writing) ?? []);
+  const written = writeEntry(putting, entry, writing);
+  const { columns, before } = written;
+  const sameValue = before !== undefined && Buffer.compare(before.value, entry.value) === 0;
+  if (hasHistory(entry)) keepFormer(putting, entry, { written, retired, sameValue });
+  keepWithinQuota(putting, entry, written);
+  const superseded = retired.map(({ entry: { key } }) => key);
+  const result = { entry: metaOf(columns), superseded };
+  return before === undefined ? result : { ...result, replaced: { updatedAt: before.updatedAt, sameValue } };
+}
+
+interface Written {
+  readonly columns: ClearColumns;
+  /** What it took the place of, if that was alive. */
+  readonly before: Entry | undefined;
+  /** Its sealed value takes more room than what was there. */
+  readonly isMore: boolean;
+}
+
+/** The row alone, whatever was there before. */
+export function writeEntry(putting: Putting, entry: NewEntry, { moment, nextSeq }: Writing): Written {
+  const { session, sealer } = putting;
   const { now, forgets } = moment;
   const ref = refCondition(entry);
   const row = rowOf(putting, all([ref, sparedCondition(forgets)]));
@@ -38,10 +77,50 @@ export function putEntry(putting: Putting, entry: NewEntry, { moment, nextSeq }:
     session.statement(UPDATE_ROW).run(...valuesOf(columns, sealed), columns.id);
     if (!hasDigest(row, columns.digest)) removeVectors(session, columns.id);
   }
-  if (isMore(row, sealed)) requireQuota(session, entry, quota);
-  if (before === undefined) return { entry: metaOf(columns) };
-  const sameValue = Buffer.compare(before.value, entry.value) === 0;
-  return { entry: metaOf(columns), replaced: { updatedAt: before.updatedAt, sameValue } };
+  return { columns, before, isMore: isMore(row, sealed) };
+}
+
+/** The entry that is there for everybody; undefined for one that does not open, or is being forgotten. */
+export function livingAt(putting: Putting, ref: EntryRef, { now, forgets }: Moment): Entry | undefined {
+  const row = rowOf(putting, all([refCondition(ref), sparedCondition(forgets)]));
+  return row && livingEntry(row, putting.sealer, now);
+}
+
+/** Takes an entry out, as if it were deleted; the change feed tells. */
+export function takeOut(putting: Putting, { namespace, id }: EntryMeta, { nextSeq }: Writing): void {
+  noteRemoval(putting, { namespace, id }, nextSeq());
+  putting.session.statement("DELETE FROM entries WHERE id = ?").run(id);
+}
+
+function retire(putting: Putting, ref: EntryRef, writing: Writing): Retired | undefined {
+  const entry = livingAt(putting, ref, writing.moment);
+  if (entry === undefined) return undefined;
+  const history = readFormer(putting, entry.id);
+  takeOut(putting, entry, writing);
+  return { entry, history };
+}
+
+function keepFormer(
+  putting: Putting,
+  { history: given = [] }: NewEntry,
+  {
+    written: { columns, before },
+    retired,
+    sameValue,
+  }: { readonly written: Written; readonly retired: readonly Retired[]; readonly sameValue: boolean },
+): void {
+  const known = before === undefined ? [] : readFormer(putting, before.id);
+  const replaced = sameValue && retired.length === 0 ? undefined : before;
+  const history = grown(known, { replaced, superseded: retired });
+  const kept = history.length > 0 ? history : given.slice(-HISTORY_LIMITS.kept);
+  writeFormer(putting, columns.id, known, kept);
+}
+
+/** Former values count, and give way: they are dropped before anything is refused. */
+function keepWithinQuota({ session, quota }: Putting, entry: NewEntry, { isMore }: Written): void {
+  const owner = ownerCondition({ namespace: namespaceOf(subjectOf(entry.namespace)), includeSessions: true });
+  while (isOverQuota(session, entry, quota) && dropOldestFormer(session, owner));
+  if (isMore) requireQuota(session, entry, quota);
 }
 
 function rowOf({ session }: Putting, { sql, values }: Condition): SqliteRow | undefined {

@@ -145,6 +145,26 @@ const MIGRATIONS: readonly string[] = [
     DELETE FROM usage WHERE owner = ${ownerOf("OLD.namespace")} AND entries = 0;
   END;
   `,
+  `
+  -- Former values count as values do. Those of a deleted entry are taken off with it, since nobody knows afterwards whose they were.
+  DROP TRIGGER history_ends_with_entry;
+  DROP TRIGGER usage_shrinks;
+  CREATE TRIGGER usage_shrinks AFTER DELETE ON entries BEGIN
+    UPDATE usage SET entries = entries - 1, bytes = bytes - length(OLD.sealed)
+        - (SELECT coalesce(sum(length(sealed)), 0) FROM history WHERE entry_id = OLD.id)
+      WHERE owner = ${ownerOf("OLD.namespace")};
+    DELETE FROM usage WHERE owner = ${ownerOf("OLD.namespace")} AND entries = 0;
+    DELETE FROM history WHERE entry_id = OLD.id;
+  END;
+  CREATE TRIGGER usage_grows_with_history AFTER INSERT ON history BEGIN
+    UPDATE usage SET bytes = bytes + length(NEW.sealed)
+      WHERE owner = (SELECT ${ownerOf("namespace")} FROM entries WHERE id = NEW.entry_id);
+  END;
+  CREATE TRIGGER usage_shrinks_with_history AFTER DELETE ON history BEGIN
+    UPDATE usage SET bytes = bytes - length(OLD.sealed)
+      WHERE owner = (SELECT ${ownerOf("namespace")} FROM entries WHERE id = OLD.entry_id);
+  END;
+  `,
 ];
 
 /** The part of a namespace before its session (namespace.ts), in SQL. */

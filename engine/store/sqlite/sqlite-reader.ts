@@ -4,6 +4,7 @@ import { nextTurn } from "../../timing.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
 import { listLimitOf } from "../entry-rules.ts";
+import { shownHistory } from "../history.ts";
 import type {
   CategoryCount,
   Changes,
@@ -12,6 +13,9 @@ import type {
   EntryFilter,
   EntryPage,
   EntryRef,
+  FormerKeysPage,
+  FormerKeysQuery,
+  FormerValue,
   InspectOptions,
   ListQuery,
   MemoryReader,
@@ -31,6 +35,7 @@ import { checkSpace } from "../vector-rules.ts";
 import { GuardedCalls } from "./calls.ts";
 import { readChanges, readRevision } from "./change-feed.ts";
 import {
+  all,
   filterCondition,
   listCondition,
   liveCondition,
@@ -38,7 +43,9 @@ import {
   namespaceCondition,
   refCondition,
 } from "./conditions.ts";
+import { readFormerKeys } from "./covered-former.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./entry-rows.ts";
+import { readFormer } from "./former-rows.ts";
 import type { StoreGuard } from "./guard.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
@@ -81,6 +88,10 @@ export class SqliteReader implements MemoryReader {
     this.#driverName = driverName;
   }
 
+  get #rows() {
+    return { session: this.session, sealer: this.sealer };
+  }
+
   get identity(): StoreIdentity | undefined {
     return this.guard.identity;
   }
@@ -119,6 +130,18 @@ export class SqliteReader implements MemoryReader {
       const columns = rows.map(parseColumns).filter((parsed) => parsed !== undefined);
       return { entries: columns.map(metaOf), ...rest };
     });
+  }
+
+  history(ref: EntryRef): Promise<readonly FormerValue[]> {
+    return this.calls.look((moment) => {
+      const { sql, values } = all([refCondition(ref), liveCondition(moment)]);
+      const row = this.session.statement(`SELECT id FROM entries WHERE ${sql}`).get(...values);
+      return row === undefined ? [] : shownHistory(readFormer(this.#rows, `${row.id}`), moment.now);
+    });
+  }
+
+  formerKeys(query: FormerKeysQuery): Promise<FormerKeysPage> {
+    return this.calls.look((moment) => readFormerKeys(this.#rows, query, moment));
   }
 
   countWhere(filter: EntryFilter): Promise<number> {

@@ -1,6 +1,7 @@
 /** The SQLite store: the reader, and the writes, each one transaction. */
 
 import { checkNewEntry } from "../entry-rules.ts";
+import { checkSuperseded } from "../history.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
   EntryFilter,
@@ -10,8 +11,10 @@ import type {
   Erasure,
   MemoryStore,
   NewEntry,
+  PutOptions,
   PutResult,
   ReferenceVectors,
+  Undone,
   VectorsQuery,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
@@ -28,6 +31,7 @@ import { compact, givesBack } from "./spare-pages.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./sqlite-vectors.ts";
 import { WriteTransactions } from "./transactions.ts";
+import { undoEntry } from "./undo-entry.ts";
 import type { Quota } from "./usage.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
@@ -61,10 +65,19 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, room });
   }
 
-  put(entry: NewEntry): Promise<PutResult> {
+  put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
     return this.calls.change(() => {
       checkNewEntry(entry);
-      return this.#transactions.write((writing) => putEntry(this.#putting, entry, writing));
+      const others = checkSuperseded(entry, supersedes);
+      return this.#transactions.write((writing) => putEntry(this.#putting, entry, writing, others));
+    });
+  }
+
+  undo(ref: EntryRef): Promise<Undone | undefined> {
+    return this.calls.change(() => {
+      const undone = this.#transactions.write((writing) => undoEntry(this.#putting, ref, writing));
+      if (undone !== undefined) this.#transactions.foldNow(); // what was taken back is gone
+      return undone;
     });
   }
 

@@ -6,24 +6,33 @@ import type { SqliteSession } from "./sqlite-session.ts";
 
 export interface Quota {
   readonly entries: number;
-  /** Of sealed values. */
+  /** Of sealed values, former ones too. */
   readonly bytes: number;
 }
 
 export const DEFAULT_QUOTA: Quota = { entries: 100_000, bytes: 256 * 1_024 * 1_024 };
 
+/** Of values that are kept only as long as there is room. */
+export function isOverQuota(session: SqliteSession, ref: EntryRef, quota: Quota): boolean {
+  return usedBy(session, ref).bytes > quota.bytes;
+}
+
 /**
  * Throws `quota_exceeded` when the subject of what was just written has more than it may; to be called in the write transaction
  * that made it more, of which then nothing stays.
  */
-export function requireQuota(session: SqliteSession, { namespace }: EntryRef, quota: Quota): void {
-  const [owner = ""] = namespace.split(":", 1);
-  const used = session.statement("SELECT entries, bytes FROM usage WHERE owner = ?").get(owner);
-  const entries = Number(used?.entries);
-  const bytes = Number(used?.bytes);
+export function requireQuota(session: SqliteSession, ref: EntryRef, quota: Quota): void {
+  const { namespace } = ref;
+  const { entries, bytes } = usedBy(session, ref);
   if (entries > quota.entries) throw exceeded(`${quota.entries} entries`, subjectOf(namespace));
   if (bytes > quota.bytes)
     throw exceeded(`${Math.floor(quota.bytes / 1_048_576)} MiB of values`, subjectOf(namespace));
+}
+
+function usedBy(session: SqliteSession, { namespace }: EntryRef): Quota {
+  const [owner = ""] = namespace.split(":", 1);
+  const used = session.statement("SELECT entries, bytes FROM usage WHERE owner = ?").get(owner);
+  return { entries: Number(used?.entries), bytes: Number(used?.bytes) };
 }
 
 function exceeded(limit: string, subject: string): HelmdeckError {

@@ -61,6 +61,19 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
     }),
   );
 
+  // verifies P-history-bounded
+  test(
+    "is counted what it held before, which gives way, the oldest first",
+    withQuota(async ({ store }) => {
+      const ref = { namespace: ANA, origin: "fact" as const, key: "a" };
+      for (const letter of ["u", "v", "w", "x"]) await store.put(fact("a", letter.repeat(200)));
+      const kept = (await store.history(ref)).map(({ value }) => String.fromCharCode(value[0] ?? 0));
+      expect(kept).toEqual(["w", "v"]);
+      await store.put(fact("b", "x".repeat(500)));
+      expect(await store.history(ref)).toEqual([]);
+    }),
+  );
+
   test(
     "that has more than it may, since the operator lowered that, may still overwrite with no more, and forget",
     withQuota(async ({ store, options }) => {
@@ -81,14 +94,24 @@ describe.each(DRIVERS)("with $name, a caller that may keep three entries of 1,00
       const { store } = rig;
       await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);
       await store.put(fact("a", "longer than before"));
+      await store.put(fact("b", "replaced"));
       await store.deleteWhere({ namespace: ANA, key: "b" });
+      await store.put(fact("f", "1"));
+      await store.put(fact("a", "b"), { supersedes: ["f"] });
+      await store.undo({ namespace: ANA, origin: "fact", key: "a" });
+      await store.deleteWhere({ namespace: ANA, key: "f" });
+      await store.put(fact("c", "x", { namespace: SESSION }));
       await store.put(fact("d", "x", { expiresAt: rig.clock.now + 1 }));
       await store.close();
       const connection = await driver.open(rig.path, "read");
       const counted = connection.prepare("SELECT owner, entries, bytes FROM usage").all();
       const actual = connection
-        .prepare("SELECT 'ana' AS owner, count(*) AS entries, sum(length(sealed)) AS bytes FROM entries")
+        .prepare(
+          `SELECT 'ana' AS owner, (SELECT count(*) FROM entries) AS entries, sum(length(sealed)) AS bytes
+           FROM (SELECT sealed FROM entries UNION ALL SELECT sealed FROM history)`,
+        )
         .all();
+      expect(connection.prepare("SELECT count(*) AS n FROM history").get()).toEqual({ n: 2 });
       connection.close();
       expect(counted).toEqual(actual);
       const again = await openSqliteStore({ ...rig.options, quota: { entries: 1_000 } });

@@ -315,7 +315,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       "is brought up to date with everything in it, and then takes vectors",
       withOldFile(async (path) => {
         const store = await openSqliteStore(optionsFor(path));
-        expect(await store.inspect()).toMatchObject({ schemaVersion: 4, entries: 4, unreadable: 0 });
+        expect(await store.inspect()).toMatchObject({ schemaVersion: 5, entries: 4, unreadable: 0 });
         expect(await allKeys(store, { namespace: ANA })).toHaveLength(3);
         expect(text((await store.get(refTo("deploy/preference")))?.value)).toBe(
           "I always deploy via Konflux",
@@ -337,7 +337,7 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       "brought up to date by two at once is so once",
       withOldFile(async (path) => {
         const stores = await Promise.all([1, 2, 3].map(() => openSqliteStore(optionsFor(path))));
-        for (const store of stores) expect(await store.inspect()).toMatchObject({ schemaVersion: 4 });
+        for (const store of stores) expect(await store.inspect()).toMatchObject({ schemaVersion: 5 });
         for (const store of stores) await store.close();
       }),
     );

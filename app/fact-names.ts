@@ -1,0 +1,29 @@
+/** Facts by what they may be called: an exact key, or the path, docid or citation of a hit. */
+import { defined, entriesNamedBy, keyToLookUp, type Namespace } from "../engine/index.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+interface FactName {
+  readonly key: string;
+  readonly category?: string;
+}
+
+/** An exact key comes first, also one that reads as a path, so that every fact can be had under its own key. */
+export function factsNamedBy(text: unknown): readonly FactName[] {
+  if (typeof text !== "string") return [];
+  const key = keyToLookUp(text);
+  const named = entriesNamedBy(text.trim()).filter(({ origin }) => origin === "fact");
+  return key === undefined ? named : [{ key }, ...named];
+}
+
+/** The exact key of the fact that is there and may be called so. */
+export async function keyOfFact(
+  { store }: UseCaseContext,
+  namespace: Namespace,
+  name: string,
+): Promise<string | undefined> {
+  for (const { key, category } of factsNamedBy(name)) {
+    const filter = { namespace, origins: ["fact"] as const, key, ...defined({ category }) };
+    if ((await store.countWhere(filter)) > 0) return key;
+  }
+  return undefined;
+}

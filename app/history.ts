@@ -1,0 +1,98 @@
+/** What a fact held before, and taking the last store back. */
+
+import type { EntryFilter, FormerKey, MemoryStore, Namespace } from "../engine/index.ts";
+import {
+  defined,
+  type FormerValue,
+  fingerprintOf,
+  HelmdeckError,
+  isCovered,
+  mayCoverFormer,
+} from "../engine/index.ts";
+import { factsNamedBy, keyOfFact } from "./fact-names.ts";
+import { factView } from "./facts.ts";
+import type { FactHistory, FormerView, UndoneFact } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+/**
+ * Of the fact that has this key, path, docid or citation; where none has, of the one that superseded it. Undefined when nothing is
+ * known of such a key.
+ */
+export async function factHistory(
+  context: UseCaseContext,
+  namespace: Namespace,
+  name: string,
+): Promise<FactHistory | undefined> {
+  const key =
+    (await keyOfFact(context, namespace, name)) ?? (await keyThatSuperseded(context, namespace, name));
+  if (key === undefined) return undefined;
+  const former = await context.store.history({ namespace, origin: "fact", key });
+  return { key, former: former.map(formerView) };
+}
+
+/** Throws `not_found` when there is no such fact, or nothing is known of what it was before. */
+export async function undoFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  name: string,
+): Promise<UndoneFact> {
+  const key = await keyOfFact(context, namespace, name);
+  const undone = key && (await context.store.undo({ namespace, origin: "fact", key }));
+  if (!undone) {
+    throw new HelmdeckError(
+      "not_found",
+      "There is nothing to undo: no such fact is there, or nothing of what it held before is kept. The history of its key says what is.",
+    );
+  }
+  return { undone: factView(undone.undone), restored: undone.restored.map(factView) };
+}
+
+/** Former values that a scope covers, of facts that it does not cover themselves. */
+export async function countFormer(store: MemoryStore, filter: EntryFilter): Promise<number> {
+  if (!mayCoverFormer(filter)) return 0;
+  let count = 0;
+  for await (const former of formerKeys(store, filter.namespace)) {
+    if (isCovered(former, filter) && !isCovered(former.of, filter)) count += 1;
+  }
+  return count;
+}
+
+/** All that the histories of a namespace hold. */
+export async function* formerKeys(store: MemoryStore, namespace: Namespace): AsyncGenerator<FormerKey> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.formerKeys({ namespace, ...defined({ cursor }) });
+    yield* page.keys;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+async function keyThatSuperseded(
+  { store }: UseCaseContext,
+  namespace: Namespace,
+  name: string,
+): Promise<string | undefined> {
+  const names = factsNamedBy(name);
+  for await (const former of formerKeys(store, namespace)) {
+    const isMeant = names.some(
+      ({ key, category = former.category }) => key === former.key && category === former.category,
+    );
+    if (isMeant) return former.of.key;
+  }
+  return undefined;
+}
+
+export function formerView({ key, value, category, tags, ...former }: FormerValue): FormerView {
+  const { createdAt, updatedAt, expiresAt, writer } = former;
+  return {
+    key,
+    value: Buffer.from(value).toString(),
+    category,
+    tags,
+    createdAt,
+    updatedAt,
+    ...defined({ expiresAt }),
+    fingerprint: fingerprintOf(value),
+    ...defined({ writer }),
+  };
+}

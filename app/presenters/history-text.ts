@@ -1,0 +1,49 @@
+/** `history` and `undo` on both command lines. */
+import { HelmdeckError, harmlessBlock, harmlessLine, type Writer } from "../../engine/index.ts";
+import type { FactHistory, FormerView, UndoneFact } from "../memory.ts";
+import { localMinute } from "./local-times.ts";
+import type { Presented, Voice } from "./presented.ts";
+
+export function historyText({ key, former }: FactHistory, { caller, command, style }: Voice): Presented {
+  if (former.length === 0) {
+    const note = `Nothing is kept of what ${harmlessLine(key)} held before, in the memory of ${harmlessLine(caller)}.`;
+    return { answer: [], notes: [note] };
+  }
+  const entries = former.flatMap((one, index) => [...(index > 0 ? [""] : []), ...formerLines(one, style)]);
+  const note = `None of it holds now: ${harmlessLine(key)} does. ${command} undo takes its last store back.`;
+  return { answer: entries, notes: [note] };
+}
+
+export function undoText({ undone, restored }: UndoneFact, { command }: Pick<Voice, "command">): Presented {
+  const there = restored.map(({ key, updatedAt }) => `${harmlessLine(key)}, as of ${localMinute(updatedAt)}`);
+  const taken = `Took back what was stored as ${harmlessLine(undone.key)} on ${localMinute(undone.updatedAt)}.`;
+  return {
+    answer: [`${taken} There again: ${there.join("; ")}.`],
+    notes: [`It is kept nowhere. ${command} undo again goes one store further back.`],
+  };
+}
+
+/** Why there is no history to show; the key is not repeated, since messages end up in logs. */
+export function noHistory(caller: string): HelmdeckError {
+  const message = `Nothing is known of such a fact in the memory of ${caller}: it is not there, and no fact superseded it. Keys are exact, case matters.`;
+  return new HelmdeckError("not_found", message, { details: { caller } });
+}
+
+function formerLines(
+  { key, value, updatedAt, writer }: FormerView,
+  style: Voice["style"],
+): readonly string[] {
+  const about = `${localMinute(updatedAt)}${writer === undefined ? "" : `  ${writerWords(writer)}`}`;
+  return [
+    `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
+    ...harmlessBlock(value)
+      .trimEnd()
+      .split("\n")
+      .map((line) => `      ${line}`.trimEnd()),
+  ];
+}
+
+/** `by main, over openclaw`. */
+export function writerWords({ surface, agent }: Writer): string {
+  return `${agent === undefined ? "" : `by ${harmlessLine(agent)}, `}over ${harmlessLine(surface)}`;
+}

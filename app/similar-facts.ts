@@ -1,0 +1,69 @@
+/** What is like a fact that is about to be stored, so that whoever stores can correct what is there instead of adding to it. */
+import {
+  defined,
+  harmlessLine,
+  isHelmdeckError,
+  type Namespace,
+  RESERVED_CATEGORIES,
+  within,
+} from "../engine/index.ts";
+import type { SimilarFact } from "./memory.ts";
+import { requireQuery } from "./searching.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+/** Whoever stores waits for it; the search itself may wait longer for its question's vector. */
+export const LOOKED_FOR_MS = 300;
+const MOST_SHOWN = 3;
+const SHOWN_CHARACTERS = 200;
+/** Hits that are read: some are records of runs, and some are what is being replaced. */
+const HITS = 10;
+
+export interface Alike {
+  readonly sameAs?: readonly string[];
+  readonly similar?: readonly SimilarFact[];
+}
+
+/** Of the same namespace, by its own search. Nothing where that takes long or fails: storing does not depend on it. */
+export async function lookForSimilar(
+  context: UseCaseContext,
+  namespace: Namespace,
+  fact: { readonly key: string; readonly value: string },
+  superseded: readonly string[],
+): Promise<Alike> {
+  const isOther = (key: string): boolean => key !== fact.key && !superseded.includes(key);
+  const looking = look(context, namespace, fact.value, isOther);
+  return within(LOOKED_FOR_MS, looking, () => ({}), context.timer).catch(() => ({}));
+}
+
+async function look(
+  { recall, store }: UseCaseContext,
+  namespace: Namespace,
+  value: string,
+  isOther: (key: string) => boolean,
+): Promise<Alike> {
+  const { results } = await recall.search(namespace, requireQuery({ query: value, limit: HITS }));
+  const keys = results.filter(({ category }) => !isReserved(category)).map(({ key }) => key);
+  const entries = await Promise.all(
+    keys.filter(isOther).map((key) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable)),
+  );
+  const found = entries
+    .filter((entry) => entry !== undefined)
+    .map(({ key, value: bytes, updatedAt }) => ({ key, value: Buffer.from(bytes).toString(), updatedAt }));
+  const sameAs = found.filter((other) => other.value === value).map(({ key }) => key);
+  if (sameAs.length > 0) return { sameAs };
+  const similar = found.slice(0, MOST_SHOWN).map((other) => ({ ...other, value: excerptOf(other.value) }));
+  return defined({ similar: similar.length > 0 ? similar : undefined });
+}
+
+function isReserved(category: string): boolean {
+  return RESERVED_CATEGORIES.some((reserved) => reserved === category);
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!isHelmdeckError(error, "entry_unreadable")) throw error;
+}
+
+/** One line, harmless: it is shown to a model that asked for nothing. */
+function excerptOf(value: string): string {
+  return harmlessLine(value.slice(0, SHOWN_CHARACTERS)).slice(0, SHOWN_CHARACTERS).toWellFormed();
+}

@@ -1,0 +1,27 @@
+/** Facts that another one superseded, so that an older export does not bring them back. */
+import type { MemoryStore, Namespace, NewEntry, UnixMs } from "../../engine/index.ts";
+import { formerKeys } from "../history.ts";
+
+/** When the value was written that a key held last, of each key that is in use no longer. */
+export async function readRetiredKeys(
+  store: MemoryStore,
+  namespace: Namespace,
+): Promise<ReadonlyMap<string, UnixMs>> {
+  const retired = new Map<string, UnixMs>();
+  for await (const { key, updatedAt, of } of formerKeys(store, namespace)) {
+    if (key !== of.key) retired.set(key, Math.max(updatedAt, retired.get(key) ?? 0));
+  }
+  for (const key of retired.keys()) {
+    if ((await store.countWhere({ namespace, origins: ["fact"], key })) > 0) retired.delete(key);
+  }
+  return retired;
+}
+
+/** A line that does not say when it was written is news. */
+export function isRetired(
+  retired: ReadonlyMap<string, UnixMs>,
+  { origin, key, updatedAt }: NewEntry,
+): boolean {
+  const last = retired.get(key);
+  return origin === "fact" && updatedAt !== undefined && last !== undefined && updatedAt <= last;
+}

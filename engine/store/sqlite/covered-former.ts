@@ -1,0 +1,118 @@
+/**
+ * Former values by what they were called: listing them, and erasing those that a scope covers from the histories of facts that stay.
+ *
+ * Their names are sealed, so every history is opened, in slices. Whatever is written meanwhile is looked through again by the
+ * transaction that deletes the entries themselves: afterwards nothing of what was meant can come into a history any longer.
+ */
+import { invalidField } from "../../errors.ts";
+import { isCovered, mayCoverFormer } from "../history.ts";
+import type { EntryFilter, FormerKey, FormerKeysPage, FormerKeysQuery } from "../memory-store.ts";
+import type { Sealer } from "../sealing.ts";
+import { all, liveCondition, type Moment, namespaceCondition, ownerCondition } from "./conditions.ts";
+import { type FoundFormer, formerAfter, formerOfWritten } from "./former-rows.ts";
+import type { SqliteSession } from "./sqlite-session.ts";
+
+const ROWS_AT_ONCE = 200;
+
+interface Parts {
+  readonly session: SqliteSession;
+  readonly sealer: Sealer;
+}
+
+/** To be called in a read transaction. */
+export function readFormerKeys(
+  parts: Parts,
+  { namespace, cursor }: FormerKeysQuery,
+  moment: Moment,
+): FormerKeysPage {
+  const meant = all([namespaceCondition(namespace), liveCondition(moment)]);
+  const rows = formerAfter(parts, afterCursor(cursor), ROWS_AT_ONCE, meant);
+  const keys = rows.flatMap(keyOf);
+  const last = rows.at(-1);
+  return rows.length < ROWS_AT_ONCE || last === undefined ? { keys } : { keys, nextCursor: `${last.number}` };
+}
+
+/** One run over all histories. */
+export class CoveredRun {
+  readonly #parts: Parts;
+  readonly #filter: EntryFilter;
+  #after = Number.MIN_SAFE_INTEGER;
+  /** The last number that was given out when it began in slices. */
+  #since: number | undefined;
+  #erased = 0;
+
+  constructor(parts: Parts, filter: EntryFilter) {
+    this.#parts = parts;
+    this.#filter = filter;
+  }
+
+  /** Former values, so far. */
+  get erased(): number {
+    return this.#erased;
+  }
+
+  /** A transaction that fails has erased nothing. */
+  attempt<T>(transaction: () => T): T {
+    const [after, erased] = [this.#after, this.#erased];
+    try {
+      return transaction();
+    } catch (error) {
+      [this.#after, this.#erased] = [after, erased];
+      throw error;
+    }
+  }
+
+  /** Erases until it may not go on; true when nothing is left. To be called in a write transaction. */
+  slice(mayGoOn: () => boolean, lastSeq: number): boolean {
+    this.#since ??= lastSeq;
+    for (;;) {
+      const rows = this.#next();
+      for (const row of rows) {
+        this.#erase(row);
+        if (!mayGoOn()) return false;
+      }
+      if (rows.length < ROWS_AT_ONCE) return true;
+    }
+  }
+
+  /**
+   * All of a few histories, or what was written since the slices began; to be called in the transaction that deletes entries. False,
+   * with nothing done, when there are many, and no slices were.
+   */
+  finish(): boolean {
+    if (!mayCoverFormer(this.#filter)) return true;
+    const rows =
+      this.#since === undefined
+        ? this.#next()
+        : formerOfWritten(this.#parts, this.#since, ownerCondition(this.#filter));
+    if (this.#since === undefined && rows.length === ROWS_AT_ONCE) return false;
+    for (const row of rows) this.#erase(row);
+    return true;
+  }
+
+  #next(): readonly FoundFormer[] {
+    return formerAfter(this.#parts, this.#after, ROWS_AT_ONCE, ownerCondition(this.#filter));
+  }
+
+  /** What does not open may be what is meant. What goes with its own fact is not counted. */
+  #erase(found: FoundFormer): void {
+    const { number, former, isMeant, of } = found;
+    this.#after = number;
+    if (!isMeant || isCovered(of, this.#filter)) return;
+    if (former !== undefined && !isCovered(former, this.#filter)) return;
+    this.#parts.session.statement("DELETE FROM history WHERE number = ?").run(number);
+    this.#erased += 1;
+  }
+}
+
+function keyOf(found: FoundFormer): readonly FormerKey[] {
+  if (found.former === undefined) return [];
+  const { key, category, updatedAt } = found.former;
+  return [{ of: found.of, key, category, updatedAt }];
+}
+
+function afterCursor(cursor: string | undefined): number {
+  const after = cursor === undefined ? Number.MIN_SAFE_INTEGER : Number(cursor);
+  if (Number.isSafeInteger(after)) return after;
+  throw invalidField("cursor", "is not one from an earlier page; ask without it");
+}
