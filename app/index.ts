@@ -90,7 +90,7 @@ export {
   forgetText,
   type Person,
 } from "./presenters/forget-text.ts";
-export { historyText, noHistory, undoText, writerWords } from "./presenters/history-text.ts";
+export { historyText, noHistory, undoText } from "./presenters/history-text.ts";
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
@@ -113,16 +113,15 @@ export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
 export { doctorReply, statusReply } from "./wire/health-replies.ts";
 export { historyReply, undoReply } from "./wire/history-replies.ts";
 export {
-  HISTORY_DESCRIPTION,
   type HistoryReply,
   type HistoryRequest,
   historyReplySchema,
   historyRequestSchema,
-  UNDO_DESCRIPTION,
   type UndoReply,
   undoReplySchema,
   undoRequestSchema,
 } from "./wire/history-schemas.ts";
+export { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "./wire/history-words.ts";
 export {
   corpusQueryOfRequest,
   corpusReply,

@@ -1,5 +1,6 @@
 /** What is like a fact that is about to be stored, so that whoever stores can correct what is there instead of adding to it. */
 import {
+  cutText,
   defined,
   harmlessLine,
   isHelmdeckError,
@@ -12,7 +13,7 @@ import { requireQuery } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Whoever stores waits for it; the search itself may wait longer for its question's vector. */
-export const LOOKED_FOR_MS = 300;
+const LOOKED_FOR_MS = 300;
 const MOST_SHOWN = 3;
 const SHOWN_CHARACTERS = 200;
 /** Hits that are read: some are records of runs, and some are what is being replaced. */
@@ -65,5 +66,5 @@ function unlessUnreadable(error: unknown): undefined {
 
 /** One line, harmless: it is shown to a model that asked for nothing. */
 function excerptOf(value: string): string {
-  return harmlessLine(value.slice(0, SHOWN_CHARACTERS)).slice(0, SHOWN_CHARACTERS).toWellFormed();
+  return cutText(harmlessLine(cutText(value, SHOWN_CHARACTERS)), SHOWN_CHARACTERS);
 }

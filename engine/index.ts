@@ -50,6 +50,7 @@ export {
   nameOf,
   quotedKey,
   quotedText,
+  writerText,
 } from "./projections/frame.ts";
 export {
   DEFAULTS_LIMITS,

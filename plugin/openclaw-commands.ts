@@ -36,6 +36,9 @@ import { processTerminal, type Terminal } from "./terminal.ts";
 
 /** Only `doctor` asks OpenClaw's settings, so what does stands with the commands. */
 export { answersInTime, hostFindings } from "./examine-plugin.ts";
+/** What a gateway needs seldom lies in this file too. */
+export { historyAnswer } from "./history-answer.ts";
+export { answerText, statusText } from "./presenters.ts";
 
 export interface CommandParts {
   readonly open: () => Promise<Memory>;

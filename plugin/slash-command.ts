@@ -5,7 +5,6 @@ import { type Admitted, isQuiet, sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger, SlashCommand, SlashContext } from "./openclaw-api.ts";
 import { logLineOf, sentenceOf } from "./plugin-failure.ts";
-import { answerText, statusText } from "./presenters.ts";
 import { startDeadline } from "./within-deadline.ts";
 
 const COMMAND_DEADLINE_MS = 3_000;
@@ -72,6 +71,7 @@ async function reply(
   request: Exclude<ChatRequest, { kind: "help" }>,
   warnings: readonly string[] | undefined,
 ): Promise<string> {
+  const { answerText, statusText } = await import("./openclaw-commands.ts"); // a gateway needs them here alone
   const { subject } = verdict;
   if (request.kind === "status") return statusText(await memory.status(subject), warnings);
   const { query } = request;

@@ -1,5 +1,5 @@
 /** `history` and `undo` on both command lines. */
-import { HelmdeckError, harmlessBlock, harmlessLine, type Writer } from "../../engine/index.ts";
+import { HelmdeckError, harmlessBlock, harmlessLine, writerText } from "../../engine/index.ts";
 import type { FactHistory, FormerView, UndoneFact } from "../memory.ts";
 import { localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
@@ -33,7 +33,7 @@ function formerLines(
   { key, value, updatedAt, writer }: FormerView,
   style: Voice["style"],
 ): readonly string[] {
-  const about = `${localMinute(updatedAt)}${writer === undefined ? "" : `  ${writerWords(writer)}`}`;
+  const about = `${localMinute(updatedAt)}${writer === undefined ? "" : `  by ${writerText(writer)}`}`;
   return [
     `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
     ...harmlessBlock(value)
@@ -41,9 +41,4 @@ function formerLines(
       .split("\n")
       .map((line) => `      ${line}`.trimEnd()),
   ];
-}
-
-/** `by main, over openclaw`. */
-export function writerWords({ surface, agent }: Writer): string {
-  return `${agent === undefined ? "" : `by ${harmlessLine(agent)}, `}over ${harmlessLine(surface)}`;
 }

@@ -2,15 +2,6 @@
 import * as z from "zod";
 import { factSchema } from "./view-schemas.ts";
 
-export const HISTORY_DESCRIPTION =
-  "What a fact held before, newest first, with when and by whom: the last ten values, also those of facts that it superseded. For" +
-  " questions such as what somebody used to prefer, or since when something is so. None of it holds now. To put a value back, store" +
-  " it again.";
-
-export const UNDO_DESCRIPTION =
-  "Take back the last store that changed this fact: what it held before is there again, and so are facts that it superseded. What is" +
-  " taken back is in the answer and is kept nowhere. Asked again, it takes back the store before that.";
-
 const key = z.string().meta({
   minLength: 1,
   description: "The fact's exact key, or its path, docid or citation; of a superseded fact too.",

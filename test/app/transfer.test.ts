@@ -63,6 +63,7 @@ describe("an import", () => {
       stored: 1,
       refreshed: 1,
       replaced: 1,
+      retired: 0,
       audit: 2,
       refusedCount: 0,
       refused: [],

@@ -108,6 +108,7 @@ describe("import", () => {
       stored: 1,
       replaced: 0,
       refreshed: 0,
+      retired: 0,
       audit: 0,
       refused_count: 1,
       refused: [{ line: 2, code: "invalid_input", reason: expect.stringContaining("not JSON") }],

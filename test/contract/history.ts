@@ -19,7 +19,7 @@ import {
 const WRITER = { surface: "openclaw", agent: "ana", sessionKind: "direct" };
 
 /** As `key: value`, newest first. */
-export async function historyOf(store: MemoryReader, key: string, more = {}): Promise<readonly string[]> {
+async function historyOf(store: MemoryReader, key: string, more = {}): Promise<readonly string[]> {
   return (await store.history(refTo(key, more))).map((former) => `${former.key}: ${text(former.value)}`);
 }
 

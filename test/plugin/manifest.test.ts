@@ -5,7 +5,7 @@ import { EMBEDDING_PROVIDERS } from "../../app/embedding/embedding-settings.ts";
 import { CLOSED_CONTEXTS, parseConfig } from "../../plugin/config.ts";
 import { PLUGIN_ID, TESTED_HOST_VERSION } from "../../plugin/examine-plugin.ts";
 import { KEY_CONFIG_PATH } from "../../plugin/resolve-secret.ts";
-import { FORGET_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
+import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
 import { pluginPackage } from "../../scripts/build/plugin-package.ts";
 
 const read = (file: string) => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
@@ -41,8 +41,8 @@ describe("the manifest", () => {
   });
 
   test("declares the tools that are registered", () => {
-    expect(manifest.contracts.tools).toEqual([STORE_TOOL, FORGET_TOOL]);
-    expect(Object.keys(manifest.toolMetadata)).toEqual([STORE_TOOL, FORGET_TOOL]);
+    expect(manifest.contracts.tools).toEqual([STORE_TOOL, FORGET_TOOL, HISTORY_TOOL]);
+    expect(Object.keys(manifest.toolMetadata)).toEqual([STORE_TOOL, FORGET_TOOL, HISTORY_TOOL]);
   });
 
   test("does not compete for OpenClaw's own memory", () => {

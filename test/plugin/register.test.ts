@@ -72,7 +72,7 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
       registerMemoryCorpusSupplement: 1,
       registerMemoryPromptPreparation: 1,
       on: 2,
-      registerTool: 2,
+      registerTool: 3,
       registerCommand: 1,
       registerService: 1,
       registerGatewayMethod: 1,
@@ -134,6 +134,7 @@ describe("every way to memory", () => {
       audit(event, context),
       tool(0).execute("1", { key: "a", value: "b" }),
       tool(1).execute("1", { scope: "all" }),
+      tool(2).execute("1", { key: "a" }),
       command.handler({ ...context, args: "search x" }),
       command.handler({ ...context, args: "" }),
     ]);
@@ -164,6 +165,7 @@ describe("every way to memory", () => {
     await callEverything(context, memory);
     expect(memory.calls.map(({ method }) => method).sort()).toEqual(
       [
+        "factHistory",
         "forget",
         "myMemory",
         "readDocument",

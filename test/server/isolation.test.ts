@@ -8,6 +8,9 @@ import { WholeServer } from "./fixtures/whole-server.ts";
 
 const CANARY = "canary-of-alice";
 
+/** What hers are found by, without being it. */
+const CANARY_WORDS = "What is it of alice, once more?";
+
 let whole: WholeServer;
 let tokens: { readonly alice: string; readonly bob: string };
 let artifactId: string;
@@ -27,6 +30,9 @@ afterAll(async () => {
 async function fillAlice(): Promise<void> {
   const { memory, artifacts, pipelines } = whole.serverContext;
   await memory.storeFact("alice", { key: CANARY, value: CANARY, category: CANARY, tags: [CANARY] });
+  await memory.storeFact("alice", { key: CANARY, value: `${CANARY}, once more`, category: CANARY });
+  await memory.storeFact("alice", { key: "former-canary", value: CANARY });
+  await memory.storeFact("alice", { key: "after", value: CANARY, supersedes: ["former-canary"] });
   await memory.storeFact("alice", {
     key: "projects/heron/decisions/db",
     value: CANARY,
@@ -57,6 +63,8 @@ async function hers(): Promise<readonly string[]> {
   const { fetched_at: _, ...defaults } = await memory.defaults("alice");
   const all: readonly unknown[] = [
     await memory.listFacts("alice", {}),
+    await memory.factHistory("alice", CANARY),
+    await memory.factHistory("alice", "former-canary"),
     await memory.corpusPage("alice", {}),
     defaults,
     (await artifacts.get("alice", artifactId))?.ref,
@@ -82,7 +90,9 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "GET /version": () => [{ path: "/version" }],
   "GET /api/v1/openapi.json": () => [{ path: "/api/v1/openapi.json" }],
   "GET /metrics": () => [{ path: "/metrics", status: 403 }],
-  "POST /api/v1/memory/store": () => [{ path: "/api/v1/memory/store", body: { key: "bobs", value: "his" } }],
+  "POST /api/v1/memory/store": () => [
+    { path: "/api/v1/memory/store", body: { key: "bobs", value: CANARY_WORDS, supersedes: [CANARY] } },
+  ],
   "POST /api/v1/memory/forget": () =>
     ["everything", "all", "packs", "pipelines"].map((scope) => ({
       path: "/api/v1/memory/forget",
@@ -94,6 +104,12 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
     { path: "/api/v1/memory/facts?prefix=canary" },
   ],
   "GET /api/v1/memory/facts/:key": () => [{ path: `/api/v1/memory/facts/${CANARY}`, status: 404 }],
+  "GET /api/v1/memory/facts/:key/history": () =>
+    [CANARY, "former-canary", "canary-of-former"].map((key) => ({
+      path: `/api/v1/memory/facts/${key}/history`,
+      status: 404,
+    })),
+  "POST /api/v1/memory/undo": () => [{ path: "/api/v1/memory/undo", body: { key: CANARY }, status: 404 }],
   "GET /api/v1/memory/corpus": () => [
     { path: "/api/v1/memory/corpus" },
     { path: "/api/v1/memory/corpus?query=canary+of+alice" },
@@ -107,6 +123,7 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "POST /api/v1/packs/:name": () => [
     { path: "/api/v1/packs/helmdeck.memory_store", body: { key: "bobs", value: "his" } },
     { path: "/api/v1/packs/helmdeck.memory_forget", body: { scope: "everything" } },
+    { path: "/api/v1/packs/helmdeck.memory_history", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/packs/helmdeck.memory_corpus", body: {} },
     { path: "/api/v1/packs/github.list_issues", body: issues, status: 502 },
     { path: "/api/v1/packs/swe.solve", body: solve, status: 422 },
@@ -127,8 +144,9 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
 
 /** The same over MCP. */
 const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> = {
-  helmdeck__memory_store: () => [{ key: "bobs", value: "his" }],
+  helmdeck__memory_store: () => [{ key: "bobs", value: CANARY_WORDS, supersedes: [CANARY] }],
   helmdeck__memory_forget: () => [{ scope: "everything" }],
+  helmdeck__memory_history: () => [{ key: CANARY }, { key: "former-canary" }],
   helmdeck__memory_corpus: () => [{}, { query: "canary of alice" }],
   github__list_issues: () => [issues],
   swe__solve: () => [solve],

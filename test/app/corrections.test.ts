@@ -1,0 +1,255 @@
+/** Correcting what is remembered: superseding, what a store is told of its likes, history, undo, and old exports. */
+import { Readable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { composeMemory } from "../../app/compose.ts";
+import { exportLines, importLines, type OpenMemory } from "../../app/index.ts";
+import { createInMemoryStore } from "../../engine/index.ts";
+import { openTestMemory, TestClock } from "./fixtures/memories.ts";
+
+async function exported(memory: OpenMemory, withHistory = false): Promise<string> {
+  const lines: string[] = [];
+  const onProblem = (problem: unknown) => void expect(problem).toBeUndefined();
+  for await (const line of exportLines({ memory, subject: "main", withHistory, onProblem })) lines.push(line);
+  return `${lines.join("\n")}\n`;
+}
+
+const imported = (memory: OpenMemory, lines: string) =>
+  importLines({ memory, subject: "main", input: Readable.from([Buffer.from(lines)]) });
+
+async function keysOf(memory: OpenMemory, subject = "main"): Promise<readonly string[]> {
+  return (await memory.listFacts(subject, {})).facts.map(({ key }) => key).sort();
+}
+
+describe("the answer to a store", () => {
+  test("names other facts with the same value, and none of its own", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "deploy/tool", value: "Deploys go through Konflux." });
+    const again = await memory.storeFact("main", {
+      key: "deploy/tool",
+      value: "Deploys go through Konflux.",
+    });
+    expect(again).not.toHaveProperty("sameAs");
+    const other = await memory.storeFact("main", { key: "deploys", value: "Deploys go through Konflux." });
+    expect(other).toMatchObject({ key: "deploys", sameAs: ["deploy/tool"] });
+    expect(other).not.toHaveProperty("similar");
+  });
+
+  test("names at most three similar facts, each harmless and short", async () => {
+    const memory = await openTestMemory();
+    for (const name of ["a", "b", "c", "d"]) {
+      const value = `The harbour crane ${name} lifts forty tonnes.\u202e\u001b[31m ${"and more ".repeat(40)}`;
+      await memory.storeFact("main", { key: `crane/${name}`, value });
+    }
+    const { similar = [] } = await memory.storeFact("main", {
+      key: "crane/today",
+      value: "The harbour crane lifts fifty tonnes.",
+    });
+    expect(similar).toHaveLength(3);
+    for (const { value, updatedAt } of similar) {
+      expect(value).toMatch(/^The harbour crane \w lifts forty tonnes\.\[U\+202E\]\[U\+001B\]/);
+      expect(value.length).toBeLessThanOrEqual(200);
+      expect(updatedAt).toEqual(expect.any(Number));
+    }
+  });
+
+  // verifies P-alone-subjects
+  test("names nothing of another caller, nor of what it supersedes", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("other", { key: "crane", value: "The harbour crane lifts forty tonnes." });
+    const first = await memory.storeFact("main", {
+      key: "a",
+      value: "The harbour crane lifts forty tonnes.",
+    });
+    expect(first).not.toHaveProperty("sameAs");
+    expect(first).not.toHaveProperty("similar");
+    const second = await memory.storeFact("main", {
+      key: "b",
+      value: "The harbour crane lifts forty tonnes.",
+      supersedes: ["a"],
+    });
+    expect(second).toMatchObject({ superseded: ["a"] });
+    expect(second).not.toHaveProperty("sameAs");
+    expect(await memory.getFact("other", "crane")).toBeDefined();
+  });
+
+  test("comes without them where looking takes long, or fails", async () => {
+    const store = createInMemoryStore();
+    const location = { databasePath: "", keyPath: "", keySource: "", driver: "" };
+    const composed = composeMemory({
+      store: { ...bound(store), changes: () => Promise.reject(new Error("broken")) },
+      location,
+      key: { source: "environment", made: false },
+      sweepEveryMs: 0,
+    });
+    const stored = await composed.storeFact("main", { key: "a", value: "v" });
+    expect(stored).toMatchObject({ key: "a" });
+    expect(stored).not.toHaveProperty("similar");
+    await composed.close();
+  });
+});
+
+/** A store as plain functions, so that one of them can be another. */
+function bound<Store extends object>(store: Store): Store {
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(store));
+  const of = (name: string): unknown => Reflect.get(store, name);
+  return Object.fromEntries(
+    [...names, "capabilities"].map((name) => {
+      const member = of(name);
+      return [name, typeof member === "function" ? member.bind(store) : member];
+    }),
+  ) as Store; // each method under its own name
+}
+
+describe("superseding", () => {
+  test("takes keys, paths and docids, and passes over what is not there", async () => {
+    const memory = await openTestMemory();
+    for (const key of ["tea/one", "tea/two", "tea/three"])
+      await memory.storeFact("main", { key, value: key });
+    const stored = await memory.storeFact("main", {
+      key: "coffee",
+      value: "Coffee, no tea.",
+      supersedes: ["tea/one", "helmdeck/user_facts/tea/two.md", "user_facts/tea/three", "tea/four", "coffee"],
+    });
+    expect(stored.superseded).toEqual(["tea/one", "tea/two", "tea/three"]);
+    expect(await keysOf(memory)).toEqual(["coffee"]);
+  });
+
+  test.each([[["", "a"]], [Array.from({ length: 10 }, (_, i) => `k${i}`)], ["a"], [[7]]])(
+    "refuses %j, and stores nothing",
+    async (supersedes) => {
+      const memory = await openTestMemory();
+      const fact = { key: "k", value: "v", supersedes: supersedes as readonly string[] }; // hostile on purpose
+      await expect(memory.storeFact("main", fact)).rejects.toMatchObject({
+        code: "invalid_input",
+        details: { field: "supersedes" },
+      });
+      expect(await keysOf(memory)).toEqual([]);
+    },
+  );
+
+  // verifies P-history-hidden
+  test("only the new fact is found, listed, read and counted", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", {
+      key: "deploy/konflux",
+      value: "Production deploys go through Konflux.",
+    });
+    await memory.storeFact("main", {
+      key: "deploy/argo",
+      value: "Production deploys go through Argo.",
+      supersedes: ["deploy/konflux"],
+    });
+    const seen = JSON.stringify([
+      await memory.search("main", { query: "how do production deploys go, through Konflux?" }),
+      await memory.search("main", { query: "konflux" }),
+      await memory.corpusPage("main", {}),
+      await memory.listFacts("main", {}),
+      await memory.myMemory("main"),
+      await memory.readDocument("main", { path: "helmdeck/my-memory.md" }),
+      await exported(memory),
+    ]);
+    expect(seen).toContain("Argo");
+    expect(seen.toLowerCase()).not.toContain("konflux");
+    expect(await memory.getFact("main", "deploy/konflux")).toBeUndefined();
+    const history = await memory.factHistory("main", "deploy/konflux");
+    expect(history).toMatchObject({ key: "deploy/argo", former: [{ key: "deploy/konflux" }] });
+  });
+});
+
+describe("forgetting what was superseded", () => {
+  // verifies P-history-erased
+  test.each(["deploy/konflux", "key:deploy/konflux", "helmdeck/user_facts/deploy/konflux.md"])(
+    "by %s erases it from the history, as its dry run says",
+    async (scope) => {
+      const memory = await openTestMemory();
+      await memory.storeFact("main", { key: "deploy/konflux", value: "Konflux" });
+      await memory.storeFact("main", { key: "deploy/argo", value: "Argo", supersedes: ["deploy/konflux"] });
+      const dry = await memory.forget("main", { scope, dryRun: true });
+      expect(dry).toEqual({ scope, deleted: 0, former: 1, dryRun: true, erased: "nothing" });
+      expect(await memory.forget("main", { scope })).toEqual({ ...dry, dryRun: false, erased: "complete" });
+      expect(await memory.factHistory("main", "deploy/argo")).toEqual({ key: "deploy/argo", former: [] });
+      expect(await memory.factHistory("main", "deploy/konflux")).toBeUndefined();
+      expect(await memory.forget("main", { scope })).toMatchObject({ deleted: 0, erased: "nothing" });
+    },
+  );
+});
+
+describe("undo", () => {
+  test("says what it took back and what is there again, and refuses what is not there", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "tea", value: "green" }, { surface: "cli", agent: "ana" });
+    await memory.storeFact("main", { key: "tea", value: "black" });
+    const undone = await memory.undoFact("main", "helmdeck/user_facts/tea.md");
+    expect(undone).toMatchObject({
+      undone: { key: "tea", value: "black" },
+      restored: [{ key: "tea", value: "green", writer: { surface: "cli", agent: "ana" } }],
+    });
+    for (const key of ["tea", "milk"]) {
+      await expect(memory.undoFact("main", key)).rejects.toMatchObject({ code: "not_found" });
+    }
+    await expect(memory.undoFact("other", "tea")).rejects.toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("an export", () => {
+  async function filled(clock = new TestClock()) {
+    const memory = await openTestMemory({ now: clock.now });
+    await memory.storeFact("main", { key: "tea", value: "green" }, { surface: "cli", agent: "ana" });
+    await memory.storeFact("main", { key: "tea", value: "black", tags: ["hot"] });
+    await memory.storeFact("main", { key: "milk", value: "none" });
+    const old = await exported(memory);
+    clock.pass(1_000);
+    await memory.storeFact("main", { key: "morning", value: "coffee", supersedes: ["tea", "milk"] });
+    return { memory, old, clock };
+  }
+
+  test("has histories only where they are asked for, and an import brings them back whole", async () => {
+    const { memory } = await filled();
+    expect(await exported(memory)).not.toMatch(/black|green|history/);
+    const whole = await exported(memory, true);
+    const copy = await openTestMemory({ now: new TestClock().now });
+    expect(await imported(copy, whole)).toMatchObject({ stored: 1, refusedCount: 0 });
+    expect(await copy.factHistory("main", "tea")).toEqual(await memory.factHistory("main", "tea"));
+    expect(await exported(copy, true)).toBe(whole);
+    await copy.undoFact("main", "morning");
+    await copy.undoFact("main", "tea");
+    expect(await copy.getFact("main", "tea")).toMatchObject({ value: "green", writer: { agent: "ana" } });
+    expect(await keysOf(copy)).toEqual(["milk", "tea"]);
+  });
+
+  // verifies P-no-resurrection
+  test("of before does not bring back what was superseded since", async () => {
+    const { memory, old } = await filled();
+    expect(await imported(memory, old)).toMatchObject({ retired: 2, stored: 0, replaced: 0 });
+    expect(await keysOf(memory)).toEqual(["morning"]);
+  });
+
+  test("brings back what was written since, what nobody superseded, and what a person wrote by hand", async () => {
+    const { memory, old, clock } = await filled();
+    clock.pass(60_000);
+    const newer = old.replaceAll(/"(created|updated)_at":"[^"]+"/g, (_, name) => {
+      return `"${name}_at":"${new Date(clock.time).toISOString()}"`;
+    });
+    expect(await imported(memory, newer)).toMatchObject({ retired: 0, stored: 2 });
+    await memory.forget("main", { scope: "all" });
+    expect(await imported(memory, old)).toMatchObject({ retired: 0, stored: 2 });
+    await memory.storeFact("main", { key: "x", value: "y", supersedes: ["tea"] });
+    expect(await imported(memory, '{"key":"tea","value":"by hand"}\n')).toMatchObject({ stored: 1 });
+  });
+
+  test.each([
+    ["a fingerprint that does not fit", (line: string) => line.replace('"value":"green"', '"value":"greed"')],
+    ["a time in the future", (line: string) => line.replace(/("history":.*?"updated_at":")20/, "$130")],
+    ["a life that is none", (line: string) => line.replace(/"into":"[^"]+"/, '"into":"a b"')],
+    [
+      "a secret",
+      (line: string) =>
+        line.replaceAll("green", `ghp_${"a1B2".repeat(9)}`).replaceAll(/"fingerprint":"[^"]+",?/g, ""),
+    ],
+  ])("with %s in a history is refused", async (_, spoil) => {
+    const { memory } = await filled();
+    const spoilt = spoil((await exported(memory, true)).replaceAll(/,"path":"[^"]*"/g, ""));
+    const copy = await openTestMemory();
+    expect(await imported(copy, spoilt)).toMatchObject({ stored: 0, refusedCount: 1 });
+  });
+});
