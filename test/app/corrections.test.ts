@@ -52,7 +52,7 @@ describe("the answer to a store", () => {
     }
   });
 
-  // verifies P-alone-subjects
+  // verifies P-supersede-scope, P-alone-subjects
   test("names nothing of another caller, nor of what it supersedes", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("other", { key: "crane", value: "The harbour crane lifts forty tonnes." });

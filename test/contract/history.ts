@@ -83,7 +83,6 @@ export function describeHistory(open: OpenRig): void {
       }),
     );
 
-    // verifies P-history-hidden
     test(
       "stands in no listing, count, change or namespace",
       withRig(open, async ({ store, clock }) => {
@@ -99,7 +98,6 @@ export function describeHistory(open: OpenRig): void {
       }),
     );
 
-    // verifies P-history-erased
     test(
       "ends with its fact: when that is forgotten, and when it expires",
       withRig(open, async ({ store, clock }) => {
@@ -176,7 +174,6 @@ export function describeHistory(open: OpenRig): void {
       }),
     );
 
-    // verifies P-supersede-scope
     test(
       "touches the same namespace's facts alone",
       withRig(open, async ({ store }) => {
@@ -218,7 +215,6 @@ export function describeHistory(open: OpenRig): void {
       }),
     );
 
-    // verifies P-history-erased
     test.each(["key", "category", "prefix"] as const)(
       "a forgotten %s takes what is covered out of the histories of facts that stay",
       async (by) => {
@@ -242,7 +238,6 @@ export function describeHistory(open: OpenRig): void {
       },
     );
 
-    // verifies P-history-erased
     test(
       "forgetting the key that superseded takes all of it",
       withRig(open, async ({ store, clock }) => {

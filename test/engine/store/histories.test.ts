@@ -1,0 +1,160 @@
+/** Histories in a real file: erased to the last byte, looked through when there are many, kept through a changed key, a copy and a repair. */
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  type MemoryStore,
+  openSqliteStore,
+  openSqliteStoreToChangeKey,
+  repairDatabase,
+  verifyDatabase,
+} from "../../../engine/index.ts";
+import { ANA, fact, refTo, text } from "../../contract/rig.ts";
+import { type Needle, scanFiles } from "./scanning.ts";
+import { DRIVERS, OTHER_KEY, openSqliteRig, type SqliteRig } from "./sqlite-rig.ts";
+
+async function shown(store: MemoryStore, key: string): Promise<readonly string[]> {
+  return (await store.history(refTo(key))).map((former) => `${former.key}: ${text(former.value)}`);
+}
+
+function needleOf(bytes: Uint8Array): Needle {
+  return { name: Buffer.from(bytes).toString("hex"), bytes };
+}
+
+/** So many facts that hold something else than before. */
+async function replaceMany(store: MemoryStore, count: number): Promise<void> {
+  const facts = Array.from({ length: count }, (_, i) => fact(`many/${i}`, `first ${i}`));
+  await store.putMany(facts);
+  await store.putMany(facts.map((one) => ({ ...one, value: Buffer.from(`second ${one.key}`) })));
+}
+
+describe.each(DRIVERS)("histories with $name", (driver) => {
+  const withRig = (run: (rig: SqliteRig) => Promise<void>) => async (): Promise<void> => {
+    const rig = await openSqliteRig(driver);
+    try {
+      await run(rig);
+    } finally {
+      await rig.dispose();
+    }
+  };
+
+  const rowsIn = async ({ path }: SqliteRig): Promise<unknown> => {
+    const connection = await driver.open(path, "read");
+    const rows = connection.prepare("SELECT count(*) AS n FROM history").get()?.n;
+    connection.close();
+    return rows;
+  };
+
+  // verifies P-history-erased
+  test(
+    "leave no byte of what was forgotten, pruned or taken back",
+    withRig(async (rig) => {
+      const { store, path } = rig;
+      const sealed = async (): Promise<readonly Needle[]> => {
+        const connection = await driver.open(path, "read");
+        const rows = connection
+          .prepare("SELECT sealed FROM history UNION ALL SELECT sealed FROM entries")
+          .all();
+        connection.close();
+        // Behind the header, which all have in common.
+        return rows.map(({ sealed }) => Buffer.from(sealed as Uint8Array).subarray(24, 40)).map(needleOf); // a blob
+      };
+      const found = async (needles: readonly Needle[]) =>
+        (await scanFiles([rig.folder], needles)).hits.length;
+      await store.put(fact("tea", "green".repeat(40)));
+      await store.put(fact("tea", "black".repeat(40)));
+      await store.put(fact("morning", "coffee".repeat(40)), { supersedes: ["tea"] });
+      const before = await sealed();
+      expect(before).toHaveLength(3);
+      expect(await found(before)).toBeGreaterThanOrEqual(3);
+      await store.undo(refTo("morning"));
+      const between = await sealed();
+      expect(between).toHaveLength(2);
+      expect(await found(before)).toBe(0);
+      await store.deleteWhere({ namespace: ANA, origins: ["fact"], key: "tea" });
+      expect(await found([...before, ...between])).toBe(0);
+      expect(await rowsIn(rig)).toBe(0);
+    }),
+  );
+
+  // verifies P-history-erased
+  test(
+    "are looked through where there are many histories, also for what was written meanwhile",
+    withRig(async (rig) => {
+      const { store } = rig;
+      await replaceMany(store, 900);
+      await store.put(fact("secret", "to be forgotten"));
+      await store.put(fact("keeper", "of it"), { supersedes: ["secret"] });
+      await store.put(fact("secret", "again"));
+      const forgetting = store.deleteWhere({ namespace: ANA, origins: ["fact"], key: "secret" });
+      await store.put(fact("many/0", "in a hurry"), { supersedes: ["secret"] });
+      expect(await forgetting).toMatchObject({ erased: "complete", former: 2 });
+      expect(await shown(store, "keeper")).toEqual([]);
+      expect(await shown(store, "many/0")).toEqual(["many/0: second many/0", "many/0: first 0"]);
+      expect(await rowsIn(rig)).toBe(901);
+    }),
+  );
+
+  test(
+    "that hold nothing of a scope cost it nothing: one transaction, and readers go on where they were",
+    withRig(async ({ store }) => {
+      await store.put(fact("tea", "green"));
+      await store.put(fact("tea", "black"));
+      await store.put(fact("milk", "none"));
+      const changes = await store.changes({ namespace: ANA, since: 0 });
+      const since = changes.kind === "changes" ? changes.cursor : 0;
+      await store.delete(refTo("milk"));
+      expect(await store.changes({ namespace: ANA, since })).toMatchObject({ kind: "changes", upserts: [] });
+    }),
+  );
+
+  // verifies P-key-change
+  test(
+    "open under the changed key alone, also what was replaced meanwhile",
+    withRig(async (rig) => {
+      const { store, path, options } = rig;
+      for (const value of ["green", "black"]) await store.put(fact("tea", value));
+      for (const value of ["whole", "half"]) await store.put(fact("milk", value));
+      await store.close();
+      const newKey = OTHER_KEY;
+      const changing = await openSqliteStoreToChangeKey({ path, driver, key: options.key });
+      await changing.beginKeyChange(newKey);
+      await changing.put(fact("tea", "white"));
+      await changing.put(fact("tea", "oolong"));
+      await changing.sealAnew();
+      await changing.finishKeyChange();
+      await changing.close();
+      const again = await openSqliteStore({ ...options, key: newKey });
+      expect(await shown(again, "tea")).toEqual(["tea: white", "tea: black", "tea: green"]);
+      expect(await shown(again, "milk")).toEqual(["milk: whole"]);
+      expect(await again.inspect()).toMatchObject({ entries: 2, unreadable: 0 });
+      await again.close();
+    }),
+  );
+
+  test(
+    "are named where one does not open, and go into a repaired database with the others",
+    withRig(async (rig) => {
+      const { store, path, options } = rig;
+      for (const value of ["green", "black", "white"]) await store.put(fact("tea", value));
+      await store.close();
+      const connection = await driver.open(path, "write");
+      connection.exec(
+        "UPDATE history SET sealed = zeroblob(80) WHERE number = (SELECT min(number) FROM history)",
+      );
+      connection.close();
+      const damaged = await openSqliteStore(options);
+      expect(await shown(damaged, "tea")).toEqual(["tea: black"]);
+      expect(await damaged.inspect()).toMatchObject({ entries: 1, unreadable: 1 });
+      await damaged.close();
+      const { key } = options;
+      expect(await verifyDatabase({ path, key, driver })).toMatchObject({ history: 1, unreadable: 1 });
+      const to = join(path, "..", "repaired.sqlite");
+      await repairDatabase({ path, key, driver, to });
+      const repaired = await openSqliteStore({ ...options, path: to });
+      expect(await shown(repaired, "tea")).toEqual(["tea: black"]);
+      await repaired.undo(refTo("tea"));
+      expect(text((await repaired.get(refTo("tea")))?.value)).toBe("black");
+      await repaired.close();
+    }),
+  );
+});
