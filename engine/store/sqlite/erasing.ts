@@ -103,8 +103,7 @@ export class Eraser {
   /** Erases what is covered of many histories, in slices. */
   async #lookThrough(former: CoveredRun): Promise<void> {
     const { calls, transactions, room } = this.#parts;
-    await inSlices(() => {
-      const isOver = sliceEnd();
+    await inSlices((isOver) => {
       const slice = () => transactions.write(({ row }) => former.slice(() => !isOver(), row.history.lastSeq));
       return room.deletingIn(() => calls.change(() => former.attempt(slice)));
     });
