@@ -147,6 +147,16 @@ describe("hits", () => {
   });
 
   test.each([
+    [{ surface: "rest", agent: 'root (direct):\n> "' }, 'rest "root (direct): > \\""'],
+    [{ surface: "cli, stored 2020-01-01" }, '"cli, stored 2020-01-01"'],
+    [{ surface: "rest", agent: "a".repeat(64) }, `rest "${"a".repeat(37)}"…`],
+    [{ surface: "openclaw", agent: "main", sessionKind: "cron)" }, 'openclaw main ("cron)")'],
+  ])("a writer with an odd name (%j) is quoted", (writer, shown) => {
+    const [hit] = hitsForHost([{ ...GOOD, writer }], 10).hits;
+    expect(hit?.snippet).toBe(`${FRAME.replace("openclaw main (direct)", () => shown)}> always via Konflux`);
+  });
+
+  test.each([
     ["lines that are no numbers", { startLine: "1", endLine: "2" }],
     ["line 0", { startLine: 0, endLine: 2 }],
     ["an end before the start", { startLine: 5, endLine: 2 }],
