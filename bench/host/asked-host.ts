@@ -57,13 +57,14 @@ export class AskedHost {
     }
   }
 
-  /** The same home, with our plugin and these facts in its memory. */
-  async addPlugin(tarball: string, facts: readonly FactLine[]): Promise<void> {
+  /** The same home, with our plugin, its settings and these facts in its memory. */
+  async addPlugin(tarball: string, facts: readonly FactLine[], settings: JsonObject): Promise<void> {
     await this.#host.stopGateway();
     await this.#host.installPlugin(tarball);
     await importInto(this.#host.home.stateDir, SUBJECT, linesOf(facts));
     await this.#host.startGateway();
-    await this.#untilFound(facts[0]);
+    await this.#configure(settings);
+    await this.#untilFound(facts[0], "embeddings" in settings);
   }
 
   /** Without `corpus` as a model asks that names none; `wiki`: ours alone. */
@@ -73,6 +74,13 @@ export class AskedHost {
 
   stop(): Promise<void> {
     return this.#host.stop();
+  }
+
+  async #configure(config: JsonObject): Promise<void> {
+    const { hash = null } = (await this.#host.rpc("config.get")) as JsonObject; // the host's own answer
+    const patch = { plugins: { entries: { "helmdeck-memory": { config } } } };
+    const params = { raw: JSON.stringify(patch), baseHash: hash, replacePaths: [] };
+    await this.#host.rpc("config.patch", params, { timeoutMs: READY_WITHIN_MS });
   }
 
   async #indexNotes(): Promise<void> {
@@ -98,12 +106,17 @@ export class AskedHost {
   }
 
   /** Complete: the fact is found, nothing says that only a part was looked at, and nothing waits to be embedded. */
-  async #untilFound(fact: FactLine | undefined): Promise<void> {
+  async #untilFound(fact: FactLine | undefined, byMeaning: boolean): Promise<void> {
     if (fact === undefined) return;
     const until = performance.now() + READY_WITHIN_MS;
     for (;;) {
       const { hits, isPartial } = await this.#search(fact.value, "wiki");
-      if (!isPartial && hits.some(({ key }) => key === fact.key) && (await this.#isEmbedded())) return;
+      if (
+        !isPartial &&
+        hits.some(({ key }) => key === fact.key) &&
+        (!byMeaning || (await this.#isEmbedded()))
+      )
+        return;
       if (performance.now() > until) throw new Error(`Not found within ${READY_WITHIN_MS} ms: ${fact.key}`);
     }
   }
@@ -111,7 +124,7 @@ export class AskedHost {
   async #isEmbedded(): Promise<boolean> {
     const status = (await this.#host.rpc("helmdeck.status", {})) as JsonObject; // what our own plugin answers
     const embeddings = status.embeddings as JsonObject | undefined;
-    return (embeddings?.waiting ?? 0) === 0;
+    return Number(embeddings?.embedded) > 0 && embeddings?.waiting === 0;
   }
 }
 

@@ -18,6 +18,13 @@ import { type HostQuestion, heldOutQuestions, mixedQuestions } from "./host-ques
 
 interface Asked extends HostQuestion, Shown {}
 
+/** The plugin's tarball, and who embeds: for the host, and for us. */
+interface Setting {
+  readonly tarball: string;
+  readonly config: JsonObject;
+  readonly settings: JsonObject;
+}
+
 interface SizeFigures {
   readonly facts: number;
   readonly notes: readonly Asked[];
@@ -47,39 +54,36 @@ async function askAll(
 
 /** Starts a gateway over the notes, asks, adds the plugin with the facts, and asks again. */
 async function twice<T>(
-  tarball: string,
-  config: JsonObject,
+  { tarball, config, settings }: Setting,
   [notes, facts]: readonly [readonly FactLine[], readonly FactLine[]],
   ask: (host: AskedHost, hasPlugin: boolean) => Promise<T>,
 ): Promise<readonly [T, T]> {
   const host = await AskedHost.start(notes, config);
   try {
     const without = await ask(host, false);
-    await host.addPlugin(tarball, facts);
+    await host.addPlugin(tarball, facts, settings);
     return [without, await ask(host, true)];
   } finally {
     await host.stop();
   }
 }
 
-async function measureSize(tarball: string, config: JsonObject, size: number): Promise<SizeFigures> {
+async function measureSize(setting: Setting, size: number): Promise<SizeFigures> {
   const own = linesOfHalf("held-out");
   const facts = [
     ...own,
     ...Array.from({ length: size - own.length }, (_none, number) => unrelatedFact(number)),
   ];
-  const [notes, ours] = await twice(tarball, config, [facts, facts], (host, hasPlugin) =>
+  const [notes, ours] = await twice(setting, [facts, facts], (host, hasPlugin) =>
     askAll(host, heldOutQuestions(), hasPlugin ? "wiki" : undefined),
   );
   return { facts: size, notes, ours };
 }
 
-async function measureCost(tarball: string, config: JsonObject): Promise<CostFigures> {
+async function measureCost(setting: Setting): Promise<CostFigures> {
   const { notes, facts, aboutNotes, aboutFacts } = mixedQuestions();
   const questions = [...aboutNotes, ...aboutFacts];
-  const [without, withPlugin] = await twice(tarball, config, [notes, facts], (host) =>
-    askAll(host, questions),
-  );
+  const [without, withPlugin] = await twice(setting, [notes, facts], (host) => askAll(host, questions));
   return { without, with: withPlugin };
 }
 
@@ -162,11 +166,15 @@ function notesOf(asked: Asked | undefined) {
 }
 
 /** As the installer points both searches at one service. */
-function configOf(embedder: string | undefined, model: string): JsonObject {
-  if (embedder === undefined) return {};
+function settingOf(tarball: string, url: string | undefined, model: string): Setting {
+  if (url === undefined) return { tarball, config: {}, settings: {} };
   return {
-    memory: { search: { provider: "ollama", model, remote: { baseUrl: embedder } } },
-    plugins: { allow: ["memory-core", "ollama"] },
+    tarball,
+    config: {
+      memory: { search: { provider: "ollama", model, remote: { baseUrl: url } } },
+      plugins: { allow: ["memory-core", "ollama"] },
+    },
+    settings: { embeddings: { provider: "ollama", url, model } },
   };
 }
 
@@ -180,11 +188,10 @@ async function main(): Promise<void> {
   });
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-host-"));
   try {
-    const config = configOf(values.embedder, values.model);
-    const tarball = await packPlugin(folder);
+    const setting = settingOf(await packPlugin(folder), values.embedder, values.model);
     const sizes: SizeFigures[] = [];
-    for (const size of SIZES) sizes.push(await measureSize(tarball, config, size));
-    const cost = await measureCost(tarball, config);
+    for (const size of SIZES) sizes.push(await measureSize(setting, size));
+    const cost = await measureCost(setting);
     const section = hostSection(
       sizes,
       cost,
