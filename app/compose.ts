@@ -38,6 +38,7 @@ import {
   subjectCounts,
 } from "./overview.ts";
 import { recordPackRun, recordPipelineRun } from "./record-runs.ts";
+import { renewFact } from "./renewing.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";
@@ -139,6 +140,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     listFacts: within((namespace, query) => listFacts(context, namespace, query)),
     factHistory: within((namespace, key: string) => factHistory(context, namespace, key)),
     undoFact: within((namespace, key: string) => undoFact(context, namespace, key), embedSoon),
+    renewFact: within((namespace, input) => renewFact(context, namespace, input)),
     search: within((namespace, query: RecallQuery) => {
       watch?.follow(namespace);
       return search(context, namespace, query);

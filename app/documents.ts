@@ -8,6 +8,8 @@ import {
   ANSWER_LIMITS,
   citedPath,
   defined,
+  type Entry,
+  expiringFacts,
   type Framed,
   isMyMemoryPath,
   MY_MEMORY_PATH,
@@ -19,6 +21,7 @@ import {
   summariseMemory,
 } from "../engine/index.ts";
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
+import { renewByUse } from "./renewing.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const { documentBytes, documentLines } = ANSWER_LIMITS;
@@ -38,10 +41,16 @@ export async function readDocument(
 ): Promise<DocumentSlice | undefined> {
   const given: unknown = query.path;
   if (typeof given !== "string") return undefined;
-  const document = isMyMemoryPath(given)
-    ? await myMemory(context, namespace)
-    : await entryDocument(context, namespace, given);
-  return document && sliceOf(document, query);
+  if (isMyMemoryPath(given)) return sliceOf(await myMemory(context, namespace), query);
+  const found = await entryDocument(context, namespace, given);
+  if (found === undefined) return undefined;
+  const slice = sliceOf(found.document, query);
+  if (query.renewOnUse === true && isWhole(slice)) await renewByUse(context, found.entry);
+  return slice;
+}
+
+function isWhole({ fromLine, truncated }: DocumentSlice): boolean {
+  return fromLine === 1 && !truncated;
 }
 
 /** Lines from `fromLine` on; content is cut at 12 KB, after whole lines unless the first one alone is longer. */
@@ -58,7 +67,11 @@ function sliceOf(document: WholeDocument, query: DocumentQuery): DocumentSlice {
 }
 
 async function myMemory(context: UseCaseContext, namespace: Namespace): Promise<WholeDocument> {
-  const content = myMemoryDocument(await summariseMemory(context.store, namespace));
+  const { store } = context;
+  const content = myMemoryDocument(
+    await summariseMemory(store, namespace),
+    await expiringFacts(store, namespace),
+  );
   return { path: MY_MEMORY_PATH, title: MY_MEMORY_TITLE, content };
 }
 
@@ -66,7 +79,7 @@ async function entryDocument(
   context: UseCaseContext,
   namespace: Namespace,
   given: string,
-): Promise<WholeDocument | undefined> {
+): Promise<{ readonly document: WholeDocument; readonly entry: Entry } | undefined> {
   const path = citedPath(given);
   const place = parsePath(path);
   if (place === undefined) return undefined;
@@ -78,7 +91,7 @@ async function entryDocument(
   const { key, category, createdAt, updatedAt, writer } = entry;
   const { title, content } = chunk;
   const framed = { kind, key, category, createdAt, updatedAt, ...defined({ writer }) };
-  return { path, title, content, entry: framed };
+  return { document: { path, title, content, entry: framed }, entry };
 }
 
 function countFitting(lines: readonly string[]): number {

@@ -5,12 +5,15 @@ import {
   checkSupersedes,
   defined,
   type Entry,
+  EXPIRING_WITHIN_MS,
   factEntry,
   invalidField,
+  type ListQuery,
   type Namespace,
   pathOf,
   refuseSecrets,
   requireCount,
+  type UnixMs,
   validateFact,
   type Writer,
 } from "../engine/index.ts";
@@ -104,7 +107,7 @@ export async function listFacts(
   query: FactsQuery,
 ): Promise<FactsPage> {
   const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
-  const filter = filterFrom(query);
+  const filter = filterFrom(query, context.now());
   const facts: FactView[] = [];
   const unreadable: string[] = [];
   let sizeBytes = 0;
@@ -126,8 +129,12 @@ export async function listFacts(
   return { facts, unreadable, ...(cursor && { nextCursor: cursor }) };
 }
 
-function filterFrom({ prefix, category }: FactsQuery): Pick<FactsQuery, "prefix" | "category"> {
+function filterFrom(
+  { prefix, category, expiring = false }: FactsQuery,
+  now: UnixMs,
+): Pick<ListQuery, "prefix" | "category" | "expiresBefore"> {
   return {
+    ...(expiring && { expiresBefore: now + EXPIRING_WITHIN_MS }),
     ...(prefix && { prefix: requireText("prefix", prefix) }),
     ...(category && { category: requireText("category", category) }),
   };

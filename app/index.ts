@@ -73,6 +73,7 @@ export type {
   MemoryStatus,
   MyDefaults,
   MyMemory,
+  RenewInput,
   SearchAnswer,
   SimilarFact,
   StoredCounts,
@@ -94,6 +95,7 @@ export { historyText, noHistory, undoText } from "./presenters/history-text.ts";
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
+export { renewText } from "./presenters/renew-text.ts";
 export { searchText } from "./presenters/search-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { unmatchedText } from "./searching.ts";
@@ -147,6 +149,12 @@ export {
   storeReplySchema,
   storeRequestSchema,
 } from "./wire/memory-schemas.ts";
+export {
+  RENEW_DESCRIPTION,
+  type RenewRequest,
+  renewOfRequest,
+  renewRequestSchema,
+} from "./wire/renew-schemas.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
 export { searchReply } from "./wire/search-reply.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";

@@ -3,6 +3,7 @@ import type {
   CorpusChunk,
   Erasure,
   ErrorCode,
+  ExpiringFacts,
   Framed,
   LearntFromRuns,
   PackAudit,
@@ -52,6 +53,13 @@ export interface StoredFact {
   readonly similar?: readonly SimilarFact[];
 }
 
+export interface RenewInput {
+  /** Or a path, docid or citation. */
+  readonly key: string;
+  /** From now on; 0 or absent: 90 days, and never less than the fact has. */
+  readonly ttlSeconds?: number;
+}
+
 export interface FactView {
   readonly key: string;
   readonly value: string;
@@ -86,6 +94,8 @@ export interface UndoneFact {
 export interface FactsQuery {
   readonly prefix?: string;
   readonly category?: string;
+  /** Only what ends within 14 days. */
+  readonly expiring?: boolean;
   /** 1 to 1,000; default 100. */
   readonly limit?: number;
   readonly cursor?: string;
@@ -103,6 +113,8 @@ export interface DocumentQuery {
   readonly path: string;
   readonly fromLine?: number;
   readonly lineCount?: number;
+  /** An agent reads, and the operator wants that what is used lives on. */
+  readonly renewOnUse?: boolean;
 }
 
 export interface DocumentSlice {
@@ -148,6 +160,8 @@ export interface MyMemory {
     /** The five newest. */
     readonly recentKeys: readonly string[];
   }[];
+  /** Facts that end within 14 days; absent for none. */
+  readonly expiring?: ExpiringFacts;
   readonly note?: string;
 }
 
@@ -169,7 +183,7 @@ export interface MemoryStatus {
   readonly keySource: string;
   readonly driver: string;
   readonly mode: "keyword" | "hybrid";
-  readonly subject?: StoredCounts & { readonly name: string };
+  readonly subject?: StoredCounts & { readonly name: string; readonly expiring?: ExpiringFacts };
   /** Absent when memory does not open. */
   readonly embeddings?: EmbeddingsStatus;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
@@ -263,6 +277,8 @@ export interface Memory {
   factHistory(subject: Subject, key: string): Promise<FactHistory | undefined>;
   /** Takes back the last store that changed a fact; the next one takes back the store before that. Throws `not_found`. */
   undoFact(subject: Subject, key: string): Promise<UndoneFact>;
+  /** Gives a fact another life and changes nothing else of it. Throws `not_found`. */
+  renewFact(subject: Subject, input: RenewInput): Promise<FactView>;
   search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
   /** Undefined when there is no such document in this subject's memory, or it is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
@@ -296,6 +312,7 @@ const EVERY_USE_CASE = {
   listFacts: true,
   factHistory: true,
   undoFact: true,
+  renewFact: true,
   search: true,
   readDocument: true,
   forget: true,

@@ -2,6 +2,8 @@
 import {
   asHelmdeckError,
   compareText,
+  defined,
+  expiringFacts,
   learnDefaults,
   type Namespace,
   type Subject,
@@ -24,10 +26,12 @@ export async function myMemory(
   subject: Subject,
 ): Promise<MyMemory> {
   const summary = await summariseMemory(context.store, namespace);
+  const expiring = await expiringFacts(context.store, namespace);
   return {
     scope: `caller=${subject}`,
     fetchedAt: context.now(),
     categories: summary.map(({ name, count, recentKeys }) => ({ name, count, recentKeys })),
+    ...defined({ expiring }),
     ...(summary.length === 0 && { note: "Nothing has been stored yet." }),
   };
 }
@@ -59,7 +63,8 @@ export async function subjectCounts(
   namespace: Namespace,
   name: Subject,
 ): Promise<NonNullable<MemoryStatus["subject"]>> {
-  return { name, ...(await storedCounts(context, namespace)) };
+  const expiring = await expiringFacts(context.store, namespace);
+  return { name, ...(await storedCounts(context, namespace)), ...defined({ expiring }) };
 }
 
 /** What is alive, not what was ever indexed. */

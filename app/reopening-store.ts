@@ -12,6 +12,7 @@ import {
   asHelmdeckError,
   type Changes,
   type ChangesQuery,
+  type DecideRenewal,
   type Entry,
   type EntryFilter,
   type EntryRef,
@@ -27,9 +28,11 @@ import {
   type MemoryStore,
   type Namespace,
   type NewEntry,
+  type PutManyOptions,
   type PutOptions,
   type PutResult,
   type ReferenceVectors,
+  type RenewOptions,
   type StoreCapabilities,
   type StoreIdentity,
   systemClock,
@@ -132,8 +135,12 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.undo(ref));
   }
 
-  putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
-    return this.#ask((store) => store.putMany(entries));
+  putMany(entries: readonly NewEntry[], options?: PutManyOptions): Promise<readonly PutResult[]> {
+    return this.#ask((store) => store.putMany(entries, options));
+  }
+
+  renew(ref: EntryRef, decide: DecideRenewal, options?: RenewOptions): Promise<Entry | undefined> {
+    return this.#ask((store) => store.renew(ref, decide, options));
   }
 
   delete(ref: EntryRef): Promise<Erasure> {

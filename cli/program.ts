@@ -14,6 +14,7 @@ import { declareImport } from "./declarations/declare-import.ts";
 import { declareKey } from "./declarations/declare-key.ts";
 import { declareList } from "./declarations/declare-list.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
+import { declareRenew } from "./declarations/declare-renew.ts";
 import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";
 import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
 import { declareSearch } from "./declarations/declare-search.ts";
@@ -64,6 +65,7 @@ export const HELMDECK_MEMORY: ProgramSpec = {
     declareSearch,
     declareHistory,
     declareUndo,
+    declareRenew,
     declareForget,
     declareImport,
     declareExport,

@@ -24,6 +24,7 @@ export {
   systemCodeOf,
 } from "./errors.ts";
 export { harmlessBlock, harmlessLine, problemOfName } from "./facts/hostile-text.ts";
+export { CONFLICT_RULES, type ConflictRule } from "./store/conflicts.ts";
 export {
   type Backoff,
   backgroundTimer,

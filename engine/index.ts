@@ -39,10 +39,12 @@ export {
 } from "./facts/forget-scope.ts";
 export { KeyLooks } from "./facts/key-looks.ts";
 export { nearestKeys } from "./facts/near.ts";
+export { EXPIRING_WITHIN_MS, renewalByHand, renewalByUse } from "./facts/renewal.ts";
 export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
 export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";
 export { projectEntry } from "./projections/chunks.ts";
 export type { CorpusChunk, CorpusEntry, DocumentKind } from "./projections/corpus.ts";
+export { type ExpiringFacts, expiringFacts } from "./projections/expiring.ts";
 export {
   cutText,
   type Framed,
@@ -91,6 +93,7 @@ export { MasterKey, parseKey } from "./store/master-key.ts";
 export {
   type Changes,
   type ChangesQuery,
+  type DecideRenewal,
   type Entry,
   type EntryFilter,
   type EntryId,
@@ -109,9 +112,11 @@ export {
   type NewEntry,
   ORIGINS,
   type Origin,
+  type PutManyOptions,
   type PutOptions,
   type PutResult,
   type ReferenceVectors,
+  type RenewOptions,
   type StoreCapabilities,
   type StoreIdentity,
   type StoreReport,

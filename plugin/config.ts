@@ -13,6 +13,8 @@ export interface PluginConfig {
   readonly promptHints: boolean;
   /** In groups and hooks that were opened it is quiet, whatever stands here. */
   readonly recall: RecallMode;
+  /** What an agent reads whole lives on, where its life is the default one. */
+  readonly renewOnUse: boolean;
   readonly embeddings: EmbeddingsConfig;
   /** By agent id in lower case. `undefined` as a value: the entry is malformed, and that agent gets no memory. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
@@ -41,6 +43,7 @@ export function parseConfig(raw: unknown): PluginConfig {
     searchByDefault: given.searchByDefault !== false,
     promptHints: given.promptHints !== false,
     recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
+    renewOnUse: given.renewOnUse === true,
     embeddings: readEmbeddings(given.embeddings),
     subjects: readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),

@@ -1,4 +1,4 @@
-/** `openclaw helmdeck status|search|list|history|undo|forget|doctor`: how it is called. What it does is loaded when it runs: no gateway needs it. */
+/** `openclaw helmdeck status|search|list|history|undo|renew|forget|doctor`: how it is called. What it does is loaded when it runs: no gateway needs it. */
 import { ANSWER_LIMITS, defined, RECALL_MODES, type RecallMode } from "../app/index.ts";
 import type { CliContext } from "./openclaw-api.ts";
 import type { CommandParts, CommandRequest, SharedOptions } from "./openclaw-commands.ts";
@@ -34,13 +34,19 @@ export function registerHelmdeckCli(program: CliContext["program"], parts: CliPa
     );
   add("list [prefix]", "List stored facts, newest first; --json has their values")
     .option("--category <name>", "only this category")
+    .option("--expiring", "only what ends within 14 days")
     .option("--limit <number>", "at most so many", wholeNumber, facts.byDefault)
-    .action((prefix: string | undefined, { category, ...options }: ListOptions) =>
-      run(options, { kind: "list", limit: options.limit, ...defined({ prefix, category }) }),
+    .action((prefix: string | undefined, { category, expiring, ...options }: ListOptions) =>
+      run(options, { kind: "list", limit: options.limit, ...defined({ prefix, category, expiring }) }),
     );
   add("history <key>", "Show what a fact held before, newest first").action(
     (key: string, options: SharedOptions) => run(options, { kind: "history", key }),
   );
+  add("renew <key>", "Keep a fact that would end: another 90 days, nothing else changes")
+    .option("--ttl <seconds>", "how long from now instead", wholeNumber)
+    .action((key: string, { ttl, ...options }: RenewOptions) =>
+      run(options, { kind: "renew", key, ...defined({ ttlSeconds: ttl }) }),
+    );
   add("undo <key>", "Take back the last store that changed a fact").action(
     (key: string, options: SharedOptions) => run(options, { kind: "undo", key }),
   );
@@ -65,8 +71,13 @@ interface SearchOptions extends SharedOptions {
   readonly recall?: RecallMode;
 }
 
+interface RenewOptions extends SharedOptions {
+  readonly ttl?: number;
+}
+
 interface ListOptions extends SharedOptions {
   readonly category?: string;
+  readonly expiring?: boolean;
   readonly limit: number;
 }
 

@@ -7,6 +7,7 @@ import {
   errorReply,
   type Finding,
   type ForgetOrder,
+  factReply,
   factsReply,
   forgetAsAsked,
   forgetReply,
@@ -22,6 +23,8 @@ import {
   noHistory,
   type Presented,
   type RecallQuery,
+  type RenewInput,
+  renewText,
   safeJson,
   searchReply,
   searchText,
@@ -62,6 +65,7 @@ export type CommandRequest =
   | ({ readonly kind: "search" } & RecallQuery)
   | ({ readonly kind: "list" } & ListRequest)
   | { readonly kind: "history" | "undo"; readonly key: string }
+  | ({ readonly kind: "renew" } & RenewInput)
   | ({ readonly kind: "forget" } & ForgetOrder);
 
 interface Call {
@@ -114,6 +118,8 @@ function perform(call: Call, request: CommandRequest): Promise<void> {
       return history(call, request.key);
     case "undo":
       return undo(call, request.key);
+    case "renew":
+      return renew(call, request);
     case "forget":
       return forget(call, request);
     case "doctor":
@@ -186,6 +192,12 @@ async function history(call: Call, key: string): Promise<void> {
   if (found === undefined) throw noHistory(call.voice.caller);
   if (call.json) call.terminal.out(safeJson(historyReply(found)));
   else show(call, historyText(found, call.voice));
+}
+
+async function renew(call: Call, { kind: _, ...input }: { kind: "renew" } & RenewInput): Promise<void> {
+  const fact = await (await call.parts.open()).renewFact(call.voice.caller, input);
+  if (call.json) call.terminal.out(safeJson(factReply(fact)));
+  else show(call, renewText(fact, call.voice));
 }
 
 async function undo(call: Call, key: string): Promise<void> {

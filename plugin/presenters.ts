@@ -28,9 +28,21 @@ export function statusText(status: MemoryStatus, warnings: readonly string[] = [
   if (subject) {
     lines.push(
       `  ${plainLine(subject.name)}: ${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of tool runs`,
+      ...expiringLines(subject.expiring),
     );
   }
   return [...lines, ...warnings.map((warning) => `  ${warning}`)].join("\n");
+}
+
+/** With the command that keeps them. */
+function expiringLines(expiring: NonNullable<MemoryStatus["subject"]>["expiring"]): readonly string[] {
+  if (expiring === undefined) return [];
+  const keys = expiring.soonest.map(({ key }) => plainLine(key)).join(", ");
+  const more = expiring.count > expiring.soonest.length ? ", …" : "";
+  return [
+    `  ending within 14 days: ${counted(expiring.count, "fact")}: ${keys}${more}`,
+    "            openclaw helmdeck renew <key> keeps one",
+  ];
 }
 
 function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[] {

@@ -45,7 +45,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   const gate = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
   const parts = { access, gate, log: api.logger };
 
-  api.registerMemoryCorpusSupplement(makeSupplement(parts));
+  api.registerMemoryCorpusSupplement(makeSupplement({ ...parts, renewOnUse: config.renewOnUse }));
   if (config.promptHints) api.registerMemoryPromptPreparation(makePromptPreparation(parts));
   api.on("before_tool_call", (event) => routeToolCall(event, config), {
     matcher: ROUTED_TOOLS,

@@ -23,6 +23,8 @@ export interface SupplementParts {
   readonly gate: AccessPolicy;
   readonly log: Logger;
   readonly deadlineMs?: number;
+  /** Default false. */
+  readonly renewOnUse?: boolean;
 }
 
 /**
@@ -71,6 +73,8 @@ export function makeSupplement(parts: SupplementParts): Supplement {
         path,
         ...positive("fromLine", params.fromLine),
         ...positive("lineCount", params.lineCount),
+        // Strangers in an opened group keep nothing alive.
+        ...(parts.renewOnUse === true && !isQuiet(verdict) && { renewOnUse: true }),
       };
       const slice = await ask(deadline, (memory) => memory.readDocument(verdict.subject, query));
       return slice === undefined ? null : (documentForHost(slice) ?? null);

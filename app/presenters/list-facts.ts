@@ -14,6 +14,8 @@ import type { Presented, Voice } from "./presented.ts";
 export interface ListRequest {
   readonly prefix?: string;
   readonly category?: string;
+  /** Only what ends within 14 days. */
+  readonly expiring?: boolean;
   readonly limit: number;
 }
 
@@ -86,6 +88,7 @@ async function keyNamedBy(
 async function nothing(memory: Memory, request: ListRequest, voice: Voice): Promise<string> {
   const { caller, storing } = voice;
   const whose = `memory of ${harmlessLine(caller)}`;
+  if (request.expiring) return `The ${whose} holds no such facts that end within 14 days.`;
   if (request.prefix === undefined && request.category === undefined)
     return `The ${whose} holds no facts yet. ${storing}`;
   const named = await keyNamedBy(memory, request, voice);

@@ -1,5 +1,6 @@
 /** Import of JSON Lines: good lines go in, batch by batch, each batch whole or not at all; refused ones are told by number. */
 import {
+  type ConflictRule,
   type ErrorCode,
   HelmdeckError,
   isHelmdeckError,
@@ -25,6 +26,8 @@ export interface ImportOptions {
   readonly input: AsyncIterable<Uint8Array>;
   /** True: also what looks like a credential goes in, since a person said so. */
   readonly allowSecrets?: boolean;
+  /** Of a fact that is there already. Default `newer`. */
+  readonly onConflict?: ConflictRule;
   /** After each batch, and at the end. */
   readonly onProgress?: (progress: ImportCounts) => void;
 }
@@ -37,6 +40,8 @@ export interface ImportCounts {
   /** Facts that were there with the same value, and got a new life. */
   readonly refreshed: number;
   readonly replaced: number;
+  /** Lines that did not come in: what is there stays. */
+  readonly kept: number;
   /** Facts that another one superseded here since: they stay retired. */
   readonly retired: number;
   /** Audit rows, also those that were there. */
@@ -64,7 +69,8 @@ const BATCH_BYTES = 1_024 * 1_024;
 const REFUSALS_KEPT = 10_000;
 
 /**
- * A later line wins over an earlier one with the same key. Running an import again changes nothing but times.
+ * Of a fact that is there, and of two lines with one key, the one that was written later wins, unless the caller says otherwise; a
+ * line that names no time is new. Running an import again changes nothing but the times of such lines.
  *
  * @throws what the store throws (`store_full`, `store_locked`, …), with the number of the last line that is safely in.
  */
@@ -91,7 +97,16 @@ class ImportRun {
   readonly #namespace: Namespace;
   readonly #known: KnownKeys;
   readonly #refused: RefusedLine[] = [];
-  #counts = { lines: 0, stored: 0, refreshed: 0, replaced: 0, retired: 0, audit: 0, refusedCount: 0 };
+  #counts = {
+    lines: 0,
+    stored: 0,
+    refreshed: 0,
+    replaced: 0,
+    kept: 0,
+    retired: 0,
+    audit: 0,
+    refusedCount: 0,
+  };
   #batch: NewEntry[] = [];
   #batchBytes = 0;
   #safeLine = 0;
@@ -151,11 +166,13 @@ class ImportRun {
     const batch = this.#batch;
     this.#batch = [];
     this.#batchBytes = 0;
-    const results = await this.#options.memory.store.putMany(batch).catch((error: unknown) => {
+    const { memory, onConflict = "newer" } = this.#options;
+    const results = await memory.store.putMany(batch, { onConflict }).catch((error: unknown) => {
       throw interrupted(error, this.#safeLine);
     });
-    for (const { entry, replaced } of results) {
+    for (const { entry, replaced, kept } of results) {
       if (entry.origin === "audit") this.#counts.audit += 1;
+      else if (kept) this.#counts.kept += 1;
       else if (replaced === undefined) this.#counts.stored += 1;
       else if (replaced.sameValue) this.#counts.refreshed += 1;
       else this.#counts.replaced += 1;

@@ -2,6 +2,7 @@
 import { defined } from "../../engine/index.ts";
 import type { DoctorReport, MemoryStatus } from "../memory.ts";
 import { snakeCased } from "./snake-case.ts";
+import { expiringReply } from "./view-replies.ts";
 
 /** `warnings`: what the host keeps from memory. */
 export function statusReply(
@@ -13,7 +14,12 @@ export function statusReply(
     database_path: databasePath,
     key_source: keySource,
     ...(subject && {
-      subject: { name: subject.name, facts: subject.facts, audit_rows: subject.auditRows },
+      subject: {
+        name: subject.name,
+        facts: subject.facts,
+        audit_rows: subject.auditRows,
+        ...(subject.expiring && { expiring: expiringReply(subject.expiring) }),
+      },
     }),
     ...defined({ warnings: warnings.length > 0 ? warnings : undefined }),
   };

@@ -1,13 +1,15 @@
 /** Facts, my-memory and callers as every surface shows them. */
-import { defined, rfc3339, type Writer } from "../../engine/index.ts";
+import { defined, type ExpiringFacts, rfc3339, type Writer } from "../../engine/index.ts";
 import type { CallerCount, FactsPage, FactsQuery, FactView, MyMemory } from "../memory.ts";
 import type { CallersReply, FactReply, FactsReply, FactsRequest, MyMemoryReply } from "./view-schemas.ts";
 
-export function factsQueryOfRequest({ prefix, category, limit, cursor }: FactsRequest): FactsQuery {
+export function factsQueryOfRequest({ prefix, category, expiring, ...page }: FactsRequest): FactsQuery {
+  const { limit, cursor } = page;
   return {
     ...defined({
       prefix: prefix ?? undefined,
       category: category ?? undefined,
+      expiring: expiring ?? undefined,
       limit: limit ?? undefined,
       cursor: cursor ?? undefined,
     }),
@@ -37,7 +39,14 @@ export function factsReply({ facts, unreadable, nextCursor }: FactsPage): FactsR
   };
 }
 
-export function myMemoryReply({ scope, fetchedAt, categories, note }: MyMemory): MyMemoryReply {
+export function expiringReply({ count, soonest }: ExpiringFacts) {
+  return {
+    count,
+    soonest: soonest.map(({ expiresAt, ...fact }) => ({ ...fact, expires_at: rfc3339(expiresAt) })),
+  };
+}
+
+export function myMemoryReply({ scope, fetchedAt, categories, expiring, note }: MyMemory): MyMemoryReply {
   return {
     scope,
     fetched_at: rfc3339(fetchedAt),
@@ -46,6 +55,7 @@ export function myMemoryReply({ scope, fetchedAt, categories, note }: MyMemory):
       count,
       recent_keys: [...recentKeys],
     })),
+    ...(expiring && { expiring: expiringReply(expiring) }),
     ...defined({ note }),
   };
 }

@@ -11,6 +11,7 @@ export const factsRequestSchema = z.strictObject({
     .nullish()
     .meta({ description: "Only keys that begin with exactly this; case matters, no wildcards." }),
   category: z.string().nullish().meta({ description: "Only facts of this category." }),
+  expiring: z.boolean().nullish().meta({ description: "Only facts that end within 14 days." }),
   limit: z
     .number()
     .nullish()
@@ -60,6 +61,21 @@ export const myMemoryReplySchema = z.object({
       recent_keys: z.array(z.string()).meta({ description: "The five newest." }),
     }),
   ),
+  expiring: z
+    .object({
+      count: z.int().min(1),
+      soonest: z
+        .array(
+          z.object({
+            key: z.string(),
+            category: z.string(),
+            expires_at: rfc3339Schema("From then on it is not shown."),
+          }),
+        )
+        .meta({ description: "The next ten to end." }),
+    })
+    .optional()
+    .meta({ description: "Facts that end within 14 days; renew what still holds. Left out for none." }),
   note: z.string().optional(),
 });
 

@@ -1,6 +1,7 @@
 /** `import`: JSON Lines from a file or standard input, with progress on a terminal and every refused line named. */
 import { stat } from "node:fs/promises";
 import {
+  type ConflictRule,
   harmlessLine,
   type ImportResult,
   importLines,
@@ -17,11 +18,12 @@ export interface ImportRequest {
   readonly file: string;
   /** What looks like a credential goes in all the same. */
   readonly allowSecrets: boolean;
+  readonly onConflict: ConflictRule;
 }
 
 export async function importCommand(
   context: CommandContext,
-  { file, allowSecrets }: ImportRequest,
+  { file, allowSecrets, onConflict }: ImportRequest,
 ): Promise<number> {
   const { shell, output, options } = context;
   const source = inputSource(shell, file);
@@ -30,7 +32,14 @@ export async function importCommand(
     try {
       const input = progress.counted(bytesOf(source));
       const { caller: subject } = options;
-      return await importLines({ memory, subject, input, allowSecrets, onProgress: progress.lines });
+      return await importLines({
+        memory,
+        subject,
+        input,
+        allowSecrets,
+        onConflict,
+        onProgress: progress.lines,
+      });
     } finally {
       progress.stop();
     }
@@ -62,7 +71,7 @@ function sizeOf(file: string): Promise<number | undefined> {
 }
 
 async function print({ output, options }: CommandContext, result: ImportResult): Promise<void> {
-  const { stored, replaced, refreshed, retired, audit, refused, refusedCount } = result;
+  const { stored, replaced, refreshed, kept, retired, audit, refused, refusedCount } = result;
   for (const line of refused) await output.note(refusal(line));
   if (refusedCount > refused.length) await output.note(`… and ${refusedCount - refused.length} more.`);
   const imported = stored + replaced + refreshed + audit;
@@ -70,9 +79,10 @@ async function print({ output, options }: CommandContext, result: ImportResult):
     const left = `Left out ${retired} that other facts superseded here since.`;
     await output.note(`${left} Undo those, or store what holds again.`);
   }
-  if (imported + retired + refusedCount === 0) await output.note("There was no line to import.");
+  if (imported + kept + retired + refusedCount === 0) await output.note("There was no line to import.");
+  const stays = kept === 0 ? "" : `Kept as they were: ${kept}. `;
   await output.line(
-    `Imported ${imported} for ${harmlessLine(options.caller)}: ${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows. Refused: ${refusedCount}.`,
+    `Imported ${imported} for ${harmlessLine(options.caller)}: ${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows. ${stays}Refused: ${refusedCount}.`,
   );
 }
 

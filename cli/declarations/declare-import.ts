@@ -1,5 +1,6 @@
 /** How `helmdeck-memory import` is called. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { CONFLICT_RULES, type ConflictRule } from "../../app/basics.ts";
 import { type Runs, withExamples } from "./option-parsers.ts";
 
 export function declareImport(program: Command, runs: Runs): void {
@@ -11,10 +12,18 @@ export function declareImport(program: Command, runs: Runs): void {
     )
     .argument("<file>", "A JSON Lines file; - reads standard input.")
     .option("--allow-secrets", "Import also what looks like a credential.")
-    .action((file: string, { allowSecrets = false }: ImportOptions, command: Command) =>
+    .addOption(
+      new Option(
+        "--on-conflict <rule>",
+        "Of a fact that is there: the newer of the two stays, keep what is there, or replace it.",
+      )
+        .choices(CONFLICT_RULES)
+        .default("newer"),
+    )
+    .action((file: string, { allowSecrets = false, onConflict }: ImportOptions, command: Command) =>
       runs(command, async (context) => {
         const { importCommand } = await import("../commands/import.ts");
-        return importCommand(context, { file, allowSecrets });
+        return importCommand(context, { file, allowSecrets, onConflict });
       }),
     );
   withExamples(importing, [
@@ -25,4 +34,5 @@ export function declareImport(program: Command, runs: Runs): void {
 
 interface ImportOptions {
   readonly allowSecrets?: boolean;
+  readonly onConflict: ConflictRule;
 }

@@ -11,14 +11,15 @@ export function declareList(program: Command, runs: Runs): void {
     .description("List facts, newest first.")
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
     .option("--category <name>", "Only this category.")
+    .option("--expiring", "Only what ends within 14 days; renew keeps it.")
     .option("--limit <count>", "At most so many.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
-      const { category, limit } = command.opts<ListOptions>();
+      const { category, expiring, limit } = command.opts<ListOptions>();
       return runs(command, async (context) => {
         const { listCommand } = await import("../commands/list.ts");
         return listCommand(context, {
           limit,
-          ...defined({ prefix, category }),
+          ...defined({ prefix, category, expiring }),
         });
       });
     });
@@ -26,10 +27,12 @@ export function declareList(program: Command, runs: Runs): void {
     "helmdeck-memory list",
     "helmdeck-memory list deploy/ --limit 20",
     "helmdeck-memory list --category team --json",
+    "helmdeck-memory list --expiring",
   ]);
 }
 
 interface ListOptions {
   readonly category?: string;
+  readonly expiring?: boolean;
   readonly limit: number;
 }

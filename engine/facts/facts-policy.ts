@@ -154,7 +154,8 @@ function checkTag(tag: unknown): string {
   return name;
 }
 
-function checkTtl(ttlSeconds: unknown): number {
+/** 90 days when absent, or `invalid_input`. */
+export function checkTtl(ttlSeconds: unknown): number {
   const { leastTtlSeconds, mostTtlSeconds, defaultTtlSeconds } = FACT_LIMITS;
   if (ttlSeconds === undefined || ttlSeconds === null || ttlSeconds === 0) return defaultTtlSeconds;
   if (isWholeNumber(ttlSeconds) && ttlSeconds >= leastTtlSeconds && ttlSeconds <= mostTtlSeconds)

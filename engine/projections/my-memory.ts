@@ -2,6 +2,7 @@
 import { harmlessLine } from "../facts/hostile-text.ts";
 import type { MemoryReader } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
+import type { ExpiringFacts } from "./expiring.ts";
 import { originOfCategory, pathOf } from "./paths.ts";
 
 const RECENT_KEYS = 5;
@@ -29,9 +30,20 @@ export async function summariseMemory(
 }
 
 /** The same for a reader, as Markdown: the document at `helmdeck/my-memory.md`. */
-export function myMemoryDocument(categories: readonly CategorySummary[]): string {
+export function myMemoryDocument(categories: readonly CategorySummary[], expiring?: ExpiringFacts): string {
   if (categories.length === 0) return `# ${MY_MEMORY_TITLE}\n\nNothing yet.`;
-  return [`# ${MY_MEMORY_TITLE}`, ...categories.map(categorySection)].join("\n\n");
+  const ending = expiring === undefined ? [] : [expiringSection(expiring)];
+  return [`# ${MY_MEMORY_TITLE}`, ...ending, ...categories.map(categorySection)].join("\n\n");
+}
+
+function expiringSection({ count, soonest }: ExpiringFacts): string {
+  const heading = `## Ending within 14 days: ${count} ${count === 1 ? "fact" : "facts"}`;
+  const lines = soonest.map(({ key, category, expiresAt }) => {
+    return `- ${harmlessLine(key)} (${pathOf(category, key)}) on ${new Date(expiresAt).toISOString().slice(0, 10)}`;
+  });
+  const which = count > soonest.length ? [`The next ${soonest.length}:`, ""] : [];
+  const advice = "A fact that still holds is kept by renewing it, or by storing it again.";
+  return [heading, "", ...which, ...lines, "", advice].join("\n");
 }
 
 export const MY_MEMORY_TITLE = "What helmdeck memory holds";

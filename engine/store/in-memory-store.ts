@@ -2,6 +2,7 @@
 import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
 import { Beginnings } from "./beginnings.ts";
+import { staysThere } from "./conflicts.ts";
 import {
   decodeListCursor,
   encodeChangeCursor,
@@ -31,6 +32,7 @@ import type {
   CategoryCount,
   Changes,
   ChangesQuery,
+  DecideRenewal,
   Entry,
   EntryFilter,
   EntryId,
@@ -47,6 +49,7 @@ import type {
   MetaPage,
   NamespaceCount,
   NewEntry,
+  PutManyOptions,
   PutOptions,
   PutResult,
   ReferenceVectors,
@@ -83,6 +86,7 @@ interface Held {
   readonly meta: EntryMeta;
   readonly value: Uint8Array;
   readonly writer: Writer | undefined;
+  readonly prolonged?: true | undefined;
   readonly seq: number;
   /** By space; of this value. */
   readonly vectors: Map<string, EntryVectors>;
@@ -243,12 +247,31 @@ class InMemoryStore implements MemoryStore {
     };
   }
 
-  async putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
+  async putMany(
+    entries: readonly NewEntry[],
+    { onConflict = "replace" }: PutManyOptions = {},
+  ): Promise<readonly PutResult[]> {
     this.#requireOpen();
     for (const entry of entries) checkNewEntry(entry);
     this.#observe();
     const now = this.now();
-    return entries.map((entry) => this.#write(entry, now));
+    return entries.map((entry) => {
+      const there = this.#living(entry);
+      const stays = there !== undefined && staysThere(there.meta, entry, onConflict);
+      return stays ? { entry: there.meta, superseded: [], kept: true } : this.#write(entry, now);
+    });
+  }
+
+  async renew(ref: EntryRef, decide: DecideRenewal): Promise<Entry | undefined> {
+    this.#requireOpen();
+    this.#observe();
+    const there = this.#living(ref);
+    const renewal = there && decide(entryOf(there), this.now());
+    if (there === undefined || renewal === undefined) return there && entryOf(there);
+    const { expiresAt, prolonged } = renewal;
+    const renewed = { ...there, meta: { ...there.meta, expiresAt }, prolonged, seq: this.#nextSeq() };
+    this.#held.set(slotOf(ref), renewed);
+    return entryOf(renewed);
   }
 
   async delete(ref: EntryRef): Promise<Erasure> {
@@ -420,6 +443,7 @@ class InMemoryStore implements MemoryStore {
       meta,
       value: Uint8Array.from(entry.value),
       writer: entry.writer && { ...entry.writer },
+      prolonged: entry.prolonged,
       seq: this.#nextSeq(),
       vectors: sameValue ? kept.vectors : new Map(),
       history: historyAfter(entry, kept, retired, sameValue),
@@ -523,12 +547,12 @@ function metaOf(entry: NewEntry, kept: EntryMeta | undefined, now: UnixMs): Entr
   };
 }
 
-function entryOf({ meta, value, writer }: Held): Entry {
+function entryOf({ meta, value, writer, prolonged }: Held): Entry {
   return {
     ...meta,
     value: Uint8Array.from(value),
     fingerprint: fingerprintOf(value),
-    ...defined({ writer }),
+    ...defined({ writer, prolonged }),
   };
 }
 
@@ -537,6 +561,7 @@ function isListed(meta: EntryMeta, query: ListQuery): boolean {
     meta.namespace === query.namespace &&
     (query.origin === undefined || [query.origin].flat().includes(meta.origin)) &&
     (query.category === undefined || meta.category === query.category) &&
+    (query.expiresBefore === undefined || (meta.expiresAt ?? query.expiresBefore) < query.expiresBefore) &&
     hasPrefix(meta.key, query.prefix)
   );
 }

@@ -1,4 +1,5 @@
 /** What every memory store promises: entries, the `MemoryStore` contract, and its read-only half. */
+import type { ConflictRule } from "./conflicts.ts";
 import type { Namespace } from "./namespace.ts";
 import type { Writer } from "./writer.ts";
 
@@ -37,6 +38,8 @@ export interface NewEntry extends EntryRef {
   /** Only an import sets these two; otherwise they are the time of the write. */
   readonly createdAt?: UnixMs;
   readonly updatedAt?: UnixMs;
+  /** Its life is the default one and was prolonged: only a renewal sets it, and a put without it takes it off. */
+  readonly prolonged?: true;
   /** Only an import sets it, of a fact; kept unless the fact has a history here. The oldest first. */
   readonly history?: readonly FormerValue[];
 }
@@ -77,6 +80,11 @@ export interface FormerKeysPage {
   readonly nextCursor?: string;
 }
 
+export interface PutManyOptions {
+  /** Default `replace`. */
+  readonly onConflict?: ConflictRule;
+}
+
 export interface PutOptions {
   /** Keys of other facts of the namespace, at most nine, which are retired with this write; those that are not there are passed over. */
   readonly supersedes?: readonly string[];
@@ -97,7 +105,21 @@ export interface Entry extends EntryMeta {
   readonly fingerprint: Fingerprint;
   /** Who wrote the value; absent when nobody was named, as in rows of 0.1. */
   readonly writer?: Writer;
+  readonly prolonged?: true;
 }
+
+/** A life that an entry is given, counted from whenever. */
+interface Renewal {
+  readonly expiresAt: UnixMs;
+  readonly prolonged?: true;
+}
+
+export interface RenewOptions {
+  readonly givesWay?: boolean;
+}
+
+/** Asked in the transaction, of what is there at that moment; undefined leaves it as it is. */
+export type DecideRenewal = (entry: Entry, now: UnixMs) => Renewal | undefined;
 
 export interface PutResult {
   readonly entry: EntryMeta;
@@ -105,6 +127,8 @@ export interface PutResult {
   readonly replaced?: { readonly updatedAt: UnixMs; readonly sameValue: boolean };
   /** Keys of the facts that were retired. */
   readonly superseded: readonly string[];
+  /** Nothing was written: what was there stays, as the rule for conflicts says. */
+  readonly kept?: true;
 }
 
 export interface Undone {
@@ -128,6 +152,8 @@ export interface ListQuery {
   readonly origin?: Origin | readonly Origin[];
   readonly prefix?: string;
   readonly category?: string;
+  /** Only what ends before then. */
+  readonly expiresBefore?: UnixMs;
   /** 1 to 1,000; default 100. */
   readonly limit?: number;
   /** From the page before; opaque. */
@@ -339,7 +365,13 @@ export interface MemoryStore extends MemoryReader, VectorStore {
   /** A fact's value that is replaced, or superseded, goes into the history of the one that was written. */
   put(entry: NewEntry, options?: PutOptions): Promise<PutResult>;
   /** All or none, in one transaction; results in the order given. */
-  putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]>;
+  putMany(entries: readonly NewEntry[], options?: PutManyOptions): Promise<readonly PutResult[]>;
+  /**
+   * Gives a living entry another life and changes nothing else of it, its times and its history included. Answers it as it is
+   * afterwards; undefined when it is not there or does not open. Told to give way: `store_locked` soon when another writer is at
+   * work.
+   */
+  renew(ref: EntryRef, decide: DecideRenewal, options?: RenewOptions): Promise<Entry | undefined>;
   /**
    * Takes back the last store that changed a fact's value or superseded others, whole; the next one takes back the store before.
    * Undefined when the fact is not there or nothing is known of what was before. Throws `invalid_input` when a superseded key is in

@@ -91,8 +91,8 @@ export class Sealer {
     return createHmac("sha256", this.ring.current.digests).update(`${id}\0`).update(value).digest();
   }
 
-  seal(columns: ClearColumns, { value, writer }: Content): Uint8Array {
-    return this.#seal("entries", entryFields(columns), encodeContent(value, writer));
+  seal(columns: ClearColumns, content: Content): Uint8Array {
+    return this.#seal("entries", entryFields(columns), encodeContent(content));
   }
 
   /** Undefined when this is not, byte for byte, a row that was sealed for this store under one of its keys. */

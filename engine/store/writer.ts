@@ -27,9 +27,13 @@ export function checkWriter(writer: Writer): void {
   }
 }
 
-/** What is sealed: two bytes of length, the writer as JSON (nothing where nobody is named), and the value. */
-export function encodeContent(value: Uint8Array, writer: Writer | undefined): Uint8Array {
-  const named = writer === undefined ? "" : JSON.stringify(FIELDS.map((field) => writer[field] ?? null));
+/**
+ * What is sealed: two bytes of length, the writer as JSON with a mark behind it for a life that was prolonged (nothing where there
+ * is neither), and the value.
+ */
+export function encodeContent({ value, writer, prolonged }: Content): Uint8Array {
+  const about = [...FIELDS.map((field) => writer?.[field] ?? null), ...(prolonged ? [PROLONGED] : [])];
+  const named = writer === undefined && !prolonged ? "" : JSON.stringify(about);
   const writerBytes = Buffer.byteLength(named);
   const content = Buffer.allocUnsafe(LENGTH_BYTES + writerBytes + value.byteLength);
   content.writeUInt16BE(writerBytes);
@@ -38,9 +42,15 @@ export function encodeContent(value: Uint8Array, writer: Writer | undefined): Ui
   return content;
 }
 
-export interface Content {
-  readonly value: Uint8Array;
+const PROLONGED = 1;
+
+interface About {
   readonly writer?: Writer;
+  readonly prolonged?: true;
+}
+
+export interface Content extends About {
+  readonly value: Uint8Array;
 }
 
 /** Undefined for what {@link encodeContent} does not make. */
@@ -51,21 +61,23 @@ export function decodeContent(content: Uint8Array): Content | undefined {
   if (valueStart > content.byteLength) return undefined;
   const value = content.subarray(valueStart);
   if (valueStart === LENGTH_BYTES) return { value };
-  const writer = parseWriter(view.toString("utf8", LENGTH_BYTES, valueStart));
-  return writer && { value, writer };
+  const about = parseAbout(view.toString("utf8", LENGTH_BYTES, valueStart));
+  return about && { value, ...about };
 }
 
-function parseWriter(json: string): Writer | undefined {
+function parseAbout(json: string): About | undefined {
   try {
     const parsed: unknown = JSON.parse(json);
     if (!Array.isArray(parsed)) return undefined;
-    const [surface, agent, sessionKind]: readonly unknown[] = parsed;
-    if (typeof surface !== "string") return undefined;
-    return {
+    const [surface, agent, sessionKind, mark]: readonly unknown[] = parsed;
+    const prolonged = mark === PROLONGED && ({ prolonged: true } as const);
+    if (typeof surface !== "string") return prolonged || undefined;
+    const writer = {
       surface,
       ...(typeof agent === "string" && { agent }),
       ...(typeof sessionKind === "string" && { sessionKind }),
     };
+    return { writer, ...prolonged };
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /**
- * The packs whose subject is memory itself: store, forget, history, corpus.
+ * The packs whose subject is memory itself: store, forget, history, renew, corpus.
  *
  * None leaves an audit row. Of the first two helmdeck leaves none either: a record of what was stored or forgotten would outlive
  * it. The others only read; their rows would be in the corpus that it reads, so that reading memory would fill it.
@@ -13,10 +13,13 @@ import {
   corpusReply,
   corpusReplySchema,
   corpusRequestSchema,
+  type FactReply,
   FORGET_DESCRIPTION,
   type ForgetReply,
   type ForgetRequest,
   factOfRequest,
+  factReply,
+  factSchema,
   forgetOfRequest,
   forgetReply,
   forgetReplySchema,
@@ -29,6 +32,10 @@ import {
   historyRequestSchema,
   type Memory,
   noHistory,
+  RENEW_DESCRIPTION,
+  type RenewRequest,
+  renewOfRequest,
+  renewRequestSchema,
   STORE_DESCRIPTION,
   type StoreReply,
   type StoreRequest,
@@ -83,6 +90,20 @@ export function memoryHistoryPack(memory: Pick<Memory, "factHistory">): Pack<His
       if (history === undefined) throw noHistory(caller);
       return historyReply(history);
     },
+  });
+}
+
+/** `helmdeck.memory_renew`: another life for a fact that would end. */
+export function memoryRenewPack(memory: Pick<Memory, "renewFact">): Pack<RenewRequest, FactReply> {
+  return definePack({
+    name: "helmdeck.memory_renew",
+    version: "1.0.0",
+    description: RENEW_DESCRIPTION,
+    input: renewRequestSchema,
+    output: factSchema,
+    audit: false,
+    effects: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+    run: async ({ caller }, request) => factReply(await memory.renewFact(caller, renewOfRequest(request))),
   });
 }
 

@@ -3,12 +3,18 @@
 import type { Memory } from "../../app/index.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 import { gitHubIssuesPack } from "./github-issues.ts";
-import { memoryCorpusPack, memoryForgetPack, memoryHistoryPack, memoryStorePack } from "./memory-packs.ts";
+import {
+  memoryCorpusPack,
+  memoryForgetPack,
+  memoryHistoryPack,
+  memoryRenewPack,
+  memoryStorePack,
+} from "./memory-packs.ts";
 import type { PackSettings } from "./pack-settings.ts";
 import { solvePack } from "./solve.ts";
 
 export interface ShippedPacksOptions extends PackSettings {
-  readonly memory: Pick<Memory, "storeFact" | "forget" | "factHistory" | "corpusPage">;
+  readonly memory: Pick<Memory, "storeFact" | "forget" | "factHistory" | "renewFact" | "corpusPage">;
 }
 
 /** Throws `invalid_input` when a setting cannot be used. */
@@ -17,6 +23,7 @@ export function shippedPacks({ memory, github, solve }: ShippedPacksOptions): re
     memoryStorePack(memory),
     memoryForgetPack(memory),
     memoryHistoryPack(memory),
+    memoryRenewPack(memory),
     memoryCorpusPack(memory),
     gitHubIssuesPack(github),
     solvePack(solve),

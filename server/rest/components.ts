@@ -11,6 +11,7 @@ import {
   forgetRequestSchema,
   historyReplySchema,
   myMemoryReplySchema,
+  renewRequestSchema,
   storeReplySchema,
   storeRequestSchema,
   undoReplySchema,
@@ -34,6 +35,7 @@ export const storeReply = named("StoreReply", storeReplySchema);
 export const forgetRequest = named("ForgetRequest", forgetRequestSchema);
 export const forgetReply = named("ForgetReply", forgetReplySchema);
 export const history = named("History", historyReplySchema);
+export const renewRequest = named("RenewRequest", renewRequestSchema);
 export const undoRequest = named("UndoRequest", undoRequestSchema);
 export const undoReply = named("UndoReply", undoReplySchema);
 export const fact = named("Fact", factSchema);

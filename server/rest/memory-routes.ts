@@ -1,4 +1,4 @@
-/** The routes of memory: store, forget, facts, history, undo, corpus, my-memory, defaults, callers. */
+/** The routes of memory: store, forget, facts, history, undo, renew, corpus, my-memory, defaults, callers. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import {
   callersReply,
@@ -16,6 +16,8 @@ import {
   historyReply,
   myMemoryReply,
   noHistory,
+  RENEW_DESCRIPTION,
+  renewOfRequest,
   STORE_DESCRIPTION,
   storeReply,
   UNDO_DESCRIPTION,
@@ -101,6 +103,17 @@ const undoRoute = createRoute({
   responses: { 200: json("Taken back.", schemas.undoReply), ...failures(404, 413, 415) },
 });
 
+const renewRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/renew",
+  tags,
+  operationId: "renewFact",
+  summary: "Keep a fact that would end.",
+  description: RENEW_DESCRIPTION,
+  request: { body: jsonBody(schemas.renewRequest) },
+  responses: { 200: json("The fact, with its new end.", schemas.fact), ...failures(404, 413, 415) },
+});
+
 const corpusRoute = createRoute({
   method: "get",
   path: "/api/v1/memory/corpus",
@@ -168,6 +181,10 @@ export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerC
   app.openapi(undoRoute, async (c) => {
     const undone = await memory.undoFact(c.get("caller").subject, c.req.valid("json").key);
     return c.json(undoReply(undone), 200);
+  });
+  app.openapi(renewRoute, async (c) => {
+    const fact = await memory.renewFact(c.get("caller").subject, renewOfRequest(c.req.valid("json")));
+    return c.json(factReply(fact), 200);
   });
   app.openapi(corpusRoute, async (c) => {
     const query = corpusQueryOfRequest(c.req.valid("query"));

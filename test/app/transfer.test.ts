@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  type ConflictRule,
   exportLines,
   type ImportCounts,
   type ImportResult,
@@ -64,6 +65,7 @@ describe("an import", () => {
       refreshed: 1,
       replaced: 1,
       retired: 0,
+      kept: 0,
       audit: 2,
       refusedCount: 0,
       refused: [],
@@ -278,6 +280,44 @@ describe("an import", () => {
     );
     expect((await memory.getFact("main", "k"))?.value).toBe("three");
     expect(result).toMatchObject({ stored: 1_501, replaced: 2 });
+  });
+
+  // verifies P-import-newer
+  test("keeps what is newer, whatever an older export says, and the other when it is told to", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    await memory.storeFact("main", { key: "k", value: "as it was" });
+    const lines = (await exported(memory)).join("\n");
+    clock.pass(1_000);
+    await memory.storeFact("main", { key: "k", value: "as it is" });
+    const valueAfter = async (onConflict?: ConflictRule) => {
+      const options = { memory, subject: "main", input: chunks(lines), ...(onConflict && { onConflict }) };
+      const { kept } = await importLines(options);
+      return [(await memory.getFact("main", "k"))?.value, kept];
+    };
+    expect(await valueAfter()).toEqual(["as it is", 1]);
+    expect(await valueAfter("newer")).toEqual(["as it is", 1]);
+    expect(await valueAfter("keep")).toEqual(["as it is", 1]);
+    expect(await valueAfter("replace")).toEqual(["as it was", 0]);
+    const other = await openTestMemory({ now: clock.now });
+    expect((await importText(other, lines)).stored).toBe(1);
+  });
+
+  test("brings in what is newer than what is there, and shortens no life", async () => {
+    const clock = new TestClock();
+    const [memory, other] = [
+      await openTestMemory({ now: clock.now }),
+      await openTestMemory({ now: clock.now }),
+    ];
+    await memory.storeFact("main", { key: "k", value: "as it was" });
+    const [before = ""] = await exported(memory);
+    await memory.renewFact("main", { key: "k", ttlSeconds: 31_536_000 });
+    expect(await importText(memory, before)).toMatchObject({ kept: 1 });
+    expect((await memory.getFact("main", "k"))?.expiresAt).toBe(NOW + 31_536_000_000);
+    clock.pass(1_000);
+    await other.storeFact("main", { key: "k", value: "as it is" });
+    expect(await importText(memory, ...(await exported(other)))).toMatchObject({ replaced: 1 });
+    expect((await memory.getFact("main", "k"))?.value).toBe("as it is");
   });
 
   test("of the same audit line twice is one run; of different ones in one second several", async () => {

@@ -58,10 +58,10 @@ describe("import", () => {
       stderr: "",
     });
     expect((await home.run(["search", "release notes pipeline"])).stdout).toContain(
-      "## Pipeline run: release-notes",
+      'pipeline run "pipeline_history/release-notes/',
     );
     expect((await home.run(["search", "github list issues"])).stdout).toContain(
-      "## Pack call: github.list_issues",
+      'pack call "pack_history/github.list_issues/',
     );
   });
 
@@ -109,6 +109,7 @@ describe("import", () => {
       replaced: 0,
       refreshed: 0,
       retired: 0,
+      kept: 0,
       audit: 0,
       refused_count: 1,
       refused: [{ line: 2, code: "invalid_input", reason: expect.stringContaining("not JSON") }],

@@ -9,6 +9,7 @@ import { describeHistory } from "./history.ts";
 import { describeDamage, describeLifecycle } from "./lifecycle.ts";
 import { describeListing } from "./listing.ts";
 import { describeModel } from "./model.ts";
+import { describeRenewing } from "./renewing.ts";
 import type { OpenRig } from "./rig.ts";
 import { describeReferenceVectors, describeVectors } from "./vectors.ts";
 import { describeWriting } from "./writing.ts";
@@ -30,6 +31,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeDeleting(subject.open);
     describeDeletingMuch(subject.open);
     describeHistory(subject.open);
+    describeRenewing(subject.open);
     describeFeed(subject.open);
     describeClock(subject.open, { isPersistent: subject.capabilities.persistent });
     describeVectors(subject.open);

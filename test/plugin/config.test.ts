@@ -11,6 +11,7 @@ describe("the configuration", () => {
         searchByDefault: true,
         promptHints: true,
         recall: "balanced",
+        renewOnUse: false,
         embeddings: { settings: { provider: "none" }, apiKey: undefined },
         subjects: new Map(),
         allow: new Set(),
@@ -27,6 +28,7 @@ describe("the configuration", () => {
       searchByDefault: false,
       promptHints: false,
       recall: "eager",
+      renewOnUse: true,
       embeddings: {
         provider: "openai-compatible",
         url: "https://vectors.example/v1",

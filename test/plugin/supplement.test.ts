@@ -32,13 +32,14 @@ const SLICE = {
   entry: HIT,
 };
 
-function supplementOver(memory: Memory | Error, config: unknown = {}) {
+function supplementOver(memory: Memory | Error, config: unknown = {}, more: { renewOnUse?: boolean } = {}) {
   const log = recordingLogger();
   const supplement = makeSupplement({
     access: accessTo(memory),
     gate: gateFor(config),
     log,
     deadlineMs: DEADLINE_MS,
+    ...more,
   });
   return { supplement, log };
 }
@@ -190,6 +191,19 @@ describe("search", () => {
 });
 
 describe("get", () => {
+  test("says where reading keeps a fact alive: where the operator wants it, and no stranger reads", async () => {
+    const group = { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" };
+    const asked = async (caller: object, more?: { renewOnUse: boolean }) => {
+      const memory = fakeMemory({ readDocument: async () => SLICE });
+      await supplementOver(memory, { allow: ["groups"] }, more).supplement.get({ ...caller, lookup: PATH });
+      return memory.calls.map(({ args }) => args[1]);
+    };
+    expect(await asked(MAIN, { renewOnUse: true })).toEqual([{ path: PATH, renewOnUse: true }]);
+    expect(await asked(MAIN)).toEqual([{ path: PATH }]);
+    expect(await asked(MAIN, { renewOnUse: false })).toEqual([{ path: PATH }]);
+    expect(await asked(group, { renewOnUse: true })).toEqual([{ path: PATH }]);
+  });
+
   test("reads a document of the caller's own memory", async () => {
     const memory = fakeMemory({ readDocument: async () => SLICE });
     const { supplement } = supplementOver(memory);

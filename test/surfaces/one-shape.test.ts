@@ -7,7 +7,12 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { betterSqliteDriver, factSchema, type OpenMemory, openMemory } from "../../app/index.ts";
-import { memoryCorpusPack, memoryForgetPack, memoryStorePack } from "../../packs/shipped/memory-packs.ts";
+import {
+  memoryCorpusPack,
+  memoryForgetPack,
+  memoryRenewPack,
+  memoryStorePack,
+} from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
@@ -55,7 +60,12 @@ beforeAll(async () => {
   });
   await memory.recordPipelineRun(CALLER, { pipeline: "nightly", run_id: "r", ...RUN, outcome: "succeeded" });
   await memory.storeFact(CALLER, FACT);
-  const packs = [memoryStorePack(memory), memoryForgetPack(memory), memoryCorpusPack(memory)];
+  const packs = [
+    memoryStorePack(memory),
+    memoryForgetPack(memory),
+    memoryRenewPack(memory),
+    memoryCorpusPack(memory),
+  ];
   const context = testServerContext({ memory, packs });
   rest = createServer(context, { requestsPerMinute: 0 }).app;
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
@@ -162,6 +172,28 @@ describe("the same", () => {
     expect(await byHelmdeck("store", "--category", "work", "--tag", "ci", FACT.key, FACT.value)).toEqual(
       stored,
     );
+  });
+
+  test("renewed fact is one object on REST, MCP and both command lines", async () => {
+    const asked = { key: FACT.key, ttl_seconds: 86_400 };
+    const renewed = await overRest("/api/v1/memory/renew", asked);
+    const sameButEnd = { ...renewed, expires_at: expect.any(String) };
+    expect(factSchema.strict().parse(renewed)).toMatchObject(FACT);
+    expect(await overMcp("renew", asked)).toEqual(sameButEnd);
+    expect(await byHelmdeck("renew", FACT.key, "--ttl", "1d")).toEqual(sameButEnd);
+    expect(await byOpenClaw("renew", FACT.key, "--ttl", "86400")).toEqual(sameButEnd);
+    const ending = await overRest("/api/v1/memory/facts?expiring=true");
+    expect(firstOf(ending.facts)).toMatchObject({ key: FACT.key });
+    expect(await byHelmdeck("list", "--expiring")).toEqual(ending);
+    expect(await byOpenClaw("list", "--expiring")).toEqual(ending);
+    expect((await overRest("/api/v1/memory")).expiring).toMatchObject({ count: 1 });
+    const { message: _, ...missing } = await overRest("/api/v1/memory/renew", { key: "none" });
+    expect(missing).toMatchObject({ error: "not_found" });
+    expect(await overMcp("renew", { key: "none" })).toMatchObject(missing);
+    expect(await byHelmdeck("renew", "none")).toMatchObject(missing);
+    expect(await byOpenClaw("renew", "none")).toMatchObject(missing);
+    await overRest("/api/v1/memory/renew", { key: FACT.key });
+    expect(await byHelmdeck("list", "--expiring")).toEqual({ facts: [], unreadable: [] });
   });
 
   test.each([["key:deploy/preference"], ["deploy/prefrence"]])(
@@ -300,7 +332,7 @@ describe("a name that is not snake_case, or a time that is not RFC 3339,", () =>
     ).toEqual([]);
     await writeFile(file("in.jsonl"), lines.map((line) => JSON.stringify(line)).join("\n"));
     const imported = await byHelmdeck("import", file("in.jsonl"));
-    expect(imported).toMatchObject({ refused_count: 0, refreshed: 1 });
+    expect(imported).toMatchObject({ refused_count: 0, kept: 1 });
     expect(oddities(imported)).toEqual([]);
     expect(await readFile(file("in.jsonl"), "utf8")).toContain('"path":"helmdeck/work/');
   });

@@ -55,6 +55,7 @@ export function listCondition(query: ListQuery, moment: Moment): Condition {
     query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
     query.category === undefined ? undefined : equals("category", query.category),
     query.prefix === undefined ? undefined : startsWith("key", query.prefix),
+    query.expiresBefore === undefined ? undefined : { sql: "expires_at < ?", values: [query.expiresBefore] },
     query.cursor === undefined ? undefined : afterCursor(query.cursor),
   ]);
 }

@@ -1,4 +1,6 @@
 /** Writing one entry: over the one that is there, whose id and creation it keeps, or as a new one; and retiring others with it. */
+
+import { type ConflictRule, staysThere } from "../conflicts.ts";
 import { makeEntryId } from "../entry-id.ts";
 import { isExpired } from "../entry-rules.ts";
 import { grown, HISTORY_LIMITS, hasHistory, type Retired } from "../history.ts";
@@ -45,6 +47,19 @@ export function putEntry(
   const superseded = retired.map(({ entry: { key } }) => key);
   const result = { entry: metaOf(columns), superseded };
   return before === undefined ? result : { ...result, replaced: { updatedAt: before.updatedAt, sameValue } };
+}
+
+/** The same, but for what stays by the rule for conflicts. */
+export function putUnlessKept(
+  putting: Putting,
+  entry: NewEntry,
+  writing: Writing,
+  rule: ConflictRule,
+): PutResult {
+  const there = rule === "replace" ? undefined : livingAt(putting, entry, writing.moment);
+  if (there === undefined || !staysThere(there, entry, rule)) return putEntry(putting, entry, writing);
+  const { value: _, fingerprint: __, writer: ___, prolonged: ____, ...meta } = there;
+  return { entry: meta, superseded: [], kept: true };
 }
 
 interface Written {

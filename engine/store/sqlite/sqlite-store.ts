@@ -4,6 +4,8 @@ import { checkNewEntry } from "../entry-rules.ts";
 import { checkSuperseded } from "../history.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
+  DecideRenewal,
+  Entry,
   EntryFilter,
   EntryId,
   EntryRef,
@@ -11,9 +13,11 @@ import type {
   Erasure,
   MemoryStore,
   NewEntry,
+  PutManyOptions,
   PutOptions,
   PutResult,
   ReferenceVectors,
+  RenewOptions,
   Undone,
   VectorsQuery,
 } from "../memory-store.ts";
@@ -22,15 +26,16 @@ import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vecto
 import { beginKeyChange, finishKeyChange, type KeyChangeReport } from "./change-key.ts";
 import { Eraser } from "./erasing.ts";
 import { LogFolder } from "./fold-log.ts";
-import { type Putting, putEntry } from "./put-entry.ts";
+import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
 import { writeReferences } from "./references.ts";
+import { renewEntry } from "./renew-entry.ts";
 import { ResealRun, type SealAnewOptions } from "./reseal.ts";
 import { Room } from "./room.ts";
 import { inSlices } from "./slices.ts";
 import { compact, givesBack } from "./spare-pages.ts";
 import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./sqlite-vectors.ts";
-import { WriteTransactions } from "./transactions.ts";
+import { WriteTransactions, type Writing } from "./transactions.ts";
 import { undoEntry } from "./undo-entry.ts";
 import type { Quota } from "./usage.ts";
 
@@ -81,13 +86,27 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
-  putMany(entries: readonly NewEntry[]): Promise<readonly PutResult[]> {
+  putMany(
+    entries: readonly NewEntry[],
+    { onConflict = "replace" }: PutManyOptions = {},
+  ): Promise<readonly PutResult[]> {
     return this.calls.change(() => {
       for (const entry of entries) checkNewEntry(entry);
       if (entries.length === 0) return [];
       return this.#transactions.write((writing) =>
-        entries.map((entry) => putEntry(this.#putting, entry, writing)),
+        entries.map((entry) => putUnlessKept(this.#putting, entry, writing, onConflict)),
       );
+    });
+  }
+
+  renew(
+    ref: EntryRef,
+    decide: DecideRenewal,
+    { givesWay = false }: RenewOptions = {},
+  ): Promise<Entry | undefined> {
+    return this.calls.change(() => {
+      const work = (writing: Writing) => renewEntry(this.#putting, ref, decide, writing);
+      return givesWay ? this.#transactions.writeIfFree(work) : this.#transactions.write(work);
     });
   }
 

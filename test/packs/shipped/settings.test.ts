@@ -56,13 +56,14 @@ describe("the environment", () => {
 });
 
 describe("the shipped packs", () => {
-  it("are these six, and those that start a process say so", async () => {
+  it("are these seven, and those that start a process say so", async () => {
     const memory = await openTestMemory();
     const packs = shippedPacks({ memory, ...packSettings({}) });
     expect(packs.map(({ name, startsProcess = false }) => [name, startsProcess])).toEqual([
       ["helmdeck.memory_store", false],
       ["helmdeck.memory_forget", false],
       ["helmdeck.memory_history", false],
+      ["helmdeck.memory_renew", false],
       ["helmdeck.memory_corpus", false],
       ["github.list_issues", false],
       ["swe.solve", true],

@@ -1,0 +1,28 @@
+/** Keeping a fact that would end: by a person, or by use. */
+import { type Entry, HelmdeckError, type Namespace, renewalByHand, renewalByUse } from "../engine/index.ts";
+import { keyOfFact } from "./fact-names.ts";
+import { factView } from "./facts.ts";
+import type { FactView, RenewInput } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+/** Throws `invalid_input` for a life that no fact may have, and `not_found`. */
+export async function renewFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  { key: name, ttlSeconds }: RenewInput,
+): Promise<FactView> {
+  const decide = renewalByHand(ttlSeconds);
+  const key = await keyOfFact(context, namespace, name);
+  const entry = key && (await context.store.renew({ namespace, origin: "fact", key }, decide));
+  if (entry) return factView(entry);
+  throw new HelmdeckError(
+    "not_found",
+    "There is nothing to renew: no fact with this key is there, or it does not open. Keys are exact, case matters.",
+  );
+}
+
+/** Of a fact that was just read. Reading goes on where nothing can be written, or somebody else is writing. */
+export async function renewByUse(context: UseCaseContext, entry: Entry): Promise<void> {
+  if (entry.origin !== "fact" || renewalByUse(entry, context.now()) === undefined) return;
+  await context.store.renew(entry, renewalByUse, { givesWay: true }).catch(() => undefined);
+}

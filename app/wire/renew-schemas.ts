@@ -1,0 +1,25 @@
+/** Renewing a fact, as clients ask for it: described for REST and MCP. The answer is the fact. */
+import * as z from "zod";
+import type { RenewInput } from "../memory.ts";
+import { STORE_PARAMETERS } from "./store-tool.ts";
+
+export const RENEW_DESCRIPTION =
+  "Keep a fact that would end: it gets another life, 90 days from now unless ttl_seconds says otherwise, and nothing else of it changes." +
+  " my-memory names what ends within 14 days. Only for what still holds.";
+
+export const renewRequestSchema = z.strictObject({
+  key: z.string().meta({
+    minLength: 1,
+    description: "The fact's exact key, or its path, docid or citation.",
+  }),
+  ttl_seconds: z
+    .number()
+    .nullish()
+    .meta({ description: STORE_PARAMETERS.properties.ttl_seconds.description }),
+});
+
+export type RenewRequest = z.infer<typeof renewRequestSchema>;
+
+export function renewOfRequest({ key, ttl_seconds }: RenewRequest): RenewInput {
+  return { key, ...(typeof ttl_seconds === "number" && { ttlSeconds: ttl_seconds }) };
+}

@@ -1,0 +1,28 @@
+/** How long facts live on: as long as a person says, or, where the operator wants that, as long as they are used. */
+import type { DecideRenewal } from "../store/memory-store.ts";
+import { checkTtl, FACT_LIMITS } from "./facts-policy.ts";
+
+const DAY_MS = 86_400_000;
+const DEFAULT_LIFE_MS = FACT_LIMITS.defaultTtlSeconds * 1_000;
+const LONGEST_LIFE_MS = FACT_LIMITS.mostTtlSeconds * 1_000;
+/** A store may wait for others between reading the clock and writing. */
+const SLACK_MS = 60_000;
+
+/** What ends within this is named, so that nothing vanishes unnoticed. */
+export const EXPIRING_WITHIN_MS = 14 * DAY_MS;
+
+/** Throws `invalid_input`. Without a life of its own, 90 days from now, and never less than the fact has. */
+export function renewalByHand(ttlSeconds: unknown): DecideRenewal {
+  const lifeMs = checkTtl(ttlSeconds) * 1_000;
+  if (ttlSeconds) return (_entry, now) => ({ expiresAt: now + lifeMs });
+  return ({ expiresAt = 0 }, now) =>
+    expiresAt < now + lifeMs ? { expiresAt: now + lifeMs, prolonged: true } : undefined;
+}
+
+/** Only of a default life, at most once a day, and never beyond a year from the last store. */
+export const renewalByUse: DecideRenewal = ({ updatedAt, expiresAt, prolonged = false }, now) => {
+  if (expiresAt === undefined) return undefined;
+  const isDefault = prolonged || Math.abs(expiresAt - updatedAt - DEFAULT_LIFE_MS) <= SLACK_MS;
+  const renewed = Math.min(now + DEFAULT_LIFE_MS, updatedAt + LONGEST_LIFE_MS);
+  return isDefault && renewed - expiresAt >= DAY_MS ? { expiresAt: renewed, prolonged: true } : undefined;
+};

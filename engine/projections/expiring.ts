@@ -1,0 +1,40 @@
+/** Which facts end soon, without their values. */
+import { EXPIRING_WITHIN_MS } from "../facts/renewal.ts";
+import type { MemoryReader, UnixMs } from "../store/memory-store.ts";
+import type { Namespace } from "../store/namespace.ts";
+
+const NAMED = 10;
+const PAGE = 1_000;
+
+export interface ExpiringFacts {
+  readonly count: number;
+  /** The next ten to end. */
+  readonly soonest: readonly ExpiringFact[];
+}
+
+interface ExpiringFact {
+  readonly key: string;
+  readonly category: string;
+  readonly expiresAt: UnixMs;
+}
+
+/** Those that end within 14 days; undefined for none. */
+export async function expiringFacts(
+  reader: MemoryReader,
+  namespace: Namespace,
+): Promise<ExpiringFacts | undefined> {
+  const query = { namespace, origin: "fact", limit: PAGE } as const;
+  const expiresBefore = reader.now() + EXPIRING_WITHIN_MS;
+  const found: ExpiringFact[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await reader.listMeta({ ...query, expiresBefore, ...(cursor !== undefined && { cursor }) });
+    found.push(
+      ...page.entries.map(({ key, category, expiresAt = expiresBefore }) => ({ key, category, expiresAt })),
+    );
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  if (found.length === 0) return undefined;
+  found.sort((one, other) => one.expiresAt - other.expiresAt);
+  return { count: found.length, soonest: found.slice(0, NAMED) };
+}

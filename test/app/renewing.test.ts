@@ -1,0 +1,183 @@
+/** Nothing vanishes unnoticed: what ends soon is named, and kept by a person or, where that is wanted, by use. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { OpenMemory } from "../../app/index.ts";
+import { HelmdeckError, rfc3339, statusReply } from "../../app/index.ts";
+import { myMemoryReply } from "../../app/wire/view-replies.ts";
+import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+
+const KEY = "deploy/preference";
+const PATH = `helmdeck/user_facts/${KEY}.md`;
+const FACT = { key: KEY, value: "Always through Konflux.\nNever by hand." };
+
+afterEach(() => vi.restoreAllMocks());
+
+async function memoryWith(...facts: readonly { key: string; value: string; ttlSeconds?: number }[]) {
+  const clock = new TestClock();
+  const memory = await openTestMemory({ now: clock.now });
+  for (const fact of facts) await memory.storeFact("main", fact);
+  return { memory, clock };
+}
+
+async function endOf(memory: OpenMemory, key = KEY): Promise<number | undefined> {
+  const expiresAt = (await memory.getFact("main", key))?.expiresAt;
+  return expiresAt && (expiresAt - NOW) / DAY_MS;
+}
+
+describe("renewing a fact", () => {
+  test("gives it another life and leaves the rest as it is", async () => {
+    const { memory, clock } = await memoryWith(FACT);
+    const before = await memory.getFact("main", KEY);
+    clock.pass(80 * DAY_MS);
+    const renewed = await memory.renewFact("main", { key: PATH });
+    expect(renewed).toEqual({ ...before, expiresAt: NOW + 170 * DAY_MS });
+    clock.pass(80 * DAY_MS);
+    expect(await memory.getFact("main", KEY)).toEqual(renewed);
+    expect(await memory.factHistory("main", KEY)).toMatchObject({ former: [] });
+  });
+
+  test("takes a life of its own", async () => {
+    const { memory } = await memoryWith(FACT);
+    await memory.renewFact("main", { key: KEY, ttlSeconds: 365 * 86_400 });
+    expect(await endOf(memory)).toBe(365);
+    await expect(memory.renewFact("main", { key: KEY, ttlSeconds: 366 * 86_400 })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+  });
+
+  test("finds none that is not there, has ended, or is another caller's", async () => {
+    const { memory, clock } = await memoryWith({ ...FACT, ttlSeconds: 3_600 });
+    await memory.storeFact("work", { key: "theirs", value: "x" });
+    clock.pass(3_600 * 1_000);
+    for (const key of [KEY, "theirs", "none"]) {
+      await expect(memory.renewFact("main", { key })).rejects.toMatchObject({ code: "not_found" });
+    }
+    expect((await memory.getFact("work", "theirs"))?.expiresAt).toBe(NOW + 90 * DAY_MS);
+  });
+});
+
+// verifies P-renew-bounded
+describe("by use", () => {
+  const read = (memory: OpenMemory, more: object = { renewOnUse: true }) =>
+    memory.readDocument("main", { path: PATH, ...more });
+
+  test("a fact that is read whole lives on, for a year from its last store at most", async () => {
+    const { memory, clock } = await memoryWith(FACT);
+    const ends: (number | undefined)[] = [];
+    for (let day = 0; day < 360; day += 60) {
+      await read(memory);
+      ends.push(await endOf(memory));
+      clock.pass(60 * DAY_MS);
+    }
+    expect(ends).toEqual([90, 150, 210, 270, 330, 365]);
+    clock.pass(6 * DAY_MS);
+    expect(await read(memory)).toBeUndefined();
+  });
+
+  test("a store begins the year anew", async () => {
+    const { memory, clock } = await memoryWith(FACT);
+    clock.pass(80 * DAY_MS);
+    await memory.storeFact("main", FACT);
+    clock.pass(80 * DAY_MS);
+    await read(memory);
+    expect(await endOf(memory)).toBe(250);
+  });
+
+  test.each([
+    ["nobody wanted it", {}],
+    ["a part was read", { renewOnUse: true, fromLine: 1, lineCount: 3 }],
+    ["the end was read", { renewOnUse: true, fromLine: 2 }],
+  ])("nothing lives longer where %s", async (_name, query) => {
+    const { memory, clock } = await memoryWith(FACT);
+    clock.pass(10 * DAY_MS);
+    expect(await read(memory, query)).toBeDefined();
+    expect(await endOf(memory)).toBe(90);
+  });
+
+  test("nothing lives longer than was asked for", async () => {
+    const { memory, clock } = await memoryWith({ ...FACT, ttlSeconds: 120 * 86_400 });
+    for (let day = 0; day < 100; day += 20) {
+      clock.pass(20 * DAY_MS);
+      await read(memory);
+    }
+    expect(await endOf(memory)).toBe(120);
+  });
+
+  test("searching, listing and getting keep nothing alive", async () => {
+    const { memory, clock } = await memoryWith(FACT);
+    clock.pass(10 * DAY_MS);
+    await memory.search("main", { query: "Konflux" });
+    await memory.listFacts("main", {});
+    await memory.corpusPage("main", { query: "Konflux" });
+    await memory.getFact("main", KEY);
+    expect(await endOf(memory)).toBe(90);
+  });
+
+  test("reading goes on where nothing can be written", async () => {
+    const { memory, clock } = await memoryWith(FACT);
+    clock.pass(10 * DAY_MS);
+    const renew = vi.spyOn(memory.store, "renew");
+    renew.mockRejectedValue(new HelmdeckError("store_locked", "Somebody else is writing."));
+    expect(await read(memory)).toMatchObject({ truncated: false });
+    expect(renew).toHaveBeenCalledOnce();
+    expect(renew.mock.calls[0]?.[2]).toEqual({ givesWay: true });
+  });
+});
+
+describe("what ends within 14 days", () => {
+  const facts = [
+    { key: "later", value: "x", ttlSeconds: 15 * 86_400 },
+    { key: "soon", value: "x", ttlSeconds: 13 * 86_400 },
+    { key: "sooner", value: "x", ttlSeconds: 86_400 },
+  ];
+  const named = {
+    count: 2,
+    soonest: [
+      { key: "sooner", category: "user_facts", expires_at: rfc3339(NOW + DAY_MS) },
+      { key: "soon", category: "user_facts", expires_at: rfc3339(NOW + 13 * DAY_MS) },
+    ],
+  };
+
+  test("is named by my-memory and by status, the next first", async () => {
+    const { memory } = await memoryWith(...facts);
+    expect(myMemoryReply(await memory.myMemory("main")).expiring).toEqual(named);
+    expect(statusReply(await memory.status("main")).subject).toMatchObject({ expiring: named });
+    expect(statusReply(await memory.status("work")).subject).not.toHaveProperty("expiring");
+  });
+
+  test("stands in the document that an agent reads", async () => {
+    const { memory } = await memoryWith(...facts);
+    const document = await memory.readDocument("main", { path: "helmdeck/my-memory.md" });
+    expect(document?.content).toContain(
+      [
+        "## Ending within 14 days: 2 facts",
+        "",
+        "- sooner (helmdeck/user_facts/sooner.md) on 2026-11-21",
+        "- soon (helmdeck/user_facts/soon.md) on 2026-12-03",
+      ].join("\n"),
+    );
+  });
+
+  test("is listed", async () => {
+    const { memory } = await memoryWith(...facts);
+    const listed = await memory.listFacts("main", { expiring: true });
+    expect(listed.facts.map(({ key }) => key).sort()).toEqual(["soon", "sooner"]);
+  });
+
+  test("is named no more once it is renewed", async () => {
+    const { memory } = await memoryWith(...facts);
+    for (const key of ["soon", "sooner"]) await memory.renewFact("main", { key });
+    expect(await memory.myMemory("main")).not.toHaveProperty("expiring");
+  });
+
+  test("is counted whole, and ten are named", async () => {
+    const many = Array.from({ length: 12 }, (_none, number) => ({
+      key: `k${number}`,
+      value: "x",
+      ttlSeconds: 86_400 + number * 3_600,
+    }));
+    const { memory } = await memoryWith(...many.toReversed());
+    const { expiring } = await memory.myMemory("main");
+    expect(expiring?.count).toBe(12);
+    expect(expiring?.soonest.map(({ key }) => key)).toEqual(many.slice(0, 10).map(({ key }) => key));
+  });
+});
