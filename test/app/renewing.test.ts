@@ -1,8 +1,9 @@
 /** Nothing vanishes unnoticed: what ends soon is named, and kept by a person or, where that is wanted, by use. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/index.ts";
-import { HelmdeckError, rfc3339, statusReply } from "../../app/index.ts";
+import { HelmdeckError, listText, renewText, rfc3339, statusReply } from "../../app/index.ts";
 import { myMemoryReply } from "../../app/wire/view-replies.ts";
+import { statusText } from "../../plugin/presenters.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const KEY = "deploy/preference";
@@ -179,5 +180,43 @@ describe("what ends within 14 days", () => {
     const { expiring } = await memory.myMemory("main");
     expect(expiring?.count).toBe(12);
     expect(expiring?.soonest.map(({ key }) => key)).toEqual(many.slice(0, 10).map(({ key }) => key));
+  });
+});
+
+describe("a person reads", () => {
+  const voice = {
+    command: "helmdeck-memory",
+    storing: "Store one.",
+    caller: "main",
+    now: NOW,
+    style: (_format: unknown, text: string) => text,
+  };
+
+  test("in status what ends within 14 days, without control characters, and how to keep it", async () => {
+    const soon = { key: "soon", category: "user_facts", expiresAt: NOW + DAY_MS };
+    const { memory } = await memoryWith();
+    const status = await memory.status("main");
+    const told = (expiring: { count: number; soonest: readonly (typeof soon)[] }) =>
+      statusText({ ...status, subject: { name: "main", facts: 12, auditRows: 0, expiring } });
+    expect(told({ count: 1, soonest: [soon] })).toContain("ending within 14 days: 1 fact: soon\n");
+    const many = told({ count: 12, soonest: [soon, { ...soon, key: "a\u001bb" }] });
+    expect(many).toMatch(/ending within 14 days: 12 facts: soon, a.+b, …\n.*openclaw helmdeck renew/);
+    expect(many).not.toContain("\u001b");
+  });
+
+  test("until when a fact was renewed", async () => {
+    const { memory } = await memoryWith(FACT);
+    const renewed = await memory.renewFact("main", { key: KEY, ttlSeconds: 10 * 86_400 });
+    const { answer } = renewText(renewed, voice);
+    expect(answer).toEqual([
+      expect.stringMatching(/^Renewed deploy\/preference for main\. It expires in 10 days, on 20\d\d-/),
+    ]);
+  });
+
+  test("that nothing ends soon", async () => {
+    const { memory } = await memoryWith(FACT);
+    const request = { expiring: true, limit: 10 };
+    const { notes } = await listText(memory, await memory.listFacts("main", request), request, voice);
+    expect(notes).toEqual(["The memory of main holds no such facts that end within 14 days."]);
   });
 });
