@@ -6,6 +6,7 @@ import { describeDeleting } from "./deleting.ts";
 import { describeDeletingMuch } from "./deleting-much.ts";
 import { describeFeed } from "./feed.ts";
 import { describeHistory } from "./history.ts";
+import { describeHistoryModel } from "./history-model.ts";
 import { describeDamage, describeLifecycle } from "./lifecycle.ts";
 import { describeListing } from "./listing.ts";
 import { describeModel } from "./model.ts";
@@ -37,6 +38,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeVectors(subject.open);
     describeReferenceVectors(subject.open);
     describeLifecycle(subject.open, subject.capabilities);
+    describeHistoryModel(subject.open, Math.ceil(subject.modelRuns / 3));
     if (subject.canDamage) describeDamage(subject.open);
     describeModel(subject.open, subject.modelRuns, { isPersistent: subject.capabilities.persistent });
   });
