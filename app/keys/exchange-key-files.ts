@@ -1,10 +1,12 @@
 /**
  * Putting a new key file in the place of the former one, which stays beside it under a name of its own.
  *
- * Who attacks: a kill or a power cut between two steps. What stops it: at every moment there is a whole key file at the path, the
- * former one or the new one, and the former one has its other name before it loses this one.
+ * Who attacks: a kill or a power cut between two steps, and other processes that change the key at the same time. What stops them: at
+ * every moment there is a whole key file at the path, the former one or the new one, and the former one has its other name before it
+ * loses this one; and files are exchanged only while the change that they belong to can be neither finished nor followed by another.
  */
-import { link, rename } from "node:fs/promises";
+import { renameSync, statSync } from "node:fs";
+import { link, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HelmdeckError, isFileError, keyIdOf, requireKeyFile, syncFolder } from "../../engine/index.ts";
 
@@ -29,10 +31,22 @@ export async function keepFormerKey({ keyPath, formerPath }: KeyFiles, { former 
   await requireKey(formerPath, former);
 }
 
-export async function placeNewKey({ keyPath, newPath }: KeyFiles, { current }: KeyIds): Promise<void> {
+/** `whilePending` does the work while nobody else can finish this change, nor begin another one. */
+export async function placeNewKey(
+  { keyPath, newPath }: KeyFiles,
+  { current }: KeyIds,
+  whilePending: (exchange: () => void) => Promise<void>,
+): Promise<void> {
+  const { ino } = await stat(newPath).catch(() => ({ ino: undefined }));
   await requireKey(newPath, current);
-  await rename(newPath, keyPath).catch((error: unknown) => {
-    throw unwritable(keyPath, error);
+  await whilePending(() => {
+    // A key file is never rewritten, so the same file holds the same key.
+    if (statSync(newPath, { throwIfNoEntry: false })?.ino !== ino) throw changedMeanwhile(newPath);
+    try {
+      renameSync(newPath, keyPath);
+    } catch (error) {
+      throw unwritable(keyPath, error);
+    }
   });
   await syncFolder(dirname(keyPath));
   await requireKey(keyPath, current);
@@ -44,6 +58,14 @@ async function requireKey(path: string, id: string): Promise<void> {
   throw new HelmdeckError(
     "key_wrong",
     `The key file ${path} holds the key ${found}, and ${id} was expected: another process changes the key too. Run it again.`,
+    { details: { path } },
+  );
+}
+
+function changedMeanwhile(path: string): HelmdeckError {
+  return new HelmdeckError(
+    "key_wrong",
+    `The key file ${path} was exchanged meanwhile: another process changes the key too. Run it again.`,
     { details: { path } },
   );
 }

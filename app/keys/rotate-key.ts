@@ -124,7 +124,7 @@ async function rotateFile(options: RotateKeyOptions, atHand: AtHand): Promise<Ro
     const ids = { former, current: keyIdOf(key) };
     await keepFormerKey(files, ids);
     options.onStep?.("former key kept");
-    await placeNewKey(files, ids);
+    await placeNewKey(files, ids, (exchange) => store.exchangeKeys(exchange));
     options.onStep?.("new key placed");
     const report = await store.finishKeyChange();
     options.onStep?.("finished");

@@ -196,7 +196,7 @@ export interface Erasure {
 
 export interface ChangesQuery {
   readonly namespace: Namespace;
-  /** The cursor of the last answer; 0 for everything. */
+  /** The cursor of the last answer, or a {@link MemoryReader.revision}; 0 for everything. */
   readonly since: number;
   /** At most this many rows are read; 1 to 10,000, default 1,000. */
   readonly limit?: number;
@@ -292,7 +292,8 @@ export interface MemoryReader {
   changes(query: ChangesQuery): Promise<Changes>;
   /**
    * A number that grows with every write, deletion and sweep in the namespace, whichever process did it; equal numbers
-   * mean that nothing was changed in between. It may also grow for no reason, as when old history is pruned. Reads no row.
+   * mean that nothing was changed in between. It may also grow for no reason, as when old history is pruned. As `since` of
+   * {@link changes} it gives what happened after it, or `start_over`. Reads no row.
    */
   revision(namespace: Namespace): Promise<number>;
   namespaces(): Promise<readonly NamespaceCount[]>;

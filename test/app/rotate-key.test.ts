@@ -1,7 +1,7 @@
 /** Changing the key, wherever it lies: everything opens with the key that is in place, at every moment. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -14,7 +14,8 @@ import {
   rotateKey,
   type StorageLocation,
 } from "../../app/index.ts";
-import { keyIdOf, lookAtStore, readKeyFile, type SqliteDriver } from "../../engine/index.ts";
+import { placeNewKey } from "../../app/keys/exchange-key-files.ts";
+import { keyIdOf, lookAtStore, makeKeyFile, readKeyFile, type SqliteDriver } from "../../engine/index.ts";
 import { bundledScript } from "../run/bundles.ts";
 import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
@@ -262,3 +263,29 @@ async function rotateUntil({ databasePath, keyPath }: StorageLocation, step: str
   const [, signal] = await once(child, "close");
   return signal;
 }
+
+// verifies P-key-change
+describe("several at once", () => {
+  test("lose no key: whatever each of three says, what is in place opens everything", async () => {
+    const place = await madePlace(20);
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.allSettled([1, 2, 3].map(() => rotateKey(options(place))));
+      await rotateKey(options(place));
+      await expectReadable(place, 20);
+    }
+  });
+
+  test("one that is late does not put the next change's key in place", async () => {
+    const keyPath = join(await tempFolder(), "memory.key");
+    const files = { keyPath, newPath: `${keyPath}.new`, formerPath: `${keyPath}.former` };
+    await makeKeyFile(keyPath);
+    const current = keyIdOf((await makeKeyFile(files.newPath)).key);
+    const late = placeNewKey(files, { former: "", current }, async (exchange) => {
+      await rename(files.newPath, keyPath); // as another process did, and a third made the next key
+      await makeKeyFile(files.newPath);
+      exchange();
+    });
+    await expect(late).rejects.toMatchObject({ code: "key_wrong" });
+    expect(await idIn(keyPath)).toBe(current);
+  });
+});

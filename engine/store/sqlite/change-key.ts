@@ -66,6 +66,12 @@ export function finishKeyChange(session: SqliteSession, sealer: Sealer): Omit<Ke
   return { from: former?.id ?? current.id, to: current.id, unreadable: Number(others?.n) };
 }
 
+/** In a write transaction: the change to the key in use has begun, and nobody has finished it. */
+export function requireChanging(session: SqliteSession, { ring: { current } }: Sealer): void {
+  const { check, change } = readStoredKeys(session);
+  if (change === undefined || !current.matches(check)) throw anotherChange(current.id);
+}
+
 function requireSameChange(current: SealingKeys, wanted: SealingKeys): void {
   if (wanted.id !== current.id) throw anotherChange(current.id);
 }

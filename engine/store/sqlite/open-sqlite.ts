@@ -66,7 +66,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Promise<MemoryStor
 }
 
 /** A store whose key can be changed. */
-type KeyChangingStore = MemoryStore & Pick<SqliteStore, "beginKeyChange" | "sealAnew" | "finishKeyChange">;
+type KeyChangingStore = MemoryStore &
+  Pick<SqliteStore, "beginKeyChange" | "sealAnew" | "exchangeKeys" | "finishKeyChange">;
 
 /** Opens the database to change its key: with the key in use, or where a change has begun, with either. Throws as {@link openSqliteStore}. */
 export function openSqliteStoreToChangeKey(options: SqliteStoreOptions): Promise<KeyChangingStore> {

@@ -97,12 +97,12 @@ export function readEach(session: SqliteSession, found: readonly SqliteRow[]): r
 }
 
 /** A bad page costs what lies on it, and not all that one statement asks for. */
-export function orOneByOne<T>(atOnce: () => T, oneByOne: () => T): T {
+export function orOneByOne<T>(atOnce: () => T, oneByOne: (error: unknown) => T): T {
   try {
     return atOnce();
   } catch (error) {
     if (!isCorrupt(error)) throw error;
-    return oneByOne();
+    return oneByOne(error);
   }
 }
 

@@ -1,4 +1,5 @@
 /** The reading half of the SQLite store; by itself it is what a read-only opener gets. */
+import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { nextTurn } from "../../timing.ts";
 import type { Beginnings } from "../beginnings.ts";
@@ -45,12 +46,14 @@ import {
 } from "./conditions.ts";
 import { readFormerKeys } from "./covered-former.ts";
 import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./entry-rows.ts";
+import { pendingForgets } from "./forgets.ts";
 import { readFormer } from "./former-rows.ts";
 import type { StoreGuard } from "./guard.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./references.ts";
 import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
+import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 interface RowPage {
@@ -66,6 +69,8 @@ export interface SqliteReaderParts {
   readonly beginnings: Beginnings;
   readonly driverName: string;
 }
+
+const IS_FORGETTING = "EXISTS (SELECT 1 FROM forgets WHERE is_pending) AS is_forgetting";
 
 /** Everything happens synchronously inside each call; the promises are the contract's. */
 export class SqliteReader implements MemoryReader {
@@ -105,28 +110,31 @@ export class SqliteReader implements MemoryReader {
   }
 
   get(ref: EntryRef): Promise<Entry | undefined> {
-    return this.calls.look((moment) => {
-      const { sql, values } = refCondition(ref);
-      const live = liveCondition(moment);
-      const row = this.session
-        .statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE ${sql} AND ${live.sql}`)
-        .get(...values, ...live.values);
+    return this.calls.perform(() => {
+      const row = orOneByOne(
+        () => this.#rowOf(ref),
+        (error) => this.#rowAmongEach(ref, error),
+      );
       return row && this.#requireReadable(row, ref);
     });
   }
 
   list(query: ListQuery): Promise<EntryPage> {
     return this.calls.look((moment) => {
-      const atOnce = () => this.#page(ALL_COLUMNS, query, moment);
-      const { rows, ...rest } =
-        query.prefix === undefined ? orOneByOne(atOnce, () => this.#pageOfEach(query, moment)) : atOnce();
+      const { rows, ...rest } = orOneByOne(
+        () => this.#page(ALL_COLUMNS, query, moment),
+        () => this.#pageOfEach(query, moment),
+      );
       return { ...openRows(rows, this.sealer), ...rest };
     });
   }
 
   listMeta(query: ListQuery): Promise<MetaPage> {
     return this.calls.look((moment) => {
-      const { rows, ...rest } = this.#page(CLEAR_COLUMNS, query, moment);
+      const { rows, ...rest } = orOneByOne(
+        () => this.#page(CLEAR_COLUMNS, query, moment),
+        (error) => withKeys(this.#pageOfEach(query, moment), error),
+      );
       const columns = rows.map(parseColumns).filter((parsed) => parsed !== undefined);
       return { entries: columns.map(metaOf), ...rest };
     });
@@ -184,7 +192,7 @@ export class SqliteReader implements MemoryReader {
     return this.calls.look((moment) => {
       const owner = namespaceCondition(namespace);
       const live = liveCondition(moment);
-      const sql = `SELECT origin, category, count(*) AS n FROM entries WHERE ${owner.sql} AND ${live.sql}
+      const sql = `SELECT origin, category, count(*) AS n FROM entries INDEXED BY entries_by_time WHERE ${owner.sql} AND ${live.sql}
         GROUP BY origin, category ORDER BY origin, category`;
       return this.session
         .statement(sql)
@@ -229,10 +237,55 @@ export class SqliteReader implements MemoryReader {
     );
   }
 
-  /** From an index alone, and then row by row: a bad page costs what lies on it. */
-  #pageOfEach(query: ListQuery, moment: Moment): RowPage {
-    const { rows, ...rest } = this.#page(TIME_INDEX_COLUMNS, query, moment);
-    return { rows: readEach(this.session, rows), ...rest };
+  /** One statement, and so of one moment; only while something is being forgotten it takes another. */
+  #rowOf(ref: EntryRef): SqliteRow | undefined {
+    const now = this.now();
+    try {
+      const row = this.#select(`${ALL_COLUMNS}, ${IS_FORGETTING}`, ref, { now, forgets: [] });
+      if (row?.is_forgetting !== 1) return row;
+    } catch (error) {
+      if (!isSchemaMismatch(error)) throw error; // an older program's file has nothing of the kind
+    }
+    return this.session.read(() =>
+      this.#select(ALL_COLUMNS, ref, { now, forgets: pendingForgets(this.session) }),
+    );
+  }
+
+  #select(columns: string, ref: EntryRef, moment: Moment): SqliteRow | undefined {
+    const { sql, values } = refCondition(ref);
+    const live = liveCondition(moment);
+    return this.session
+      .statement(`SELECT ${columns} FROM entries WHERE ${sql} AND ${live.sql}`)
+      .get(...values, ...live.values);
+  }
+
+  /** Where the way by key leads over a bad page. Throws what was met there when the entry may have been on it. */
+  #rowAmongEach({ namespace, origin, key }: EntryRef, error: unknown): SqliteRow {
+    return this.session.read(() => {
+      const moment = { now: this.now(), forgets: pendingForgets(this.session) };
+      let cursor: string | undefined;
+      do {
+        const page = this.#pageOfEach({ namespace, origin, ...defined({ cursor }) }, moment);
+        const found = page.rows.find((row) => row.key === key);
+        if (found !== undefined) return found;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      throw error;
+    });
+  }
+
+  /** From an index alone, and then row by row: a bad page costs what lies on it. What has no known key may have any prefix. */
+  #pageOfEach({ prefix = "", cursor: after, ...query }: ListQuery, moment: Moment): RowPage {
+    const limit = listLimitOf(query);
+    const rows: SqliteRow[] = [];
+    let cursor = after;
+    do {
+      const page = this.#page(TIME_INDEX_COLUMNS, { ...query, ...defined({ cursor }) }, moment);
+      const read = readEach(this.session, page.rows);
+      rows.push(...read.filter(({ key }) => key === "" || `${key}`.startsWith(prefix)));
+      cursor = page.nextCursor;
+    } while (rows.length <= limit && cursor !== undefined);
+    return cutTo(limit, rows, cursor !== undefined);
   }
 
   /**
@@ -246,9 +299,23 @@ export class SqliteReader implements MemoryReader {
     const found = this.session
       .statement(`SELECT ${columns} FROM ${source} WHERE ${sql} ORDER BY updated_at DESC, id LIMIT ?`)
       .all(...values, limit + 1);
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    if (found.length <= limit || last === undefined) return { rows };
-    return { rows, nextCursor: encodeListCursor({ updatedAt: Number(last.updated_at), id: `${last.id}` }) };
+    return cutTo(limit, found, false);
   }
+}
+
+function cutTo(limit: number, found: readonly SqliteRow[], more: boolean): RowPage {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  if (last === undefined || (!more && found.length <= limit)) return { rows };
+  return { rows, nextCursor: encodeListCursor({ updatedAt: Number(last.updated_at), id: `${last.id}` }) };
+}
+
+/** Of a row that cannot be read, what the indexes know stands for it. Throws what was met when that is not even its key. */
+function withKeys({ rows, ...rest }: RowPage, error: unknown): RowPage {
+  const known = rows.map((row) => {
+    if (row.sealed !== null) return row;
+    if (row.key === "") throw error;
+    return { ...row, tags: "[]", created_at: row.updated_at, digest: new Uint8Array() };
+  });
+  return { rows: known, ...rest };
 }

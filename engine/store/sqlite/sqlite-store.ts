@@ -23,7 +23,7 @@ import type {
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
-import { beginKeyChange, finishKeyChange, type KeyChangeReport } from "./change-key.ts";
+import { beginKeyChange, finishKeyChange, type KeyChangeReport, requireChanging } from "./change-key.ts";
 import { Eraser } from "./erasing.ts";
 import { LogFolder } from "./fold-log.ts";
 import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
@@ -159,6 +159,16 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
       this.#transactions.requireWritable();
       beginKeyChange(this.session, this.sealer, newKey);
     });
+  }
+
+  /** Exchanges key files while no other process can finish this change, nor begin another one. */
+  exchangeKeys(exchange: () => void): Promise<void> {
+    return this.calls.change(() =>
+      this.#transactions.write(() => {
+        requireChanging(this.session, this.sealer);
+        exchange();
+      }),
+    );
   }
 
   /** Seals every row under the key in use, in slices; can be interrupted at any time, and called again. */

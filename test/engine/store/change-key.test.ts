@@ -147,6 +147,26 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   }
 
   test(
+    "key files are exchanged only while the change that they belong to is pending",
+    withRows(async (rig) => {
+      const store = await openSqliteStoreToChangeKey(rig.options);
+      let exchanged = 0;
+      const exchange = () =>
+        store.exchangeKeys(() => {
+          exchanged += 1;
+        });
+      await expect(exchange()).rejects.toMatchObject({ code: "invalid_input" });
+      await store.beginKeyChange(OTHER_KEY);
+      await exchange();
+      await store.sealAnew();
+      await store.finishKeyChange();
+      await expect(exchange()).rejects.toMatchObject({ code: "invalid_input" });
+      expect(exchanged).toBe(1);
+      await store.close();
+    }),
+  );
+
+  test(
     "a change that is interrupted after any slice is taken up again, with either key",
     withRows(async (rig) => {
       const partly = new Set<number>();

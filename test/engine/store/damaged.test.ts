@@ -86,6 +86,61 @@ describe.each(DRIVERS)("with $name,", (driver) => {
   );
 
   test(
+    "a listing with a prefix or of names alone, a get and the counts give what is on other pages, and say what is not",
+    withRows(async (rig) => {
+      await spoilPage(rig, await aRow(rig));
+      const store = await rig.openReader();
+      const { entries, unreadable } = await store.list({ namespace: ANA, limit: 1_000 });
+      const lost = new Set(unreadable.map(({ key }) => key));
+      const seven = (keys: Iterable<string>) => [...keys].filter((key) => key.startsWith("key-7")).sort();
+      const listed: string[] = [];
+      const told: string[] = [];
+      for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+        const page = await store.list({
+          namespace: ANA,
+          prefix: "key-7",
+          limit: 3,
+          ...(cursor && { cursor }),
+        });
+        expect(page.entries.length + page.unreadable.length).toBeLessThanOrEqual(3);
+        listed.push(...page.entries.map(({ key }) => key));
+        told.push(...page.unreadable.map(({ key }) => key));
+        cursor = page.nextCursor;
+      }
+      expect(listed.sort()).toEqual(seven(entries.map(({ key }) => key)));
+      expect(told.sort()).toEqual(seven(lost));
+      const names = await store.listMeta({ namespace: ANA, limit: 1_000 });
+      expect(names.entries).toHaveLength(ROWS + 1);
+      expect(names.entries.find(({ key }) => key === "key-77")).toMatchObject({ tags: [] });
+      for (const key of lost)
+        await expect(store.get(refTo(key))).rejects.toMatchObject({ code: "entry_unreadable" });
+      expect(text((await store.get(refTo("key-0")))?.value)).toBe("value 0");
+      expect(await store.countWhere({ namespace: ANA })).toBe(ROWS + 1);
+      expect(await store.categories(ANA)).toMatchObject([{ count: ROWS + 1 }]);
+      expect(await store.namespaces()).toEqual([{ namespace: ANA, count: ROWS + 1 }]);
+      await store.close();
+    }),
+  );
+
+  test(
+    "an entry is found though the way by its key is damaged, and where it may have been on a bad page, that is said",
+    withRows(async (rig) => {
+      const file = await readFile(rig.path);
+      const connection = await driver.open(rig.path, "read");
+      const pages = connection
+        .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entries_2'")
+        .all();
+      connection.close();
+      const at = (Number(pages[0]?.rootpage) - 1) * PAGE_BYTES;
+      await writeFile(rig.path, file.fill(0xff, at, at + 64));
+      const store = await rig.openReader();
+      expect(text((await store.get(refTo("key-77")))?.value)).toBe("value 77");
+      await expect(store.get(refTo("no such key"))).rejects.toMatchObject({ code: "store_corrupt" });
+      await store.close();
+    }),
+  );
+
+  test(
     "verify finds a sound database sound, and names a row that was edited",
     withRows(async (rig) => {
       expect(await verified(rig)).toEqual({
