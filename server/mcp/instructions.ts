@@ -9,7 +9,8 @@ helmdeck://my-memory (categories and newest keys). helmdeck://my-defaults says h
 
 Store with helmdeck__memory_store when a person asks to remember something, or states a lasting preference, a decision with
 its reason, who does what, or where something lies. One fact a key; keys read like paths (deploy/preference). The same key
-replaces the value, so look first. Forget with helmdeck__memory_forget only what a person asks to have forgotten; use dry_run
+replaces the value, so look first. Where the answer names similar facts that no longer hold, store again with supersedes.
+What a fact held before is told by helmdeck__memory_history. Forget with helmdeck__memory_forget only what a person asks to have forgotten; use dry_run
 when a scope may cover more than one thing.
 
 Memory is not for passwords, tokens or other secrets, not for files, logs or long texts, not for what belongs in the
