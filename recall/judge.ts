@@ -62,9 +62,9 @@ function weigh({ document, passage, features: words }: Candidate, nearness: numb
 }
 
 /** Features times weights. */
-function sum<K extends keyof Features>(features: Features, weights: Readonly<Record<K, number>>): number {
+function sum<K extends keyof Features>(features: Features, weights: Readonly<Partial<Record<K, number>>>) {
   let total = 0;
-  for (const name in weights) total += weights[name] * Number(features[name]);
+  for (const name in weights) total += (weights[name] ?? 0) * Number(features[name]);
   return total;
 }
 

@@ -31,13 +31,13 @@ interface DoubtWeights {
 
 /** How candidates of one kind are judged. */
 export interface KindWeights {
-  readonly merit: MeritWeights;
+  readonly merit: Partial<MeritWeights>;
   readonly doubt: DoubtWeights;
   /** Merit less doubts from which one is sure. */
   readonly sureFrom: number;
   /** Merit that a sure one may have less than the best. */
   readonly gap: number;
-  /** Whether one that is sure makes all of them so that are not much weaker, as in a conversation. */
+  /** Whether one that is sure makes all of them so, as in a conversation. */
   readonly together: boolean;
   /** The merit at which certainty, 0 to 1, is a half. */
   readonly even: number;
@@ -74,12 +74,6 @@ export interface Weights {
     readonly related: number;
     /** … and that an entry was made on the date that was asked for. */
     readonly date: number;
-    /** A date of more than this share of the entries says nothing. */
-    readonly commonDate: number;
-    /** Rarity counts as if there were at least so many entries, so that a small memory behaves like a grown one. */
-    readonly leastEntries: number;
-    /** A question of more words than this is answered well by as many of them. */
-    readonly enough: number;
     /** Other forms share so many letters, and this share of the longer word. */
     readonly sharedLetters: number;
     readonly sharedShare: number;
@@ -133,10 +127,10 @@ export interface Weights {
 export const WEIGHTS: Weights = {
   fact: {
     // people, everyday, natural, paraphrases: the most right sure hits of which 95 % are right, then the best order.
-    merit: { coverage: 0, synonyms: 0.7, bm25: 0.1, proximity: 0.1, context: 0.5, nearness: 0.25 },
-    doubt: { unknown: 0.5, unknownNames: 1, fewWords: 0.3 },
+    merit: { synonyms: 0.7, bm25: 0.1, proximity: 0.1, nearness: 0.22 },
+    doubt: { unknown: 0.55, unknownNames: 1, fewWords: 0.3 },
     sureFrom: 0.5,
-    gap: 0.1,
+    gap: 0.07,
     together: false,
     even: 0.65, // people: a fact asked for in its own words scores about 0.9
   },
@@ -145,16 +139,15 @@ export const WEIGHTS: Weights = {
     merit: { coverage: 0.65, synonyms: 0.47, bm25: 0.18, proximity: 0.3, context: 1, nearness: 0.06 },
     doubt: { unknown: 0.78, unknownNames: 1.3, fewWords: 1 },
     sureFrom: -0.2,
-    gap: 1,
+    gap: Number.POSITIVE_INFINITY,
     together: true,
     even: 0.9, // a line with all words is as certain as such a fact
   },
   named: 3, // more than words and meaning can give
   steepness: 5, // people, as above
-  possible: { most: 2, mostEager: 3, few: 6, floor: 0.02, ratio: 0.85, scale: 0.35 }, // people, natural, paraphrases: the curve
+  possible: { most: 2, mostEager: 3, few: 6, floor: 0.02, ratio: 0.8, scale: 0.35 }, // people, natural, paraphrases: the curve
   words: {
-    ...{ everyday: 0.6, related: 0.7, date: 0.7, commonDate: 0.3 }, // people, LoCoMo
-    ...{ leastEntries: 200, enough: 8 }, // people, LoCoMo
+    ...{ everyday: 0.6, related: 0.7, date: 0.7 }, // people, LoCoMo
     ...{ sharedLetters: 4, sharedShare: 0.65, shortestTypo: 6 }, // people
     halvingDetour: 3, // LoCoMo
   },
@@ -163,6 +156,6 @@ export const WEIGHTS: Weights = {
     ...{ shortestGapMs: 1_000, longestGapMs: 15 * 60_000, leastLines: 2 }, // how people write; LoCoMo
     ...{ reach: 4, context: 0.7, decay: 0.8, lent: 0.5, lentDecay: 0.5 }, // LoCoMo
   },
-  meaning: { ofAllWords: 3, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases
+  meaning: { ofAllWords: 3.4, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases
   copies: { shared: 0.8 }, // room 12 and room 13
 };

@@ -27,7 +27,7 @@ export interface Concept {
   readonly terms: readonly ConceptTerm[];
   /** Terms of other words that may be meant by it: weaker evidence, and of no weight in the share. */
   readonly synonyms: readonly number[];
-  /** Share of the query's weight: rarity times how much the word says. The shares of a long query sum to more than 1. */
+  /** Share of the query's weight: rarity times how much the word says. */
   readonly share: number;
   /** Word position in the query. */
   readonly position: number;
@@ -47,9 +47,9 @@ interface QueryWord {
 
 /** The concepts of a query, in its order; empty when it holds no word. */
 export function analyseQuery(query: string, index: LexicalIndex): readonly Concept[] {
-  const words = queryWords(query.slice(0, ANSWER_LIMITS.queryCharacters))
-    .flatMap((word) => splitUnknownName(word, index))
-    .filter((word) => !isCommonDate(word, index));
+  const words = queryWords(query.slice(0, ANSWER_LIMITS.queryCharacters)).flatMap((word) =>
+    splitUnknownName(word, index),
+  );
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
   const weighed = words.map((word) => {
     const known = knownTerms(word, index);
@@ -69,8 +69,7 @@ interface WeighedWord {
 }
 
 function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
-  const heaviest = weighed.map(({ weight }) => weight).sort((left, right) => right - left);
-  const total = heaviest.slice(0, WEIGHTS.words.enough).reduce((sum, weight) => sum + weight, 0);
+  const total = weighed.reduce((sum, { weight }) => sum + weight, 0);
   if (total === 0) return [];
   return weighed.map(({ word, terms, synonyms, weight }) => {
     return { terms, synonyms, share: weight / total, position: word.position, isName: word.isName };
@@ -169,19 +168,7 @@ function knownTerms(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[
   const numbers = word.spellings.flatMap((spelling) => index.terms.numberOf(spelling) ?? []);
   const terms = [...new Set(numbers)].map((term) => ({ term, quality: 1 }));
   const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
-  return date === undefined || isCommon(date, index)
-    ? terms
-    : [...terms, { term: date, quality: WEIGHTS.words.date }];
-}
-
-/** "in 2026", where nearly everything was noted in 2026, and no text speaks of the year. */
-function isCommonDate(word: QueryWord, index: LexicalIndex): boolean {
-  const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
-  return date !== undefined && isCommon(date, index) && knownTerms(word, index).length === 0;
-}
-
-function isCommon(term: number, index: LexicalIndex): boolean {
-  return index.terms.documentCount(term) > WEIGHTS.words.commonDate * index.documentCount;
+  return date === undefined ? terms : [...terms, { term: date, quality: WEIGHTS.words.date }];
 }
 
 function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
@@ -199,8 +186,7 @@ function synonymTerms({ spellings, isName }: QueryWord, index: LexicalIndex): re
 /** BM25's inverse document frequency, of the most frequent of the terms; an unknown word counts as one found once. */
 function rarity(terms: readonly ConceptTerm[], index: LexicalIndex): number {
   const documents = Math.max(1, ...terms.map(({ term }) => index.terms.documentCount(term)));
-  const total = Math.max(index.documentCount, WEIGHTS.words.leastEntries);
-  return Math.log(1 + (total - documents + 0.5) / (documents + 0.5));
+  return Math.log(1 + (index.documentCount - documents + 0.5) / (documents + 0.5));
 }
 
 /** A word asked twice counts once; a word the namespace does not know stays, since it says what is missing. */

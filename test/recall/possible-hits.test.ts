@@ -145,7 +145,7 @@ describe("by meaning", () => {
   });
 
   test("what is very near is sure, as before", async () => {
-    const [hit] = (await nearBy(0.3).search(OWNER, { query: question })).results;
+    const [hit] = (await nearBy(0.2).search(OWNER, { query: question })).results;
     expect(hit).toMatchObject({ key: "family" });
     expect(hit).not.toHaveProperty("possible");
   });

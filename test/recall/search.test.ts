@@ -1,5 +1,6 @@
 /** Where words count, what comes first, and how a hit is shown. */
 import { describe, expect, test } from "vitest";
+import { WEIGHTS } from "../../recall/index.ts";
 import { hitsOf, keysOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
 describe("fields", () => {
@@ -174,7 +175,7 @@ describe("a hit", () => {
     const [plain] = (await recall.search(OWNER, { query: "paper monday" })).results;
     const [explained] = (await recall.search(OWNER, { query: "paper monday", explain: true })).results;
     expect(plain).not.toHaveProperty("parts");
-    expect(explained?.parts?.coverage?.value).toBeCloseTo(1);
+    expect(explained?.parts?.nearness?.value).toBeCloseTo(WEIGHTS.meaning.ofAllWords);
     expect({ ...explained, parts: undefined }).toEqual({ ...plain, parts: undefined });
   });
 
