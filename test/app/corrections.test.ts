@@ -42,7 +42,7 @@ describe("the answer to a store", () => {
     }
     const { similar = [] } = await memory.storeFact("main", {
       key: "crane/today",
-      value: "The harbour crane lifts fifty tonnes.",
+      value: "The harbour crane lifts forty tonnes.",
     });
     expect(similar).toHaveLength(3);
     for (const { value, updatedAt } of similar) {
