@@ -39,7 +39,7 @@ const POSSIBLE_MAX_CHARS = ANSWER_LIMITS.possibleSnippetCharacters;
 const POSSIBLE_TEXT = "Only possibly related: ";
 /** Of a hit's text that the frame may take from what was stored. */
 const FRAME_SHARE = 0.75;
-const POSSIBLE_LABEL = "helmdeck: nothing answers this surely; only possibly related";
+const POSSIBLE_LABEL = "helmdeck: only possibly related";
 
 export interface CheckedHits {
   readonly hits: SearchHit[];

@@ -131,7 +131,7 @@ function costText({ without, with: withPlugin }: CostFigures): string {
   }).length;
   const tokens = withPlugin.filter(({ possibleCharacters }) => possibleCharacters > 0);
   const sizes = tokens.map(({ possibleCharacters }) => possibleCharacters / 4);
-  return `${without.length} mixed questions, half answered by a note of the host's own, half by a fact of ours, asked with and without our plugin, no corpus named: of ${before} notes that are shown without it, ${lost} are not shown with it. Where we show possible hits (${tokens.length} questions), they are ${Math.round(mean(sizes))} tokens in the mean and ${Math.round(Math.max(...sizes))} at most, at four characters each.`;
+  return `${without.length} mixed questions, half answered by a note of the host's own, half by a fact of ours, asked with and without our plugin, no corpus named: of ${before} notes that are shown without it, ${lost} are not shown with it. Where we show possible hits (${tokens.length} questions), they are ${Math.round(mean(sizes))} tokens of JSON in the mean and ${Math.round(Math.max(...sizes))} at most, at four characters each.`;
 }
 
 function costTable({ without, with: withPlugin }: CostFigures): string {

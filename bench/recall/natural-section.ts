@@ -89,10 +89,14 @@ function rowOf(size: number, system: SystemId, answers: Answers): readonly strin
 
 /** Over both halves and all sizes, of the searches that show possible hits. */
 function tokensLine(answers: Answers): string {
-  const tokens = answers
-    .filter(({ system, possibleCharacters }) => isShown(system) && possibleCharacters > 0)
-    .map(({ possibleCharacters }) => possibleCharacters / CHARACTERS_PER_TOKEN);
-  return `The possible hits of one search are ${Math.round(mean(tokens))} tokens in the mean and ${Math.round(Math.max(...tokens))} at most, as OpenClaw receives them, at ${CHARACTERS_PER_TOKEN} characters each (aim: at most ${TOKENS_AIM}).`;
+  const shown = answers
+    .filter(({ system, possibleCharacters }) => isShown(system) && possibleCharacters.text > 0)
+    .map(({ possibleCharacters }) => possibleCharacters);
+  const tokens = (characters: readonly number[]) => {
+    const each = characters.map((count) => count / CHARACTERS_PER_TOKEN);
+    return `${Math.round(mean(each))} tokens in the mean and ${Math.round(Math.max(...each))} at most`;
+  };
+  return `The text of the possible hits of one search is ${tokens(shown.map(({ text }) => text))}, at ${CHARACTERS_PER_TOKEN} characters each (aim: at most ${TOKENS_AIM}); with the other fields of OpenClaw's JSON they are ${tokens(shown.map(({ json }) => json))}.`;
 }
 
 function isShown(system: SystemId): boolean {

@@ -22,8 +22,8 @@ export interface NaturalAnswer {
   /** The key of the fact that answers. */
   readonly wanted: string | undefined;
   readonly hits: readonly Hit[];
-  /** Characters of the possible hits as OpenClaw receives them; 0 without any. */
-  readonly possibleCharacters: number;
+  /** Of the possible hits as OpenClaw's model receives them: their text, and all of their JSON; 0 without any. */
+  readonly possibleCharacters: { readonly text: number; readonly json: number };
 }
 
 interface Asked {
@@ -112,8 +112,10 @@ function plainHit({ key, score, possible }: Hit): Hit {
   return { key, score, ...(possible && { possible }) };
 }
 
-/** As they stand in the answer that the model reads: JSON, indented by two. */
-function charactersOf(hits: readonly Hit[]): number {
+function charactersOf(hits: readonly Hit[]): NaturalAnswer["possibleCharacters"] {
   const possible = hits.filter((hit) => hit.possible);
-  return possible.length === 0 ? 0 : JSON.stringify(hitsForHost(possible, SHOWN).hits, null, 2).length;
+  if (possible.length === 0) return { text: 0, json: 0 };
+  const given = hitsForHost(possible, SHOWN).hits;
+  const text = given.reduce((sum, { snippet }) => sum + snippet.length, 0);
+  return { text, json: JSON.stringify(given, null, 2).length };
 }

@@ -11,7 +11,7 @@ function answer(wanted: string | undefined, ...hits: readonly Hit[]): NaturalAns
   const kind = wanted === undefined ? "unanswerable" : "own";
   return {
     ...{ half: "dev", size: 20, system: "keyword", kind, question: "q" },
-    ...{ wanted, hits, possibleCharacters: 0 },
+    ...{ wanted, hits, possibleCharacters: { text: 0, json: 0 } },
   };
 }
 
