@@ -121,7 +121,7 @@ class ImportRun {
     this.#counts.lines = line.number;
     const entry = await this.#read(line);
     if (entry === undefined) return;
-    if (isRetired(this.#known.retired, entry)) {
+    if (this.#options.onConflict !== "replace" && isRetired(this.#known.retired, entry)) {
       this.#counts.retired += 1;
       return;
     }

@@ -74,14 +74,14 @@ describe("storing a fact", () => {
 
   test("is found in the next search, in its new words only once replaced", async () => {
     const memory = await openTestMemory();
-    await memory.storeFact("main", { key: "deploy", value: "We deploy through Konflux" });
-    expect((await memory.search("main", { query: "konflux" })).results[0]).toMatchObject({
-      path: "helmdeck/user_facts/deploy.md",
-      key: "deploy",
+    await memory.storeFact("main", { key: "wifi", value: "The wifi is called Kolibri" });
+    expect((await memory.search("main", { query: "kolibri" })).results[0]).toMatchObject({
+      path: "helmdeck/user_facts/wifi.md",
+      key: "wifi",
       category: "user_facts",
     });
-    await memory.storeFact("main", { key: "deploy", value: "We deploy through Tekton" });
-    expect((await memory.search("main", { query: "konflux" })).results).toEqual([]);
+    await memory.storeFact("main", { key: "wifi", value: "The wifi is called Amsel" });
+    expect((await memory.search("main", { query: "kolibri" })).results).toEqual([]);
   });
 
   test.each([undefined, null, "deploy", {}, { key: "k" }, { key: "k", value: "v", category: "cache" }])(

@@ -55,6 +55,8 @@ describe("a correction over MCP", () => {
       (await home.run(["import", home.path("old.jsonl"), "--caller", "copy", "--json"])).stdout,
     );
     expect(again).toMatchObject({ retired: 1 });
+    await home.run(["import", home.path("old.jsonl"), "--caller", "copy", "--on-conflict", "replace"]);
+    expect(await facts("copy")).toContain(OLD.key);
 
     expect(await tool("forget", { scope: OLD.key })).toMatchObject({ deleted: 0, former: 1 });
     expect(await tool("history", { key: NEW.key })).toEqual({ key: NEW.key, former: [expect.anything()] });

@@ -15,8 +15,8 @@ import type { Erasure } from "../memory-store.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoreRow } from "./store-row.ts";
 
-/** A log that holds more makes reading slow. SQLite's own measure is a thousand pages, which are about so many small writes. */
-const WRITES_OF_A_LOG = 250;
+/** A log that holds more makes reading slow. SQLite's own measure is a thousand pages; a small write takes eight to eleven. */
+const WRITES_OF_A_LOG = 80;
 const LONG_LOG_BYTES = 1_000 * 4_120;
 /** Long work folds so much itself: who writes next would have to do it, and wait. */
 const SHARE_BYTES = LONG_LOG_BYTES / 2;

@@ -63,12 +63,19 @@ export class Room {
   async giveBack(erasure: Erasure): Promise<Erasure> {
     if (erasure.deleted === 0) return erasure;
     try {
-      const isLate = sliceEnd(GIVING_BACK_MS);
-      await inSlices((isOver) => this.#calls.perform(() => isLate() || !this.#giveBackSome(isOver)));
+      await this.deletingIn((isTight) => this.#giveBackAll(isTight));
       return { ...erasure, erased: await this.#calls.change(() => this.#gaveBack(erasure)) };
     } catch {
       return erasure; // it is erased; the next sweep gives back
     }
+  }
+
+  /** What is moved to the front goes through the log: on a full disk little of it at a time. */
+  #giveBackAll(isTight: boolean): Promise<void> {
+    const isLate = sliceEnd(GIVING_BACK_MS);
+    return inSlices((isOver) =>
+      this.#calls.perform(() => isLate() || !this.#giveBackSome(isTight ? () => true : isOver)),
+    );
   }
 
   #giveBackSome(isOver: () => boolean): boolean {

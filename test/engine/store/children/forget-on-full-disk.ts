@@ -56,7 +56,7 @@ await report(async () => {
   const freeAfter = freeBytes();
   const stored = await store.put(childFact("after", "room again"));
   await store.deleteExpired();
-  const { integrity, entries, unreadable } = await store.inspect();
+  const { integrity, entries, unreadable } = await store.inspect({ mayBlock: true });
   const reserveAgain = modeOf(`${path}-reserve.tmp`);
   await store.close();
   const id = stored.entry.key;
