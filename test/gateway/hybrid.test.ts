@@ -45,8 +45,7 @@ describe("a question in other words", () => {
   it("finds its fact by meaning, soon after it was stored, and nothing of another matter", async () => {
     const [hit, ...others] = await untilFound(PARAPHRASE);
     expect(hit).toMatchObject({ path: PATH });
-    expect(hit?.score).toBeGreaterThan(0.4);
-    expect(hit?.score).toBeLessThan(0.9);
+    expect(hit?.score).toBeGreaterThanOrEqual(0.5);
     expect(others).toEqual([]);
     expect(await search("when does the marathon begin")).toEqual([]);
   });
@@ -59,7 +58,7 @@ describe("a question in other words", () => {
       results: [
         {
           path: PATH,
-          parts: { coverage: 0, nearness: expect.any(Number), beyond_chance: expect.any(Number) },
+          parts: { nearness: { value: expect.any(Number), weight: expect.any(Number) } },
         },
       ],
     });
@@ -85,7 +84,7 @@ describe("a service that", () => {
     expect(performance.now() - started).toBeLessThan(NOT_THE_HOSTS_MS);
     expect(hits).toMatchObject([{ path: PATH }]);
     expect(JSON.stringify(hits)).toContain("the embedding service did not answer in time");
-    expect(await search(NEW_PARAPHRASES[0])).toEqual([]);
+    expect((await search(NEW_PARAPHRASES[0])).filter(isSure)).toEqual([]);
   });
 
   it("stopped: words answer, with the reason; started again: meaning is back without a restart", async () => {
@@ -103,7 +102,7 @@ describe("a service that", () => {
 
   it("is taken out of the configuration: words alone, at once", async () => {
     await configure({ provider: "none" });
-    expect(await search(PARAPHRASE)).toEqual([]);
+    expect((await search(PARAPHRASE)).filter(isSure)).toEqual([]);
     expect(await search(IN_ITS_WORDS)).toMatchObject([{ path: PATH }]);
     expect(member(await host.rpc("helmdeck.status", {}), "embeddings")).toEqual({ provider: "none" });
   });
@@ -112,6 +111,9 @@ describe("a service that", () => {
 async function configure(embeddings: Readonly<Record<string, string>>): Promise<void> {
   await patchConfig(host, { plugins: { entries: { "helmdeck-memory": { config: { embeddings } } } } });
 }
+
+/** Synonyms alone make possible hits. */
+const isSure = ({ score }: Hit) => score >= 0.5;
 
 async function search(query: string): Promise<readonly Hit[]> {
   return hitsOf(await host.invokeTool("memory_search", { query })).filter(
@@ -124,6 +126,6 @@ async function untilFound(query: string, withinMs = 60_000): Promise<readonly Hi
   const until = performance.now() + withinMs;
   for (;;) {
     const hits = await search(query);
-    if (hits.length > 0 || performance.now() > until) return hits;
+    if (hits.some(isSure) || performance.now() > until) return hits;
   }
 }

@@ -67,11 +67,16 @@ function brokenAt(frames: Iterable<LogFrame>, { salts }: LogHeader, committed = 
     const isCurrent = frame.salts.equals(salts);
     if (isCurrent && frame.isLinked) {
       if (before === undefined) whole += 1;
-      else if (before.committedPages > 0 || !before.salts.equals(salts)) return whole;
+      else if (isCommit(before, salts)) return whole;
     }
     if (before !== undefined || !isCurrent || !frame.isLinked) before = frame;
   }
   return committed > whole ? whole : undefined;
+}
+
+/** Of a torn frame, whose beginning may be of an older round of the log, only what is certain counts. */
+function isCommit({ committedPages, salts: its, isOfOneWrite }: LogFrame, salts: Buffer): boolean {
+  return committedPages > 0 && its.equals(salts) && isOfOneWrite;
 }
 
 /** The index as it was at one moment. Its locks are dropped when a process that holds it closes it. */

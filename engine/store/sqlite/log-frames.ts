@@ -7,6 +7,10 @@ import type { ReadBytes } from "./read-bytes.ts";
 
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
+/** Of a frame's header: page, committed pages and salts. */
+const CLAIM_BYTES = 16;
+/** A disk writes all of one or nothing of it. */
+const SECTOR_BYTES = 512;
 /** The last bit says in which order the bytes of a word are summed up. */
 const MAGIC = 0x377f0682;
 const FORMAT = 3_007_000;
@@ -34,6 +38,8 @@ export interface LogFrame {
    * this can be told behind a frame that is damaged, too.
    */
   readonly isLinked: boolean;
+  /** Page, committed pages and salts are of one write, also where the frame is torn. */
+  readonly isOfOneWrite: boolean;
   readonly content: Buffer;
 }
 
@@ -69,11 +75,13 @@ export function* framesOf(read: ReadBytes, header: LogHeader): Generator<LogFram
     const content = bytes.subarray(FRAME_HEADER_BYTES);
     const begun = checksumOf(before, bytes.subarray(0, 8), header.isLittleEndian);
     const stored = storedChecksum(bytes, 16);
+    const isLinked = isSame(checksumOf(begun, content, header.isLittleEndian), stored);
     yield {
       page: bytes.readUInt32BE(0),
       committedPages: bytes.readUInt32BE(4),
       salts: bytes.subarray(8, 16),
-      isLinked: isSame(checksumOf(begun, content, header.isLittleEndian), stored),
+      isLinked,
+      isOfOneWrite: isLinked || (at % SECTOR_BYTES) + CLAIM_BYTES <= SECTOR_BYTES,
       content,
     };
     before = stored;
