@@ -74,9 +74,15 @@ describe("a call of a helmdeck MCP tool", () => {
     expect(rows[0]?.snippet).not.toContain("example.org");
   });
 
-  /** Those that hold the text: other files' calls are recorded in the same memory. */
-  async function auditRows(query: string, text: string) {
-    const reply = await openclaw.invokeTool("memory_search", { query, maxResults: 20, corpus: "wiki" });
-    return hitsOf(reply).filter((hit) => hit.snippet.includes(text));
+  /** Those that hold the text: other files' calls are recorded in the same memory. The host does not wait for a row to be written. */
+  async function auditRows(query: string, text: string): Promise<readonly Hit[]> {
+    let rows: readonly Hit[] = [];
+    const search = async () => {
+      const reply = await openclaw.invokeTool("memory_search", { query, maxResults: 20, corpus: "wiki" });
+      rows = hitsOf(reply).filter((hit) => hit.snippet.includes(text));
+      return rows;
+    };
+    await expect.poll(search).not.toEqual([]);
+    return rows;
   }
 });

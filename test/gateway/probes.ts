@@ -35,6 +35,13 @@ export const PROBES: Readonly<Record<string, Reaches>> = {
     const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
     return read.details.status !== "ok";
   },
+  "tool helmdeck__memory_history": async (openclaw, sessionKey) => {
+    const [key, former] = [`probe/${randomUUID()}`, `held before by a probe ${randomUUID()}`];
+    await openclaw.invokeTool("helmdeck__memory_store", { key, value: former });
+    await openclaw.invokeTool("helmdeck__memory_store", { key, value: "held now by a probe" });
+    const history = await openclaw.invokeTool("helmdeck__memory_history", { key }, { sessionKey });
+    return history.text.includes(former);
+  },
   "supplement search": async (openclaw, sessionKey) => {
     const args = { query: TREASURE.query, corpus: "all" };
     return pathsOf(await openclaw.invokeTool("memory_search", args, { sessionKey }), "helmdeck").length > 0;
