@@ -1,6 +1,6 @@
 /** A whole agent turn in the real OpenClaw, with a stand-in for the language model: the agent stores, recalls and is recorded. */
 import { describe, expect, it } from "vitest";
-import { agentTurn, hitsOf, promptOf, sharedOpenClaw } from "./shared.ts";
+import { agentTurn, type Hit, hitsOf, promptOf, sharedOpenClaw } from "./shared.ts";
 import { scriptFor } from "./stand-in-model.ts";
 
 const openclaw = sharedOpenClaw();
