@@ -52,7 +52,7 @@ describe("a call of a helmdeck MCP tool", () => {
       message: scriptFor("Draft something about lichens.", [{ tool: "helmdeck__content-draft", args }]),
     });
     expect(turn.text).toContain("draft");
-    const rows = await auditRows("content.draft runs by the botanist", "persona: botanist");
+    const rows = await auditRows("content.draft persona botanist", "persona: botanist");
     expect(rows).toHaveLength(1);
     expect(rows[0]?.snippet).toMatch(
       /^pack call "pack_history\/content\.draft\/\d{20}" in pack_history, stored /,
