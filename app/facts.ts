@@ -1,12 +1,13 @@
 /** Storing, getting and listing facts. */
 import {
   ANSWER_LIMITS,
-  type CheckedFact,
   checkSupersedes,
   defined,
   type Entry,
   EXPIRING_WITHIN_MS,
+  type FormerValue,
   factEntry,
+  fingerprintOf,
   invalidField,
   type ListQuery,
   type Namespace,
@@ -18,7 +19,7 @@ import {
   type Writer,
 } from "../engine/index.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
-import type { FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
+import type { FactInput, FactsPage, FactsQuery, FactView, FormerView, StoredFact } from "./memory.ts";
 import { lookForSimilar } from "./similar-facts.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -34,9 +35,9 @@ export async function storeFact(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  const fact = validateFact(input);
+  const fact = checkedFact(input);
   await refuseSecrets(fact);
-  return keepFact(context, namespace, { ...fact, supersedes: checkSupersedes(input.supersedes) }, writer);
+  return keepFact(context, namespace, fact, writer);
 }
 
 /** The same for a person who insists. No input says so, for an agent would. */
@@ -46,14 +47,17 @@ export async function storeFactEvenSecret(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  const fact = { ...validateFact(input), supersedes: checkSupersedes(input.supersedes) };
-  return keepFact(context, namespace, fact, writer);
+  return keepFact(context, namespace, checkedFact(input), writer);
+}
+
+function checkedFact(input: FactInput) {
+  return { ...validateFact(input), supersedes: checkSupersedes(input.supersedes) };
 }
 
 async function keepFact(
   context: UseCaseContext,
   namespace: Namespace,
-  fact: CheckedFact & Required<Pick<FactInput, "supersedes">>,
+  fact: ReturnType<typeof checkedFact>,
   writer: Writer | undefined,
 ): Promise<StoredFact> {
   await context.keys.refuseLookalike(namespace, fact.key);
@@ -147,17 +151,24 @@ function requireText(field: string, text: unknown): string {
 
 /** Of an entry that is a fact. */
 export function factView(entry: Entry): FactView {
-  const { key, category, tags, createdAt, updatedAt, expiresAt, fingerprint, writer } = entry;
+  return { ...valueView(entry), path: pathOf(entry.category, entry.key) };
+}
+
+/** What a fact holds, or held before. */
+export function valueView({
+  key,
+  value,
+  category,
+  tags,
+  createdAt,
+  updatedAt,
+  expiresAt,
+  writer,
+}: Omit<FormerValue, "joined">): FormerView {
   return {
-    key,
-    value: Buffer.from(entry.value).toString(),
-    category,
-    tags,
-    createdAt,
-    updatedAt,
+    ...{ key, value: Buffer.from(value).toString(), category, tags, createdAt, updatedAt },
     ...defined({ expiresAt }),
-    fingerprint,
-    path: pathOf(category, key),
+    fingerprint: fingerprintOf(value),
     ...defined({ writer }),
   };
 }

@@ -1,17 +1,10 @@
 /** What a fact held before, and taking the last store back. */
 
 import type { EntryFilter, FormerKey, MemoryStore, Namespace } from "../engine/index.ts";
-import {
-  defined,
-  type FormerValue,
-  fingerprintOf,
-  HelmdeckError,
-  isCovered,
-  mayCoverFormer,
-} from "../engine/index.ts";
+import { defined, HelmdeckError, isCovered, mayCoverFormer } from "../engine/index.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
-import { factView } from "./facts.ts";
-import type { FactHistory, FormerView, UndoneFact } from "./memory.ts";
+import { factView, valueView } from "./facts.ts";
+import type { FactHistory, UndoneFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /**
@@ -27,7 +20,7 @@ export async function factHistory(
     (await keyOfFact(context, namespace, name)) ?? (await keyThatSuperseded(context, namespace, name));
   if (key === undefined) return undefined;
   const former = await context.store.history({ namespace, origin: "fact", key });
-  return { key, former: former.map(formerView) };
+  return { key, former: former.map(valueView) };
 }
 
 /** Throws `not_found` when there is no such fact, or nothing is known of what it was before. */
@@ -80,19 +73,4 @@ async function keyThatSuperseded(
     if (isMeant) return former.of.key;
   }
   return undefined;
-}
-
-export function formerView({ key, value, category, tags, ...former }: FormerValue): FormerView {
-  const { createdAt, updatedAt, expiresAt, writer } = former;
-  return {
-    key,
-    value: Buffer.from(value).toString(),
-    category,
-    tags,
-    createdAt,
-    updatedAt,
-    ...defined({ expiresAt }),
-    fingerprint: fingerprintOf(value),
-    ...defined({ writer }),
-  };
 }

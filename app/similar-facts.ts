@@ -8,6 +8,7 @@ import {
   RESERVED_CATEGORIES,
   within,
 } from "../engine/index.ts";
+import { WEIGHTS } from "../recall/index.ts";
 import type { SimilarFact } from "./memory.ts";
 import { requireQuery } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -43,7 +44,9 @@ async function look(
   isOther: (key: string) => boolean,
 ): Promise<Alike> {
   const { results } = await recall.search(namespace, requireQuery({ query: value, limit: HITS }));
-  const keys = results.filter(({ category }) => !isReserved(category)).map(({ key }) => key);
+  const keys = results
+    .filter(({ category, score }) => !isReserved(category) && score >= WEIGHTS.similar.from)
+    .map(({ key }) => key);
   const entries = await Promise.all(
     keys.filter(isOther).map((key) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable)),
   );

@@ -15,7 +15,6 @@ export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
 export * from "./basics.ts";
 export { compareText } from "./compare-text.ts";
 export {
-  type CheckedFact,
   checkCategory,
   checkSupersedes,
   checkTags,

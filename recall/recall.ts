@@ -47,7 +47,7 @@ export interface RecallOptions {
   readonly batchSize?: number;
   /** A search waits this long for a first build before it answers from what is indexed. Default 1,000. */
   readonly patienceMs?: number;
-  /** True: an order of all that has anything to do with the question, and nothing is cut off. Default false. */
+  /** Every candidate in its order, without a cut-off: for measurements. Default false. */
   readonly showsAll?: boolean;
   /** For measuring other rules. Default: that of the weights. */
   readonly possible?: PossibleWeights;

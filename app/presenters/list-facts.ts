@@ -88,9 +88,9 @@ async function keyNamedBy(
 async function nothing(memory: Memory, request: ListRequest, voice: Voice): Promise<string> {
   const { caller, storing } = voice;
   const whose = `memory of ${harmlessLine(caller)}`;
-  if (request.expiring) return `The ${whose} holds no such facts that end within 14 days.`;
-  if (request.prefix === undefined && request.category === undefined)
-    return `The ${whose} holds no facts yet. ${storing}`;
+  if (request.expiring)
+    return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} ends within 14 days.`;
+  if (!isNarrow(request)) return `The ${whose} holds no facts yet. ${storing}`;
   const named = await keyNamedBy(memory, request, voice);
   if (named !== undefined) {
     return `No key in the ${whose} begins so. This is where a fact stands whose key is ${harmlessLine(named)}`;
@@ -112,4 +112,8 @@ async function countFacts(memory: Memory, caller: string): Promise<number> {
 
 function unreadableNote(key: string, { command }: Voice): string {
   return `entry_unreadable: ${harmlessLine(key)} is there but cannot be opened; ${command} doctor says more.`;
+}
+
+function isNarrow({ prefix, category }: ListRequest): boolean {
+  return prefix !== undefined || category !== undefined;
 }

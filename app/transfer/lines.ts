@@ -4,7 +4,6 @@
  * The file may come from anywhere. A fact obeys the facts policy as from any other surface; an audit row is checked field
  * by field; a line with an unknown field, two lives, a time in the future or a fingerprint that does not fit is refused.
  */
-import { createHash } from "node:crypto";
 import * as z from "zod/mini";
 import {
   AUDIT_TTL_SECONDS,
@@ -26,7 +25,7 @@ import {
 } from "../../engine/index.ts";
 import { problemOfJson } from "../wire/strict-json.ts";
 import { formerLine, readFormerLine } from "./history-lines.ts";
-import { readTime } from "./transfer-times.ts";
+import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
 
 export interface LineContext {
   readonly namespace: Namespace;
@@ -41,13 +40,7 @@ const times = {
   updated_at: z.exactOptional(z.string()),
   expires_at: z.exactOptional(z.string()),
   fingerprint: z.exactOptional(z.string()),
-  writer: z.exactOptional(
-    z.strictObject({
-      surface: z.string(),
-      agent: z.exactOptional(z.string()),
-      session_kind: z.exactOptional(z.string()),
-    }),
-  ),
+  writer: z.exactOptional(writerLine),
 };
 
 /** The facts policy checks the rest. */
@@ -96,7 +89,7 @@ function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
     ...writerFrom(writer),
     ...defined({ history: former }),
   };
-  requireFingerprint(fingerprint, entry.value);
+  requireFingerprint("fingerprint", fingerprint, entry.value);
   return entry;
 }
 
@@ -116,15 +109,8 @@ function auditFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
     ...(expires_at !== undefined && { expiresAt: requireExpiry(expires_at, now, AUDIT_TTL_SECONDS) }),
   });
   const entry = { ...recorded, ...writerFrom(writer) };
-  requireFingerprint(fingerprint, entry.value);
+  requireFingerprint("fingerprint", fingerprint, entry.value);
   return entry;
-}
-
-/** As the export says: whoever imports is the operator. */
-function writerFrom(line: z.infer<typeof factLine>["writer"]): Pick<NewEntry, "writer"> {
-  if (line === undefined) return {};
-  const { session_kind: sessionKind, ...writer } = line;
-  return { writer: { ...writer, ...defined({ sessionKind }) } };
 }
 
 function unixNsOf(key: string | undefined, audit: AuditRow): { readonly unixNs?: bigint } {
@@ -146,12 +132,6 @@ function writeTimes(
   return { createdAt, updatedAt };
 }
 
-function requireTime(field: string, text: string): UnixMs {
-  const time = readTime(text);
-  if (time === undefined) throw invalidField(field, "must be an RFC 3339 time, such as 2026-01-31T12:00:00Z");
-  return time;
-}
-
 function requirePast(field: string, time: UnixMs, now: UnixMs): UnixMs {
   if (time > now + CLOCK_SKEW_MS) throw invalidField(field, "lies in the future");
   return time;
@@ -164,16 +144,6 @@ function requireExpiry(text: string, now: UnixMs, mostSeconds: number): UnixMs {
     throw invalidField("expires_at", `lies more than ${mostSeconds / 86_400} days ahead`);
   }
   return expiresAt;
-}
-
-function requireFingerprint(fingerprint: string | undefined, value: Uint8Array): void {
-  if (fingerprint === undefined) return;
-  const actual = createHash("sha256").update(value).digest("hex").slice(0, 16);
-  if (fingerprint !== actual)
-    throw invalidField(
-      "fingerprint",
-      "does not fit the value: one of them was changed; leave it out if the value is right",
-    );
 }
 
 function parseJson(line: string): object {

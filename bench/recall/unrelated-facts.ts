@@ -1,4 +1,4 @@
-/** Facts that fill a memory up around the ones that are asked for: any number, the n-th always the same, about none of their matters. */
+/** Facts about other matters, to fill a memory up to any size. The n-th is always the same, so that figures can be compared. */
 import { seeded } from "../search/made-facts.ts";
 import type { FactLine } from "./conversations.ts";
 import { lineOf } from "./paraphrases.ts";

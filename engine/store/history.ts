@@ -9,7 +9,6 @@ import { defined } from "../defined.ts";
 import { type HelmdeckError, invalidField } from "../errors.ts";
 import { isExpired } from "./entry-rules.ts";
 import type { Entry, EntryFilter, FormerKey, FormerValue, NewEntry, UnixMs } from "./memory-store.ts";
-import type { Correction } from "./time-seen.ts";
 
 export const HISTORY_LIMITS = {
   /** Former values of one fact, the latest. */
@@ -105,23 +104,6 @@ function broughtBy(history: readonly FormerValue[], life: string | undefined): r
 /** What readers are shown: newest first, without what would have ended by itself. */
 export function shownHistory(history: readonly FormerValue[], now: UnixMs): readonly FormerValue[] {
   return history.filter(({ expiresAt }) => !isExpired(expiresAt, now)).toReversed();
-}
-
-/** After a wrong clock was set right: what was written by it gets its true times. */
-export function timesSetRight(
-  history: readonly FormerValue[],
-  { from, to, byMs }: Correction,
-): readonly FormerValue[] {
-  return history.map((former) => {
-    const { createdAt, updatedAt, expiresAt } = former;
-    if (updatedAt < from || updatedAt > to) return former;
-    return {
-      ...former,
-      createdAt: createdAt < from ? createdAt : createdAt + byMs,
-      updatedAt: updatedAt + byMs,
-      ...(expiresAt !== undefined && { expiresAt: expiresAt + byMs }),
-    };
-  });
 }
 
 /** Why an undo is refused. */

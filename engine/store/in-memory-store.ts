@@ -1,5 +1,3 @@
-/** A memory store that lives in the process and dies with it: for tests, and for a server that was given no key. */
-import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
 import { Beginnings } from "./beginnings.ts";
 import { staysThere } from "./conflicts.ts";
@@ -10,24 +8,24 @@ import {
   type History,
   historySince,
   KEEP_REMOVALS,
-  type ListPlace,
   pruneTarget,
   resumeFrom,
 } from "./cursors.ts";
-import { fingerprintOf, makeEntryId } from "./entry-id.ts";
+import { fingerprintOf } from "./entry-id.ts";
 import { changesLimitOf, checkNewEntry, isExpired, listLimitOf } from "./entry-rules.ts";
+import { checkSuperseded, isCovered, keyInUse, mayCoverFormer, shownHistory, undoOf } from "./history.ts";
 import {
-  checkSuperseded,
-  grown,
-  HISTORY_LIMITS,
-  hasHistory,
-  isCovered,
-  keyInUse,
-  mayCoverFormer,
-  shownHistory,
-  timesSetRight,
-  undoOf,
-} from "./history.ts";
+  compareBytes,
+  comparePlaces,
+  copyOf,
+  entryOf,
+  type Held,
+  historyAfter,
+  isListed,
+  isMatch,
+  metaOf,
+  slotOf,
+} from "./in-memory-entries.ts";
 import type {
   CategoryCount,
   Changes,
@@ -36,7 +34,6 @@ import type {
   Entry,
   EntryFilter,
   EntryId,
-  EntryMeta,
   EntryPage,
   EntryRef,
   EntryVectors,
@@ -61,6 +58,7 @@ import type {
 } from "./memory-store.ts";
 import { isWithin, type Namespace } from "./namespace.ts";
 import { StoreClock } from "./store-clock.ts";
+import { withTimesRight } from "./time-seen.ts";
 import {
   checkNewReferences,
   checkNewVectors,
@@ -68,7 +66,6 @@ import {
   checkVectorsQuery,
   KEPT_REFERENCE_SPACES,
 } from "./vector-rules.ts";
-import type { Writer } from "./writer.ts";
 
 export interface InMemoryStoreOptions {
   /** The clock, in Unix milliseconds. */
@@ -79,19 +76,6 @@ export interface InMemoryStoreOptions {
 
 export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
   return new InMemoryStore(new StoreClock(options.now ?? Date.now), options.keepRemovals ?? KEEP_REMOVALS);
-}
-
-/** An entry as kept; its value is this store's own copy, never handed out. */
-interface Held {
-  readonly meta: EntryMeta;
-  readonly value: Uint8Array;
-  readonly writer: Writer | undefined;
-  readonly prolonged?: true | undefined;
-  readonly seq: number;
-  /** By space; of this value. */
-  readonly vectors: Map<string, EntryVectors>;
-  /** The oldest first. */
-  readonly history: readonly FormerValue[];
 }
 
 interface Removal {
@@ -361,18 +345,11 @@ class InMemoryStore implements MemoryStore {
   #observe(): void {
     const correction = this.#clock.observe()?.correction;
     if (correction === undefined) return;
-    const { from, to, byMs } = correction;
     for (const [slot, held] of this.#held) {
-      const { meta } = held;
-      if (meta.updatedAt < from || meta.updatedAt > to) continue;
-      const right = {
-        ...meta,
-        createdAt: meta.createdAt < from ? meta.createdAt : meta.createdAt + byMs,
-        updatedAt: meta.updatedAt + byMs,
-        ...(meta.expiresAt !== undefined && { expiresAt: meta.expiresAt + byMs }),
-      };
-      const history = timesSetRight(held.history, correction);
-      this.#held.set(slot, { ...held, meta: right, history, seq: this.#nextSeq() });
+      const meta = withTimesRight(held.meta, correction);
+      if (meta === held.meta) continue;
+      const history = held.history.map((former) => withTimesRight(former, correction));
+      this.#held.set(slot, { ...held, meta, history, seq: this.#nextSeq() });
     }
   }
 
@@ -506,88 +483,6 @@ class InMemoryStore implements MemoryStore {
   }
 }
 
-function historyAfter(
-  entry: NewEntry,
-  kept: Held | undefined,
-  retired: readonly Held[],
-  sameValue: boolean,
-): readonly FormerValue[] {
-  if (!hasHistory(entry)) return [];
-  const isKept = kept !== undefined && (!sameValue || retired.length > 0);
-  const history = grown(kept?.history ?? [], {
-    replaced: isKept ? entryOf(kept) : undefined,
-    superseded: retired.map((held) => ({ entry: entryOf(held), history: held.history })),
-  });
-  return history.length > 0 ? history : (entry.history ?? []).slice(-HISTORY_LIMITS.kept).map(copyOf);
-}
-
-function copyOf(former: FormerValue): FormerValue {
-  return { ...former, value: Uint8Array.from(former.value) };
-}
-
-function slotOf(ref: EntryRef): string {
-  return JSON.stringify([ref.namespace, ref.origin, ref.key]);
-}
-
 function namespaceOfChange(change: Held | Removal): Namespace {
   return "meta" in change ? change.meta.namespace : change.namespace;
-}
-
-function metaOf(entry: NewEntry, kept: EntryMeta | undefined, now: UnixMs): EntryMeta {
-  return {
-    id: kept?.id ?? makeEntryId(),
-    namespace: entry.namespace,
-    origin: entry.origin,
-    key: entry.key,
-    category: entry.category,
-    tags: [...entry.tags],
-    createdAt: entry.createdAt ?? kept?.createdAt ?? now,
-    updatedAt: entry.updatedAt ?? now,
-    ...defined({ expiresAt: entry.expiresAt }),
-  };
-}
-
-function entryOf({ meta, value, writer, prolonged }: Held): Entry {
-  return {
-    ...meta,
-    value: Uint8Array.from(value),
-    fingerprint: fingerprintOf(value),
-    ...defined({ writer, prolonged }),
-  };
-}
-
-function isListed(meta: EntryMeta, query: ListQuery): boolean {
-  return (
-    meta.namespace === query.namespace &&
-    (query.origin === undefined || [query.origin].flat().includes(meta.origin)) &&
-    (query.category === undefined || meta.category === query.category) &&
-    (query.expiresBefore === undefined || (meta.expiresAt ?? query.expiresBefore) < query.expiresBefore) &&
-    hasPrefix(meta.key, query.prefix)
-  );
-}
-
-function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
-  return (
-    isWithin(meta.namespace, filter) &&
-    (filter.origins === undefined || filter.origins.includes(meta.origin)) &&
-    (filter.category === undefined || meta.category === filter.category) &&
-    (filter.key === undefined || meta.key === filter.key) &&
-    hasPrefix(meta.key, filter.prefix)
-  );
-}
-
-/** Half a surrogate pair at the end of a prefix would match half a character, so such a prefix matches nothing. */
-function hasPrefix(key: string, prefix: string | undefined): boolean {
-  return prefix === undefined || (prefix.isWellFormed() && key.startsWith(prefix));
-}
-
-/** Newest first, then by id: negative when `a` comes before `b`. */
-function comparePlaces(a: ListPlace, b: ListPlace): number {
-  if (a.updatedAt !== b.updatedAt) return b.updatedAt - a.updatedAt;
-  if (a.id === b.id) return 0;
-  return a.id < b.id ? -1 : 1;
-}
-
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

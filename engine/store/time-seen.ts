@@ -46,6 +46,24 @@ export interface Correction {
   readonly byMs: number;
 }
 
+interface Times {
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  readonly expiresAt?: UnixMs | null;
+}
+
+/** Of what was written by a clock that was wrong, the true times; of anything else, the very same. */
+export function withTimesRight<T extends Times>(given: T, { from, to, byMs }: Correction): T {
+  const { createdAt, updatedAt, expiresAt } = given;
+  if (updatedAt < from || updatedAt > to) return given;
+  return {
+    ...given,
+    createdAt: createdAt < from ? createdAt : createdAt + byMs,
+    updatedAt: updatedAt + byMs,
+    ...(typeof expiresAt === "number" && { expiresAt: expiresAt + byMs }),
+  };
+}
+
 export interface Observation {
   readonly seen: TimeSeen;
   readonly correction?: Correction;

@@ -217,6 +217,6 @@ describe("a person reads", () => {
     const { memory } = await memoryWith(FACT);
     const request = { expiring: true, limit: 10 };
     const { notes } = await listText(memory, await memory.listFacts("main", request), request, voice);
-    expect(notes).toEqual(["The memory of main holds no such facts that end within 14 days."]);
+    expect(notes).toEqual(["No fact in the memory of main ends within 14 days."]);
   });
 });

@@ -1,7 +1,6 @@
 /** What was written while the clock was certainly wrong, given its true times once the clock is right. */
-import { timesSetRight } from "../history.ts";
 import type { Sealer } from "../sealing.ts";
-import type { Correction } from "../time-seen.ts";
+import { type Correction, withTimesRight } from "../time-seen.ts";
 import { sparedCondition } from "./conditions.ts";
 import { ALL_COLUMNS, parseColumns, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
@@ -18,7 +17,7 @@ export function setTimesRight(
   correction: Correction,
   nextSeq: () => number,
 ): void {
-  const { from, to, byMs } = correction;
+  const { from, to } = correction;
   const select = session.statement(`SELECT ${ALL_COLUMNS} FROM entries WHERE id = ?`);
   const update = session.statement(UPDATE_ROW);
   const spared = sparedCondition(pendingForgets(session)); // what is being forgotten may not come later than that
@@ -31,16 +30,14 @@ export function setTimesRight(
     const content =
       columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
     if (columns === undefined || content === undefined) continue;
-    const { createdAt, updatedAt, expiresAt } = columns;
-    const right = {
-      ...columns,
-      seq: nextSeq(),
-      createdAt: createdAt < from ? createdAt : createdAt + byMs,
-      updatedAt: updatedAt + byMs,
-      expiresAt: expiresAt === null ? null : expiresAt + byMs,
-    };
+    const right = { ...withTimesRight(columns, correction), seq: nextSeq() };
     update.run(...valuesOf(right, sealer.seal(right, content)), columns.id);
     const history = readFormer({ session, sealer }, columns.id);
-    writeFormer({ session, sealer }, columns.id, history, timesSetRight(history, correction));
+    writeFormer(
+      { session, sealer },
+      columns.id,
+      history,
+      history.map((former) => withTimesRight(former, correction)),
+    );
   }
 }

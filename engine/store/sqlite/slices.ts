@@ -5,6 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 const SLICE_MS = 15;
 const SHORTEST_MS = 4;
 const WHOLE_SLICE_MS = 40;
+/** SQLite looks for a lock after 1, 2, 5, 10, 15, 20 and then 25 ms (`sqliteDefaultBusyCallback`); after 128 ms in all, less often. */
+const SHORTEST_PAUSE_MS = 26;
 const LONGEST_PAUSE_MS = 100;
 
 /** Whether the slice that begins now has taken long enough. */
@@ -15,15 +17,15 @@ export function sliceEnd(ms = SLICE_MS): () => boolean {
 
 /**
  * Runs slices, each a write transaction that ends when it is told to, until one says that it is the last. After each it pauses for as
- * long as that took: SQLite does not queue those who wait for the lock, they look for it now and then, and in a shorter pause they would
- * not find it free. On a slow disk, where the commit of a slice takes longer than its work, the next has less to commit.
+ * long as that took, and never less than those who wait take between two looks: SQLite does not queue them, and in a shorter pause they
+ * would not find the lock free. On a slow disk, where the commit of a slice takes longer than its work, the next has less to commit.
  */
 export async function inSlices(slice: (isOver: () => boolean) => Promise<boolean>): Promise<void> {
   for (let ms = SLICE_MS; ; ) {
     const began = performance.now();
     if (await slice(sliceEnd(ms))) return;
     const took = performance.now() - began;
-    await delay(Math.min(took, LONGEST_PAUSE_MS));
+    await delay(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, took)));
     ms = Math.min(SLICE_MS, Math.max(SHORTEST_MS, (ms * WHOLE_SLICE_MS) / took));
   }
 }

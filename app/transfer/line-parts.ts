@@ -1,0 +1,31 @@
+/** What the lines of facts, of runs and of former values have in common: who wrote, times, the fingerprint. */
+import * as z from "zod/mini";
+import { defined, fingerprintOf, invalidField, type UnixMs, type Writer } from "../../engine/index.ts";
+import { readTime } from "./transfer-times.ts";
+
+export const writerLine = z.strictObject({
+  surface: z.string(),
+  agent: z.exactOptional(z.string()),
+  session_kind: z.exactOptional(z.string()),
+});
+
+/** As the export says: whoever imports is the operator. */
+export function writerFrom(line: z.infer<typeof writerLine> | undefined): { readonly writer?: Writer } {
+  if (line === undefined) return {};
+  const { session_kind: sessionKind, ...writer } = line;
+  return { writer: { ...writer, ...defined({ sessionKind }) } };
+}
+
+export function requireTime(field: string, text: string): UnixMs {
+  const time = readTime(text);
+  if (time === undefined) throw invalidField(field, "must be an RFC 3339 time, such as 2026-01-31T12:00:00Z");
+  return time;
+}
+
+export function requireFingerprint(field: string, fingerprint: string | undefined, value: Uint8Array): void {
+  if (fingerprint === undefined || fingerprint === fingerprintOf(value)) return;
+  throw invalidField(
+    field,
+    "does not fit the value: one of them was changed; leave it out if the value is right",
+  );
+}
