@@ -5,6 +5,9 @@ import { type EmbeddingSettings, embeddingSettingsOf, RECALL_MODES, type RecallM
 export const CLOSED_CONTEXTS = ["groups", "hooks", "sandboxed"] as const;
 export type ClosedContext = (typeof CLOSED_CONTEXTS)[number];
 
+/** Whose tools leave a record: those of the helmdeck servers, or all. */
+type AuditTools = "helmdeck" | "all";
+
 export interface PluginConfig {
   /** A string, or a reference to a secret that still has to be resolved (plugin/resolve-secret.ts). */
   readonly encryptionKey: unknown;
@@ -20,6 +23,16 @@ export interface PluginConfig {
   readonly subjects: ReadonlyMap<string, string | undefined>;
   readonly allow: ReadonlySet<ClosedContext>;
   readonly auditServers: readonly string[];
+  readonly toolHistory: ToolHistoryConfig;
+}
+
+/** What is recorded of tools that are none of helmdeck's. */
+interface ToolHistoryConfig {
+  readonly tools: AuditTools;
+  /** Names in lower case; one that ends in "*" stands for every name that begins so. */
+  readonly denied: readonly string[];
+  /** By a tool's name in lower case: the inputs that may be kept. */
+  readonly inputs: ReadonlyMap<string, readonly string[]>;
 }
 
 /** As memory takes them, but for the key: a string, or a reference that still has to be resolved. */
@@ -29,6 +42,12 @@ export interface EmbeddingsConfig {
 }
 
 const DEFAULT_AUDIT_SERVERS: readonly string[] = ["helmdeck"];
+/** Which file was worked on, never what stands in it. */
+const DEFAULT_AUDIT_INPUTS: Readonly<Record<string, readonly string[]>> = {
+  read: ["path"],
+  write: ["path"],
+  edit: ["path"],
+};
 const SUBJECT_MAX_CHARS = 128;
 
 /**
@@ -48,7 +67,26 @@ export function parseConfig(raw: unknown): PluginConfig {
     subjects: readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),
     auditServers: given.auditServers === undefined ? DEFAULT_AUDIT_SERVERS : strings(given.auditServers),
+    toolHistory: readToolHistory(given),
   };
+}
+
+/** A deny list that cannot be read denies everything. */
+function readToolHistory(given: Readonly<Record<string, unknown>>): ToolHistoryConfig {
+  const { auditTools, auditDeny = [], auditInputs } = given;
+  const isReadable = Array.isArray(auditDeny) && auditDeny.every((name) => typeof name === "string");
+  const inputs = Object.entries({ ...DEFAULT_AUDIT_INPUTS, ...lowerCaseNames(asRecord(auditInputs)) });
+  return {
+    tools: auditTools === "all" && isReadable ? "all" : "helmdeck",
+    denied: strings(auditDeny).map((name) => name.trim().toLowerCase()),
+    inputs: new Map(inputs.map(([tool, names]) => [tool, strings(names)])),
+  };
+}
+
+function lowerCaseNames(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [name.trim().toLowerCase(), value]),
+  );
 }
 
 /** What cannot be used as it stands turns search by meaning off, and says why; search by words goes on. */

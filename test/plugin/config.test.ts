@@ -16,6 +16,15 @@ describe("the configuration", () => {
         subjects: new Map(),
         allow: new Set(),
         auditServers: ["helmdeck"],
+        toolHistory: {
+          tools: "helmdeck",
+          denied: [],
+          inputs: new Map([
+            ["read", ["path"]],
+            ["write", ["path"]],
+            ["edit", ["path"]],
+          ]),
+        },
       });
     }
   });
@@ -40,7 +49,12 @@ describe("the configuration", () => {
       allow: ["sandboxed", "groups"],
       auditServers: [],
     };
-    expect(parseConfig(raw)).toEqual({
+    const audit = {
+      auditTools: "all",
+      auditDeny: [" Exec ", "bank__*"],
+      auditInputs: { Write: [], cron: ["action"] },
+    };
+    expect(parseConfig({ ...raw, ...audit })).toEqual({
       ...raw,
       embeddings: {
         settings: {
@@ -53,7 +67,28 @@ describe("the configuration", () => {
       },
       subjects: new Map([["work", "alice"]]),
       allow: new Set(["groups", "sandboxed"]),
+      toolHistory: {
+        tools: "all",
+        denied: ["exec", "bank__*"],
+        inputs: new Map([
+          ["read", ["path"]],
+          ["write", []],
+          ["edit", ["path"]],
+          ["cron", ["action"]],
+        ]),
+      },
     });
+  });
+
+  test.each([
+    { auditTools: "All" },
+    { auditTools: true },
+    { auditTools: ["all"] },
+    { auditTools: "all", auditDeny: "exec" },
+    { auditTools: "all", auditDeny: ["exec", 7] },
+    { auditTools: "all", auditDeny: null },
+  ])("records only helmdeck's own tools where it cannot be sure that more is wanted: %j", (raw) => {
+    expect(parseConfig(raw).toolHistory.tools).toBe("helmdeck");
   });
 
   test.each([
@@ -126,6 +161,9 @@ describe("the configuration", () => {
         subjects: fc.anything(),
         allow: fc.anything(),
         auditServers: fc.anything(),
+        auditTools: fc.constantFrom("all", "helmdeck", 7),
+        auditDeny: fc.anything(),
+        auditInputs: fc.anything(),
       },
       { requiredKeys: [] },
     );
