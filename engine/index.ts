@@ -10,7 +10,8 @@ export {
 } from "./audit/audit-entries.ts";
 export { RunClock } from "./audit/audit-keys.ts";
 export type { PackAudit, PipelineAudit } from "./audit/audit-rows.ts";
-export { AUDIT_LIMITS, findingsOf } from "./audit/check-audit-row.ts";
+export { AUDIT_LIMITS } from "./audit/check-audit-row.ts";
+export { findingsOf } from "./audit/findings.ts";
 export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
 export * from "./basics.ts";
 export { compareText } from "./compare-text.ts";

@@ -31,13 +31,12 @@ const name = z.string().check(
   harmless,
 );
 
-const finding = z.object({
+export const finding = z.object({
   code: word(AUDIT_LIMITS.wordCharacters),
-  severity: word(AUDIT_LIMITS.wordCharacters),
+  /** May be empty: some checkers do not say how bad it is. */
+  severity: text(AUDIT_LIMITS.wordCharacters),
   file: z.exactOptional(word(AUDIT_LIMITS.fileCharacters)),
 });
-
-const listedFindings = z.object({ findings: z.array(z.unknown()) });
 
 const shared = {
   at_unix: z
@@ -93,14 +92,11 @@ export function readPipelineAudit(row: unknown): PipelineAudit | undefined {
 }
 
 function word(most: number) {
-  return z
-    .string()
-    .check(
-      z.trim(),
-      z.minLength(1, "must not be empty"),
-      z.maxLength(most, `may have at most ${most} characters`),
-      harmless,
-    );
+  return text(most).check(z.minLength(1, "must not be empty"));
+}
+
+function text(most: number) {
+  return z.string().check(z.trim(), z.maxLength(most, `may have at most ${most} characters`), harmless);
 }
 
 function packRow({ pack, version, outcome, findings, ...rest }: z.output<typeof readablePack>): PackAudit {
@@ -137,14 +133,6 @@ function sharedRow({ at_unix, duration_ms, learn_inputs }: SharedFields): Shared
     ...(duration_ms === undefined ? {} : { duration_ms: Math.round(duration_ms) }),
     ...defined({ learn_inputs: inputs }),
   };
-}
-
-/** The findings that an output lists under `findings`; what is not well formed is left out, as is what is beyond 50. */
-export function findingsOf(output: unknown): readonly AuditFinding[] {
-  const listed = listedFindings.safeParse(output);
-  if (!listed.success) return [];
-  const wellFormed = listed.data.findings.flatMap((entry) => finding.safeParse(entry).data ?? []);
-  return wellFormed.slice(0, AUDIT_LIMITS.findings);
 }
 
 function requireRow<Parsed, Row>(

@@ -56,7 +56,7 @@ function auditChunk(entry: Entry, audit: AuditRow): CorpusEntry {
 
 function packText(row: Extract<AuditRow, { kind: "pack" }>["row"]): Text {
   const findings = row.findings?.map(({ code, severity, file }) => {
-    return `${severity} ${code}${file === undefined ? "" : ` in ${file}`}`;
+    return `${severity} ${code}${file === undefined ? "" : ` in ${file}`}`.trim();
   });
   return {
     kind: "pack",

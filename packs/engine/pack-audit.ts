@@ -15,7 +15,7 @@ export interface EndedRun {
   readonly outcome: "ok" | ErrorCode;
   readonly endedAt: UnixMs;
   readonly durationMs: number;
-  /** Of a run that went well. */
+  /** Of a run that went well, and of one that failed with something to show. */
   readonly output?: unknown;
 }
 

@@ -37,6 +37,7 @@ import type {
   Session,
   SessionProvider,
 } from "./pack-contract.ts";
+import { PackFailure } from "./pack-failure.ts";
 import { type RegisteredPack, registerPacks } from "./pack-registry.ts";
 import { RunArtifacts } from "./run-artifacts.ts";
 import { type CacheOptions, type CacheSlot, openSlot, type PackAnswer } from "./run-cache.ts";
@@ -145,8 +146,13 @@ class Engine implements PackEngine {
     const durationMs = Math.round(monotonicMs() - startedMs);
     const facts = { pack, input: request.input, endedAt: now(), durationMs };
     if (!ended.ok) {
-      await this.#audit(request.caller, { ...facts, outcome: ended.error.code });
-      throw ended.error;
+      const { error } = ended;
+      await this.#audit(request.caller, {
+        ...facts,
+        outcome: error.code,
+        output: PackFailure.outputOf(error),
+      });
+      throw error;
     }
     const { answer, session } = ended.value;
     await this.#audit(request.caller, { ...facts, outcome: "ok", output: answer.output });

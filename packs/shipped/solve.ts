@@ -13,6 +13,7 @@ import * as z from "zod";
 import { AUDIT_LIMITS, defined, HelmdeckError, harmlessBlock } from "../../engine/index.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack, PackContext, Session } from "../engine/pack-contract.ts";
+import { PackFailure } from "../engine/pack-failure.ts";
 import { NOTES_CATEGORY, NOTES_TTL_SECONDS, recallNotes, rememberRun } from "./solve-notes.ts";
 import {
   cloneRepository,
@@ -40,7 +41,7 @@ const PATCH_BYTES = 64 * 1_024 * 1_024;
 
 const findingSchema = z.object({
   code: z.string().min(1).max(128),
-  severity: z.string().min(1).max(32),
+  severity: z.string().max(32),
   file: z.string().max(1_024).optional(),
 });
 
@@ -156,11 +157,12 @@ async function runCommand(
     // The run's own deadline ends it.
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
   });
-  if (exitCode !== 0) throw commandFailure(exitCode, signal);
+  const findings = findingsOf(await readStart(paths.findings, FINDINGS_BYTES));
+  if (exitCode !== 0) throw commandFailure(exitCode, signal, findings);
   return {
     summary: harmlessBlock(stdout.trim().slice(-SUMMARY_CHARACTERS)),
     lesson: (await readStart(paths.lesson, LESSON_BYTES))?.toString().trim() ?? "",
-    findings: findingsOf(await readStart(paths.findings, FINDINGS_BYTES)),
+    findings,
   };
 }
 
@@ -223,10 +225,13 @@ function requireSession({ session }: PackContext): Session {
 }
 
 /** Its output stays out of the message: it may hold anything. */
-function commandFailure(exitCode: number | undefined, signal: string | undefined): HelmdeckError {
+function commandFailure(
+  exitCode: number | undefined,
+  signal: string | undefined,
+  findings: readonly Finding[],
+): HelmdeckError {
   const how =
     exitCode === undefined ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${exitCode}`;
-  return new HelmdeckError("pack_failed", `The coding command ${how}.`, {
-    details: { ...defined({ exitCode }) },
-  });
+  const details = defined({ exitCode });
+  return new PackFailure(`The coding command ${how}.`, { findings }, { details });
 }

@@ -52,6 +52,7 @@ describe("an audit row", () => {
       findings: [
         { code: "E1", severity: "high", file: "a.ts" },
         { code: "E2", severity: "low" },
+        { code: "E3", severity: "" },
       ],
     };
     expect(parseAuditEntry(entryAsStored("pack", row))).toEqual({ kind: "pack", row });

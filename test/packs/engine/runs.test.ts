@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { HelmdeckError } from "../../../engine/index.ts";
+import { PackFailure } from "../../../packs/engine/pack-failure.ts";
 import { definePack, type Pack } from "../../../packs/index.ts";
 import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
 
@@ -133,6 +134,49 @@ describe("the row of a run", () => {
       { code: "C0", severity: "low" },
     ]);
     expect(JSON.stringify(row)).not.toContain("s3cret");
+  });
+
+  test("has the findings of checkers within the answer, with an empty severity where none is said", async () => {
+    const output = {
+      findings: [{ code: "A", severity: "high" }],
+      lint: { findings: [{ code: "L", severity: "", file: "" }], issues: "none" },
+      inspect: { issues: [{ code: "I", level: "warning", file: "a.ts" }], errors: [{ code: 7 }] },
+      validate: { errors: [{ code: "E" }], warnings: [{ code: "W", severity: "low", level: "high" }] },
+      other: { findings: [{ code: "X", severity: "low" }] },
+    };
+    const { engine, rows, memory } = await openPackRig([packThat(async () => output)]);
+    await engine.run(ask("probe"));
+    expect((await rows())[0]?.findings).toEqual([
+      { code: "A", severity: "high" },
+      { code: "L", severity: "" },
+      { code: "I", severity: "warning", file: "a.ts" },
+      { code: "E", severity: "" },
+      { code: "W", severity: "low" },
+    ]);
+    const [chunk] = (await memory.corpusPage(ANA, {})).chunks;
+    expect(chunk?.content).toContain("Findings:\n- high A\n- L\n- warning I in a.ts\n- E\n- low W");
+  });
+
+  test.each<readonly [string, Pack["run"], string]>([
+    [
+      "that its pack gave up",
+      async () => {
+        throw new PackFailure("The page has errors.", {
+          validate: { errors: [{ code: "E", level: "error" }] },
+        });
+      },
+      "pack_failed",
+    ],
+    [
+      "whose answer is not as promised",
+      async () => ({ text: 7, findings: [{ code: "E", severity: "error" }] }),
+      "invalid_output",
+    ],
+  ])("%s has its findings", async (_, run, outcome) => {
+    const { engine, rows } = await openPackRig([{ ...greet, run }]);
+    const error = await failureOf(engine.run(ask("greet", { who: "Ben" })));
+    expect(JSON.stringify({ ...error })).not.toContain('"E"');
+    expect(await rows()).toMatchObject([{ outcome, findings: [{ code: "E", severity: "error" }] }]);
   });
 
   test.each([["no list"], [{}], [undefined]])("has no findings where there is %j", async (findings) => {

@@ -82,6 +82,16 @@ describe("what a run answers", () => {
     expect(await packRig.rows()).toMatchObject([{ pack: "swe.solve", outcome: "ok", findings }]);
   });
 
+  it("has the findings in the audit row also when the command fails", async () => {
+    const { failure, packRig } = await rig(
+      `write(env.HELMDECK_FINDINGS_OUT, JSON.stringify([{ code: "broken", severity: "" }])); process.exit(3);`,
+    );
+    expect(await failure()).toMatchObject({ code: "pack_failed", details: { exitCode: 3 } });
+    expect(await packRig.rows()).toMatchObject([
+      { outcome: "pack_failed", findings: [{ code: "broken", severity: "" }] },
+    ]);
+  });
+
   it.each([
     ["malformed", "write(env.HELMDECK_FINDINGS_OUT, '[{')"],
     ["of another shape", "write(env.HELMDECK_FINDINGS_OUT, '{}')"],
