@@ -36,7 +36,7 @@
       echo "! Node is not on this machine. Install Node 24.16 or later (https://nodejs.org), which OpenClaw needs too." >&2
       exit 2
     fi
-    "${node:-node}" "$root/scripts/with-deps.mjs" build >/dev/null || {
+    "${node:-node}" "$root/scripts/with-deps.mjs" --exec node scripts/build/build.ts >/dev/null || {
       echo "! The clone could not be built; the lines above say why." >&2
       exit 2
     }

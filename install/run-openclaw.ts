@@ -21,6 +21,13 @@ const INSTALL_TIMEOUT_MS = 600_000;
 /** On a busy machine a command takes half a minute to start. */
 const CALL_TIMEOUT_MS = 180_000;
 
+interface ConfigPart {
+  /** With defaults, without secrets; undefined when it is not set. */
+  readonly value: Json | undefined;
+  /** Such as a layout of an older version; undefined when there is none. */
+  readonly complaint: string | undefined;
+}
+
 export class OpenClaw {
   readonly target: Target;
   readonly version: string;
@@ -88,14 +95,6 @@ export class OpenClaw {
     return `${stdout}${said.slice(1)}`;
   }
 
-  /** What OpenClaw has against its configuration, such as a layout of an older version; undefined when nothing. */
-  async configComplaint(): Promise<string | undefined> {
-    const ran = await this.run(["config", "validate"], { timeoutMs: CALL_TIMEOUT_MS });
-    return ran.exitCode === 0
-      ? undefined
-      : `OpenClaw does not accept its own configuration: ${reasonOf(ran)}`;
-  }
-
   /** The file's bytes; undefined when there is none. */
   async readConfigFile(path: string): Promise<Buffer | undefined> {
     if (this.target.kind === "host") return readFile(path).catch(unlessMissing);
@@ -119,10 +118,17 @@ export class OpenClaw {
     return bytes === undefined ? undefined : parseJson5(bytes.toString("utf8"));
   }
 
-  /** A part of the configuration as OpenClaw reads it: with defaults, without secrets. Undefined when it is not set. */
-  async config(path: string): Promise<Json | undefined> {
-    const { exitCode, stdout } = await this.run(["config", "get", path, "--json"]);
-    return exitCode === 0 ? jsonIn(stdout) : undefined;
+  /** A part of the configuration as OpenClaw reads it, and what it has against the whole: one command for both. */
+  async config(path: string): Promise<ConfigPart> {
+    const ran = await this.run(["config", "get", path, "--json"], { timeoutMs: CALL_TIMEOUT_MS });
+    const answer = jsonIn(ran.stdout);
+    if (ran.exitCode === 0) return { value: answer, complaint: undefined };
+    // What is merely not set comes as an error, too; what is wrong with the file comes as issues.
+    const isUnset = answer !== undefined && at(answer, "issues") === undefined;
+    const complaint = isUnset
+      ? undefined
+      : `OpenClaw does not accept its own configuration: ${reasonOf(ran)}`;
+    return { value: undefined, complaint };
   }
 
   /** One validated write; through standard input, since values may be secret. */

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { defined, embeddingSettingsOf, findStorage } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
@@ -26,9 +26,11 @@ export interface FoundOpenClaw {
   readonly openclaw: OpenClaw | undefined;
 }
 
-/** What takes seconds and is not always needed. */
+/** Asking OpenClaw for the state of its notes takes seconds. `if-we-were-here`: where nothing of ours is, nothing of ours can be amiss. */
+export type AskForNotes = "always" | "if-we-were-here" | "never";
+
 interface InspectOptions {
-  readonly notes: boolean;
+  readonly notes: AskForNotes;
 }
 
 /** `wanted`: what the operator named, or where an earlier run installed. */
@@ -74,14 +76,16 @@ async function inspectFound(
 ): Promise<OpenClawFacts> {
   const { target } = openclaw;
   try {
+    const asked = openclaw.config("memory.search"); // meanwhile
     const configPath = await openclaw.configPath();
     const config = await openclaw.authoredConfig(configPath);
-    const [complaint, search, gateway, installed, indexes] = await Promise.all([
-      openclaw.configComplaint(),
-      openclaw.config("memory.search"),
+    const memory = target.kind === "host" ? memoryFacts(environment, config) : undefined;
+    const isNotesDue = notes === "always" || (notes !== "never" && wereHere(environment, config, memory));
+    const [{ value: search, complaint }, gateway, installed, indexes] = await Promise.all([
+      asked,
       inspectGateway(openclaw, config),
       installedFacts(environment, openclaw, config),
-      notes ? openclaw.ask(["memory", "status", "--json"]) : undefined,
+      isNotesDue ? openclaw.ask(["memory", "status", "--json"]) : undefined,
     ]);
     if (complaint !== undefined && config !== undefined)
       return { state: "broken", target, reason: complaint };
@@ -99,11 +103,24 @@ async function inspectFound(
       agentsWithProvider: agentsWithProvider(config),
       installed,
       attachment: await inspectAttachment(environment, target),
-      memory: target.kind === "host" ? memoryFacts(environment, config) : undefined,
+      memory,
     };
   } catch (error) {
     return { state: "broken", target, reason: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** An installer of ours has run for this account, or its plugin or memory is there. */
+function wereHere(
+  { journal }: Environment,
+  config: Json | undefined,
+  memory: OpenClawReady["memory"],
+): boolean {
+  const traces = [dirname(journal.folder), memory?.keyPath, memory?.databasePath];
+  return (
+    at(config, "plugins", "entries", PLUGIN_ID) !== undefined ||
+    traces.some((path) => path !== undefined && existsSync(path))
+  );
 }
 
 function searchFacts(search: Json | undefined): SearchFacts {

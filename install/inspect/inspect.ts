@@ -16,7 +16,7 @@ import { fingerprint, type Journal } from "../journal.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
 import { inspectDocker, sidecarAddress } from "./inspect-docker.ts";
-import { type FoundOpenClaw, inspectOpenClaw } from "./inspect-openclaw.ts";
+import { type AskForNotes, type FoundOpenClaw, inspectOpenClaw } from "./inspect-openclaw.ts";
 
 export interface Inspected {
   readonly facts: Facts;
@@ -29,7 +29,7 @@ export async function inspect(environment: Environment, options: Options): Promi
     inspectMachine(environment),
     inspectPlugin(environment),
     inspectOpenClaw(environment, options.openclaw ?? environment.journal.entries.target, {
-      notes: mayHaveUnfitIndex(environment, options),
+      notes: askForNotes(environment, options),
     }),
   ]);
   const docker = await inspectDocker(environment, options, found.facts);
@@ -42,10 +42,10 @@ export async function inspect(environment: Environment, options: Options): Promi
 }
 
 /** Where our service goes or has gone, an earlier version may have left an index behind that OpenClaw cannot use. */
-function mayHaveUnfitIndex({ journal }: Environment, { mode, embeddings }: Options): boolean {
-  if (mode === "repair") return true;
+function askForNotes({ journal }: Environment, { mode, embeddings }: Options): AskForNotes {
+  if (mode === "repair") return "always";
   const goes = mode === "uninstall" || (mode === "install" && embeddings.kind === "none");
-  return goes && journal.entries.search === undefined;
+  return goes && journal.entries.search === undefined ? "if-we-were-here" : "never";
 }
 
 async function inspectMachine({ homeDir }: Environment): Promise<MachineFacts> {

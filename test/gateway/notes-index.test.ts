@@ -106,7 +106,7 @@ function takenBack(host: OpenClawHost, awaitsGateway: boolean): readonly Step[] 
 /** Runs the steps to their end, and gives what they warned of. */
 async function done(host: OpenClawHost, steps: readonly Step[]): Promise<readonly string[]> {
   const environment = await environmentOf(host.home);
-  const { openclaw } = await inspectOpenClaw(environment, { kind: "host" }, { notes: false });
+  const { openclaw } = await inspectOpenClaw(environment, { kind: "host" }, { notes: "never" });
   const { reporter, report } = reporting();
   const outcome = await execute(steps, environment, openclaw, reporter);
   reporter.end({ plan: undefined, ...outcome, isDryRun: false });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runInstaller } from "../../install/installer.ts";
+import { Journal } from "../../install/journal.ts";
 import { JsonReporter, LineReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Report } from "../docker/rig.ts";
@@ -12,6 +13,7 @@ import { environmentIn, options } from "./fixtures.ts";
 let folder: string;
 /** Every command that was run. */
 let ran: string[];
+/** Null: OpenClaw does not accept its configuration. */
 let search: unknown;
 /** The programs that this machine has. */
 let programs: Set<string>;
@@ -160,8 +162,8 @@ describe("a journal that version 0.1 wrote", () => {
       ...{ installedPlugin: true, madeNetwork: true, startedSidecar: true },
       attached: { container: "claw", overrideFile: "/srv/docker-compose.override.yml" },
     };
-    mkdirSync(join(folder, "journal"));
-    writeFileSync(join(folder, "journal", "journal.json"), JSON.stringify(journal));
+    mkdirSync(journalFolder(), { recursive: true });
+    writeFileSync(join(journalFolder(), "journal.json"), JSON.stringify(journal));
     const { report } = await installJson(["--uninstall", "--dry-run"]);
     expect(report.plan.map(({ kind }) => kind)).toEqual([
       "restore-facts",
@@ -173,6 +175,40 @@ describe("a journal that version 0.1 wrote", () => {
       "remove-network",
       "forget-journal",
     ]);
+  });
+});
+
+describe("looking at a machine", () => {
+  const asked = () => ran.filter((command) => command.startsWith("openclaw")).sort();
+
+  it("takes four commands of OpenClaw, one to three seconds each, where nothing of ours is", async () => {
+    await installJson(["--no-embeddings", "--dry-run"]);
+    expect(asked()).toEqual([
+      "openclaw --version",
+      "openclaw config file",
+      "openclaw config get memory.search --json",
+      "openclaw gateway call health --timeout 20000 --json",
+    ]);
+  });
+
+  it.each(["state/helmdeck-memory/install.lock", "claw/helmdeck-memory.key"])(
+    "asks for the index of the notes where %s says that we were here",
+    async (trace) => {
+      mkdirSync(join(folder, trace), { recursive: true });
+      await installJson(["--no-embeddings", "--dry-run"]);
+      expect(asked()).toContain("openclaw memory status --json");
+    },
+  );
+
+  it("says what OpenClaw has against its configuration", async () => {
+    search = null;
+    const { code, report } = await installJson(["--dry-run"]);
+    expect(code).toBe(2);
+    expect(report.missing[0]).toMatchObject({
+      message:
+        'OpenClaw does not accept its own configuration: OpenClaw config is invalid: x (Unrecognized key: "y")',
+      remedy: "openclaw doctor",
+    });
   });
 });
 
@@ -222,12 +258,24 @@ async function installLines(
   return { code, text, asked };
 }
 
-const environment = () => environmentIn(folder, machine, { env: { HOME: folder } });
+const environment = async () =>
+  environmentIn(folder, machine, {
+    env: { HOME: folder, OPENCLAW_STATE_DIR: join(folder, "claw") },
+    journal: await Journal.read(journalFolder()),
+  });
+const journalFolder = () => join(folder, "state", "helmdeck-memory", "install");
 
 function configure(embeddings: object): void {
   const entries = { "helmdeck-memory": { config: { embeddings } } };
   writeFileSync(join(folder, "openclaw.json"), JSON.stringify({ plugins: { entries } }));
 }
+
+/** As OpenClaw 2026.8.1 and 2026.9.6 say it. */
+const INVALID = JSON.stringify({
+  ok: false,
+  error: { type: "cli_error", message: "OpenClaw config is invalid: x" },
+  issues: [{ path: "<root>", message: 'Unrecognized key: "y"' }],
+});
 
 /** Programs that answer questions; whatever would change something is written down, and fails. */
 const machine: Run = async (file, args) => {
@@ -236,19 +284,21 @@ const machine: Run = async (file, args) => {
   const answers: readonly [RegExp, string][] = [
     [/^openclaw --version/, "OpenClaw 2026.9.6"],
     [/^openclaw config file/, join(folder, "openclaw.json")],
-    [/^openclaw config validate/, "valid"],
     [/^openclaw config get memory\.search/, JSON.stringify(search ?? {})],
+    [/^openclaw memory status/, "[]"],
     [/^openclaw gateway call health/, '{"ok": true}'],
     [/^docker version/, "20.10.24"],
     [/^docker compose version/, "2.30.0"],
     [/^docker ps/, ""],
   ];
+  if (search === null && command.startsWith("openclaw config get"))
+    return { exitCode: 1, stdout: INVALID, stderr: "" };
   const answer = programs.has(file) ? answers.find(([pattern]) => pattern.test(command)) : undefined;
   const exitCode = answer !== undefined ? 0 : programs.has(file) ? 1 : undefined;
   return { exitCode, stdout: answer?.[1] ?? "", stderr: "" };
 };
 
 function expectNothingChanged(): void {
-  expect(globSync(join(folder, "journal", "**"))).toEqual([]);
+  expect(globSync(join(journalFolder(), "**"))).toEqual([]);
   expect(ran.filter((command) => /install|patch| create | up |^npm/.test(command))).toEqual([]);
 }
