@@ -51,9 +51,12 @@ export async function whileAlone<T>(file: string, driver: SqliteDriver, work: ()
   }
 }
 
+/** For whoever is just closing it. */
+const ALONE_PATIENCE_MS = 1_000;
+
 function holdAlone(connection: SqliteConnection, file: string): void {
-  connection.exec("PRAGMA busy_timeout = 1000; PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL;");
-  const session = new SqliteSession(connection, file);
+  connection.exec("PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL;");
+  const session = new SqliteSession(connection, file, ALONE_PATIENCE_MS);
   if (session.pragma("journal_mode = DELETE") !== "delete") throw inUse(file);
   connection.exec("BEGIN EXCLUSIVE");
   // Somebody may have come in between.

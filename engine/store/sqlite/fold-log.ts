@@ -26,7 +26,6 @@ const PATIENCE_MS = 100;
 export interface FoldOptions {
   /** What {@link announceFold} answered, in a transaction that has been committed. */
   readonly time: number;
-  readonly busyTimeoutMs: number;
   /** For readers who are in the middle of something. */
   readonly patienceMs?: number;
   /** Leaves the log's bytes where they are, for the next writes to go over: quicker than to let the file grow anew. */
@@ -42,9 +41,9 @@ export function announceFold(session: SqliteSession, lastTime: number): number {
 
 /** Folds the log into the database and empties it, outside of any transaction. */
 function fold(session: SqliteSession, options: FoldOptions): Erasure["erased"] {
-  const { busyTimeoutMs, patienceMs = PATIENCE_MS, keepsFile = false } = options;
+  const { patienceMs = PATIENCE_MS, keepsFile = false } = options;
   try {
-    return session.patiently(patienceMs, busyTimeoutMs, () => {
+    return session.patiently(patienceMs, () => {
       session.pragma("wal_checkpoint(PASSIVE)"); // while others write; the next one, for which they wait, then has little to do
       const busy = session.pragma(`wal_checkpoint(${keepsFile ? "RESTART" : "TRUNCATE"})`);
       return busy === 0 ? "complete" : "pending";
@@ -69,7 +68,6 @@ export function bearTime(file: string, time: number): void {
 interface LogFolderParts {
   readonly session: SqliteSession;
   readonly guard: { readonly logBytes: number; acceptFold(): void };
-  readonly busyTimeoutMs: number;
 }
 
 /** Folds the log of an open store: when it has become long, and when something must be erased from it. */
@@ -117,8 +115,8 @@ export class LogFolder {
 
   /** So that nothing of what was erased is left; with the time that was announced. */
   finishErasure(time: number): Erasure["erased"] {
-    const { session, guard, busyTimeoutMs } = this.#parts;
-    const erased = fold(session, { time, busyTimeoutMs });
+    const { session, guard } = this.#parts;
+    const erased = fold(session, { time });
     guard.acceptFold();
     this.#erasurePending = erased === "pending";
     return erased;
@@ -126,11 +124,11 @@ export class LogFolder {
 
   /** On the way: what was written before is committed, and whoever writes next is told what stands in the way. */
   #fold({ keepsFile }: Required<Pick<FoldOptions, "keepsFile">>): Erasure["erased"] {
-    const { session, guard, busyTimeoutMs } = this.#parts;
+    const { session, guard } = this.#parts;
     this.#writes = 0;
     try {
       const time = session.write(() => announceFold(session, readStoreRow(session).foldedAt));
-      const folded = fold(session, { time, busyTimeoutMs, patienceMs: 0, keepsFile });
+      const folded = fold(session, { time, patienceMs: 0, keepsFile });
       guard.acceptFold();
       return folded;
     } catch {

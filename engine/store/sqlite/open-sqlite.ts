@@ -52,7 +52,6 @@ export interface SqliteStoreOptions extends SqliteReaderOptions {
   readonly beginnings?: number;
 }
 
-const BUSY_TIMEOUT_MS = 5_000;
 const ERASE_AT_ONCE = 1_000;
 
 /**
@@ -102,7 +101,6 @@ async function openToWrite(options: SqliteStoreOptions): Promise<SqliteStore> {
 }
 
 async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;
   const path = await placeDatabase(options.path);
   const watch = new FileWatch(options.path, path);
   const isAlone = !watch.hasLog();
@@ -110,15 +108,15 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
   return withSession({ path, options, mode: "write" }, async (session) => {
     if (schemaVersionOf(session) > 0) openSealer(session, options.key);
     else giveBackFromNowOn(session);
-    await enterWal(session, busyTimeoutMs);
+    await enterWal(session);
     if (schemaVersionOf(session) < SCHEMA_VERSION) bringUpToDate(session, options.key);
     const sealer = openSealer(session, options.key); // another process may have made the database, with another key, since we looked
     await sealLegacyRowsAnew(session, sealer);
-    if (isAlone) compactSmall(session, busyTimeoutMs);
+    if (isAlone) compactSmall(session);
     if (isAlone) bearTime(path, readRow(session).foldedAt); // whatever stands in a database without a log is the store
     const store = new SqliteStore({
       ...partsOf({ session, sealer, watch: openedNow(watch, path), options }),
-      ...{ busyTimeoutMs, isReadOnly: false, quota: quotaOf(options) },
+      ...{ isReadOnly: false, quota: quotaOf(options) },
       keepRemovals: options.keepRemovals ?? KEEP_REMOVALS,
       eraseAtOnce: options.eraseAtOnce ?? ERASE_AT_ONCE,
     });
@@ -134,10 +132,9 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
  */
 export async function openSqliteStoreToRead(options: SqliteStoreOptions): Promise<MemoryStore> {
   return openToRead(options, (parts) => {
-    const busyTimeoutMs = options.busyTimeoutMs ?? BUSY_TIMEOUT_MS;
     const quota = quotaOf(options);
     const limits = { quota, keepRemovals: KEEP_REMOVALS, eraseAtOnce: ERASE_AT_ONCE };
-    return new SqliteStore({ ...parts, ...limits, busyTimeoutMs, isReadOnly: true });
+    return new SqliteStore({ ...parts, ...limits, isReadOnly: true });
   });
 }
 
@@ -202,8 +199,9 @@ export async function withSession<T>(
   try {
     const connection = await options.driver.open(path, mode);
     try {
-      connection.exec(settingsFor(mode, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS));
-      return await setUp(new SqliteSession(connection, path));
+      const session = new SqliteSession(connection, path, options.busyTimeoutMs);
+      connection.exec(settingsFor(mode));
+      return await setUp(session);
     } catch (error) {
       connection.close();
       throw error;
@@ -214,10 +212,10 @@ export async function withSession<T>(
 }
 
 /** Where nobody would notice: then freed pages return from now on. Whoever is at work here keeps it as it is until another opening. */
-function compactSmall(session: SqliteSession, busyTimeoutMs: number): void {
+function compactSmall(session: SqliteSession): void {
   if (!isCompactedQuickly(session)) return;
   try {
-    session.patiently(0, busyTimeoutMs, () => compact(session));
+    session.patiently(0, () => compact(session));
   } catch {
     // It was not needed for anything now.
   }
@@ -282,9 +280,8 @@ function mayWrite(folder: string): Promise<boolean> {
 }
 
 /** None of these changes the file. */
-function settingsFor(mode: OpenMode, busyTimeoutMs: number): string {
+function settingsFor(mode: OpenMode): string {
   const common = `
-    PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)};
     PRAGMA trusted_schema = OFF;    -- a hostile file's views and triggers may not call functions with effects
     PRAGMA temp_store = MEMORY;     -- no temporary files
   `;
@@ -312,8 +309,8 @@ function requireTables(session: SqliteSession): void {
  * Switches the file to write-ahead logging, which stays with the file. Only the first switch needs the file alone, and
  * SQLite does not wait for that as it waits for locks: so we do.
  */
-async function enterWal(session: SqliteSession, busyTimeoutMs: number): Promise<void> {
-  const deadline = performance.now() + busyTimeoutMs;
+async function enterWal(session: SqliteSession): Promise<void> {
+  const deadline = performance.now() + session.patienceMs;
   for (;;) {
     try {
       return requireWal(session, session.pragma("journal_mode = WAL"));

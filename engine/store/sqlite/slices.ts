@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const SLICE_MS = 15;
 const SHORTEST_MS = 4;
 const WHOLE_SLICE_MS = 40;
-/** SQLite looks for a lock after 1, 2, 5, 10, 15, 20 and then 25 ms (`sqliteDefaultBusyCallback`); after 128 ms in all, less often. */
+/** Whoever waits for the lock looks every 25 ms at the latest. */
 const SHORTEST_PAUSE_MS = 26;
 const LONGEST_PAUSE_MS = 100;
 

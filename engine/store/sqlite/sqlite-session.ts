@@ -1,21 +1,34 @@
 /** One open connection: its prepared statements, its transactions, and what it insists on before a commit. */
 import { HelmdeckError } from "../../errors.ts";
 import type { SqliteConnection, SqliteStatement, SqliteValue } from "./sqlite-driver.ts";
-import { isFailedSync } from "./sqlite-errors.ts";
+import { isBusy, isFailedSync } from "./sqlite-errors.ts";
 
 /** `PRAGMA synchronous` as SQLite numbers it: the log is synced before a commit returns. */
 const SYNCHRONOUS_FULL = 2;
+/**
+ * SQLite queues nobody who waits for the lock. It looks after 1, 2, 5, 10, 15, 20 and then 25 ms (`sqliteDefaultBusyCallback`), and
+ * less and less often from 128 ms on. So whoever waits to write begins anew before that.
+ */
+const LOOKS_OFTEN_MS = 100;
+const BUSY_TIMEOUT_MS = 5_000;
 
 export class SqliteSession {
   readonly connection: SqliteConnection;
   /** For messages. */
   readonly path: string;
   readonly #statements = new Map<string, SqliteStatement>();
+  #patienceMs = 0;
   #failedSync: unknown;
 
-  constructor(connection: SqliteConnection, path: string) {
+  /** `patienceMs`: how long it waits for other processes. */
+  constructor(connection: SqliteConnection, path: string, patienceMs = BUSY_TIMEOUT_MS) {
     this.connection = connection;
     this.path = path;
+    this.#setPatience(patienceMs);
+  }
+
+  get patienceMs(): number {
+    return this.#patienceMs;
   }
 
   /** What SQLite said when it could not sync the log or the database, by whoever's call; undefined while it could. */
@@ -44,33 +57,57 @@ export class SqliteSession {
 
   /** Everything that `work` reads is of one moment. */
   read<T>(work: () => T): T {
-    return this.#transact("BEGIN", work, "ROLLBACK"); // a commit would fail after a bad page was met
+    this.statement("BEGIN").run();
+    return this.#carryOut(work, "ROLLBACK"); // a commit would fail after a bad page was met
   }
 
-  /** All of `work` or none of it, on stable storage when this returns. Waits for other writers up to the busy timeout. */
+  /** All of `work` or none of it, on stable storage when this returns. Waits for other writers as long as it has patience. */
   write<T>(work: () => T): T {
-    return this.#transact("BEGIN IMMEDIATE", () => {
+    this.#beginToWrite();
+    return this.#carryOut(() => {
       const result = work();
       this.#requireFullSync();
       return result;
     });
   }
 
-  /** Runs `work` waiting for other processes no longer than `patienceMs`, and as long as `busyTimeoutMs` again after it. */
-  patiently<T>(patienceMs: number, busyTimeoutMs: number, work: () => T): T {
-    this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(Math.min(patienceMs, busyTimeoutMs))}`);
+  /** Runs `work` waiting for other processes no longer than `mostMs`, and as long as before again after it. */
+  patiently<T>(mostMs: number, work: () => T): T {
+    const before = this.#patienceMs;
+    this.#setPatience(Math.min(mostMs, before));
     try {
       return work();
     } catch (error) {
       this.#note(error);
       throw error;
     } finally {
-      this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
+      this.#setPatience(before);
     }
   }
 
-  #transact<T>(begin: string, work: () => T, end = "COMMIT"): T {
-    this.statement(begin).run();
+  #setPatience(ms: number): void {
+    this.#patienceMs = ms;
+    this.connection.exec(`PRAGMA busy_timeout = ${Math.trunc(ms)}`);
+  }
+
+  #beginToWrite(): void {
+    const until = performance.now() + this.#patienceMs;
+    while (!this.#triesToBegin(until));
+  }
+
+  #triesToBegin(until: number): boolean {
+    return this.patiently(LOOKS_OFTEN_MS, () => {
+      try {
+        this.statement("BEGIN IMMEDIATE").run();
+        return true;
+      } catch (error) {
+        if (isBusy(error) && performance.now() < until) return false;
+        throw error;
+      }
+    });
+  }
+
+  #carryOut<T>(work: () => T, end = "COMMIT"): T {
     try {
       const result = work();
       this.statement(end).run();

@@ -40,7 +40,6 @@ import { undoEntry } from "./undo-entry.ts";
 import type { Quota } from "./usage.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
-  readonly busyTimeoutMs: number;
   readonly keepRemovals: number;
   readonly quota: Quota;
   /** What a delete takes in one transaction; more of it goes in slices. */

@@ -31,7 +31,6 @@ interface TransactionParts {
   readonly clock: StoreClock;
   readonly guard: StoreGuard;
   readonly log: LogFolder;
-  readonly busyTimeoutMs: number;
   /** The file or its folder cannot be written: every write is refused. */
   readonly isReadOnly: boolean;
 }
@@ -84,8 +83,7 @@ export class WriteTransactions {
   }
 
   #patiently<T>(patienceMs: number, work: (writing: Writing) => T): T {
-    const { session, busyTimeoutMs } = this.#parts;
-    return session.patiently(patienceMs, busyTimeoutMs, () => this.write(work));
+    return this.#parts.session.patiently(patienceMs, () => this.write(work));
   }
 
   #inTransaction<T>(work: (writing: Writing) => T): { readonly answer: T; readonly lastSeq: number } {
