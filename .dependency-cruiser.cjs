@@ -7,8 +7,9 @@ const modules = {
   packs: ["engine", "app"],
   seam: ["engine/reader.ts"],
   server: ["app", "packs"],
-  plugin: ["app"],
-  cli: ["app", "app/basics.ts", "packs", "server"],
+  commands: ["app", "app/basics.ts"],
+  plugin: ["app", "commands"],
+  cli: ["app", "app/basics.ts", "commands", "packs", "server"],
   install: ["app", "sidecar"],
 };
 const MODULES = `(${Object.keys(modules).join("|")})`;

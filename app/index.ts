@@ -82,6 +82,7 @@ export type {
 } from "./memory.ts";
 export type { MemoryState } from "./memory-state.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
+export { failedStatus } from "./overview.ts";
 export { doctorText } from "./presenters/doctor-text.ts";
 export {
   askOn,
@@ -97,6 +98,7 @@ export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
 export { renewText } from "./presenters/renew-text.ts";
 export { searchText } from "./presenters/search-text.ts";
+export { statusText } from "./presenters/status-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";

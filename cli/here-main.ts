@@ -1,6 +1,6 @@
 /** The `helmdeck-here` command: runs one command line and sets the exit code. The build's front checks the Node before. */
+import { main } from "../commands/index.ts";
 import { HELMDECK_HERE } from "./here-program.ts";
-import { main } from "./run-program.ts";
 
 // Set, not exited with: what is still being written to a pipe is written to its end.
 process.exitCode = await main(process.argv.slice(2), HELMDECK_HERE);

@@ -1,11 +1,13 @@
 /** The command `helmdeck-here`: the process seam's three questions under the names that dev loops have called them by. */
+import type { CommandLine } from "../commands/index.ts";
 import { declareOfferSaveHere, declareRecallHere, declareStatePath } from "./declarations/declare-here.ts";
-import type { ProgramSpec } from "./program.ts";
+import { OUR_OPTIONS } from "./shared-options.ts";
 
-export const HELMDECK_HERE: ProgramSpec = {
+export const HELMDECK_HERE: CommandLine = {
   name: "helmdeck-here",
   description:
     "What a dev loop asks of memory in a project's folder. Reads only; when memory is absent the answer is empty, stderr says why, and the exit code is 0.",
+  ...OUR_OPTIONS,
   commands: [declareRecallHere, declareStatePath, declareOfferSaveHere],
   examples: [
     "helmdeck-here recall-here --phase plan",

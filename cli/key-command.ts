@@ -1,7 +1,7 @@
 /** Runs the command that prints the memory's key: without a shell, for half a minute at most, and with what it says unheard. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Shell } from "./shell.ts";
+import type { Shell } from "../commands/index.ts";
 
 /** A password manager may have to ask a person. */
 const TIMEOUT_MS = 30_000;

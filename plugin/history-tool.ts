@@ -14,7 +14,7 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
     execute: (_callId, params) =>
       perform(parts, context, async (memory, { subject }) => {
         const history = await memory.factHistory(subject, text("key", fieldsOf(params).key));
-        const { historyAnswer } = await import("./openclaw-commands.ts"); // seldom needed
+        const { historyAnswer } = await import("./seldom.ts"); // seldom needed
         const { story, details } = historyAnswer(history);
         return answer(story, details);
       }),

@@ -10,8 +10,9 @@ import { makeHistoryTool } from "./history-tool.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
 import { makeService } from "./memory-service.ts";
+import { memorySettings } from "./memory-settings.ts";
 import type { GatewayHandler, HostApi, HostConfig } from "./openclaw-api.ts";
-import { registerHelmdeckCli } from "./openclaw-cli.ts";
+import { CLI_DESCRIPTION, isForPrograms, registerHelmdeckCli } from "./openclaw-cli.ts";
 import { failureOf } from "./plugin-failure.ts";
 import { makePromptPreparation } from "./prompt.ts";
 import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
@@ -23,12 +24,7 @@ import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** Opens memory for a registration; called when it is first needed. */
-export type StartMemory = (
-  api: HostApi,
-  config: PluginConfig,
-  hostConfig: HostConfig,
-  purpose: "gateway" | "command",
-) => Promise<Lease>;
+export type StartMemory = (api: HostApi, config: PluginConfig, hostConfig: HostConfig) => Promise<Lease>;
 
 /** More agents than this are indexed when they first ask. */
 const MOST_WARMED = 20;
@@ -36,12 +32,8 @@ const MOST_WARMED = 20;
 export function register(api: HostApi, startMemory: StartMemory): void {
   const config = parseConfig(api.pluginConfig);
   const hostConfig = liveConfig(api);
-  const accessFor = (purpose: "gateway" | "command") => {
-    const access = makeMemoryAccess(() => startMemory(api, config, hostConfig(), purpose));
-    api.lifecycle.onDispose?.(() => access.dispose());
-    return access;
-  };
-  const access = accessFor("gateway");
+  const access = makeMemoryAccess(() => startMemory(api, config, hostConfig()));
+  api.lifecycle.onDispose?.(() => access.dispose());
   const gate = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
   const parts = { access, gate, log: api.logger };
 
@@ -64,24 +56,18 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig, warnings), {
     scope: "operator.read",
   });
-  registerCli(api, config, hostConfig, accessFor("command"));
+  registerCli(api, config, hostConfig);
 }
 
-function registerCli(
-  api: HostApi,
-  config: PluginConfig,
-  hostConfig: () => HostConfig,
-  access: MemoryAccess,
-): void {
+function registerCli(api: HostApi, config: PluginConfig, hostConfig: () => HostConfig): void {
   api.registerCli(
     ({ program }) =>
       registerHelmdeckCli(program, {
-        open: () => access.open(),
-        close: () => access.close(),
+        settings: () => memorySettings(api, config, hostConfig()),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config.subjects),
         hostFindings: async () => {
-          const { answersInTime, hostFindings } = await import("./openclaw-commands.ts");
+          const { answersInTime, hostFindings } = await import("./seldom.ts");
           return hostFindings({
             config: hostConfig(),
             version: api.runtime.version,
@@ -96,9 +82,9 @@ function registerCli(
       descriptors: [
         {
           name: "helmdeck",
-          description: "Look into, search and clean up helmdeck memory",
+          description: CLI_DESCRIPTION,
           hasSubcommands: true,
-          machineOutput: ({ argv }) => argv.includes("--json"),
+          machineOutput: ({ argv }) => isForPrograms(argv),
         },
       ],
     },

@@ -23,7 +23,6 @@ export interface SharedPlace {
   readonly keyPath: string;
   readonly configuredKey?: string | undefined;
   readonly embeddings: EmbeddingSettings;
-  readonly embedsEntries: boolean;
   readonly recall: RecallMode;
 }
 
@@ -74,8 +73,8 @@ async function giveBack(id: string, shared: Shared, memories: SharedMemories): P
 
 /** Keys themselves must not stand in a name that a heap dump or a debugger lists first. */
 function idOf({ build, databasePath, keyPath, ...settings }: SharedPlace): string {
-  const { configuredKey = "", embeddings, embedsEntries, recall } = settings;
-  const secret = JSON.stringify([configuredKey, embeddings, embedsEntries, recall]);
+  const { configuredKey = "", embeddings, recall } = settings;
+  const secret = JSON.stringify([configuredKey, embeddings, recall]);
   return JSON.stringify([build, databasePath, keyPath, createHash("sha256").update(secret).digest("hex")]);
 }
 

@@ -9,6 +9,7 @@ import { startDeadline } from "./within-deadline.ts";
 
 const COMMAND_DEADLINE_MS = 3_000;
 const CHAT_HITS = 5;
+const VOICE = { command: "openclaw helmdeck" };
 export const HELP = "/helmdeck status · /helmdeck search <words> · /helmdeck help";
 
 /** What someone typed after /helmdeck. */
@@ -71,9 +72,9 @@ async function reply(
   request: Exclude<ChatRequest, { kind: "help" }>,
   warnings: readonly string[] | undefined,
 ): Promise<string> {
-  const { answerText, statusText } = await import("./openclaw-commands.ts"); // a gateway needs them here alone
+  const { answerText, statusText } = await import("./seldom.ts"); // a gateway needs them here alone
   const { subject } = verdict;
-  if (request.kind === "status") return statusText(await memory.status(subject), warnings);
+  if (request.kind === "status") return statusText(await memory.status(subject), VOICE, warnings);
   const { query } = request;
   const quiet = isQuiet(verdict);
   const asked: RecallQuery = { query, limit: CHAT_HITS, ...(quiet && { recall: "quiet" }) };

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { HELMDECK_HERE, runCommandLine } from "../cli/index.ts";
+import { HELMDECK_HERE, HELMDECK_MEMORY } from "../cli/index.ts";
+import { runCommandLine } from "../commands/index.ts";
 
 export const REFERENCE_PATH = fileURLToPath(new URL("../docs/reference/cli.md", import.meta.url));
 
@@ -35,8 +36,8 @@ async function helpOf(name: string): Promise<string> {
     now: () => 0,
   };
   const [first = "", ...rest] = name.split(" ");
-  if (first === HELMDECK_HERE.name) await runCommandLine([...rest, "--help"], shell, HELMDECK_HERE);
-  else await runCommandLine([...(first === "helmdeck-memory" ? [] : [first]), ...rest, "--help"], shell);
+  const line = first === HELMDECK_HERE.name ? HELMDECK_HERE : HELMDECK_MEMORY;
+  await runCommandLine([...(first === line.name ? [] : [first]), ...rest, "--help"], shell, line);
   stdout.end();
   return (await text(stdout)).trimEnd();
 }

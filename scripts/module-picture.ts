@@ -12,7 +12,19 @@ import { parseArgs, promisify } from "node:util";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DOCUMENT = join(ROOT, "docs", "architecture.md");
-const MODULES = ["engine", "recall", "sidecar", "app", "packs", "seam", "server", "plugin", "cli", "install"];
+const MODULES = [
+  "engine",
+  "recall",
+  "sidecar",
+  "app",
+  "packs",
+  "seam",
+  "server",
+  "commands",
+  "plugin",
+  "cli",
+  "install",
+];
 const BEGIN = "<!-- modules: made by `npm run docs:modules` -->";
 const END = "<!-- modules: end -->";
 

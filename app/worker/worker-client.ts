@@ -31,8 +31,6 @@ export interface WorkerMemoryOptions {
   readonly sweepEveryMs?: number;
   /** Default: none; the environment is not asked. */
   readonly embeddings?: EmbeddingSettings;
-  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
-  readonly embedsEntries?: boolean;
   /** What is shown where nothing answers surely, for queries that do not say. Default `balanced`. */
   readonly recall?: RecallMode;
   /** Monotonic milliseconds. */
@@ -177,9 +175,9 @@ class WorkerLink {
 
   #workerStart(): WorkerStart {
     const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs, recall } = this.#options;
-    const { embeddings = NO_EMBEDDINGS, embedsEntries = true } = this.#options;
+    const { embeddings = NO_EMBEDDINGS } = this.#options;
     return {
-      ...{ databasePath, keyPath, embeddings, embedsEntries },
+      ...{ databasePath, keyPath, embeddings },
       ...defined({ configuredKey }),
       env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
       ...defined({ sweepEveryMs, recall }),

@@ -11,7 +11,6 @@ export interface WorkerStart {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly sweepEveryMs?: number;
   readonly embeddings: EmbeddingSettings;
-  readonly embedsEntries: boolean;
   readonly recall?: RecallMode;
 }
 

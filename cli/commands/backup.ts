@@ -1,9 +1,8 @@
 /** `backup` and `restore`: everything in one sealed file, and back, with progress. */
 import { resolve } from "node:path";
 import { backUp, harmlessLine, planBackUp, planRestore, restore, snakeCased } from "../../app/index.ts";
-import { type CommandContext, memoryOptions } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
-import { showCount } from "../progress-bar.ts";
+import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
+import { memoryOptions } from "../memory-options.ts";
 
 export interface BackupRequest {
   readonly file: string;

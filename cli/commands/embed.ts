@@ -1,8 +1,6 @@
 /** `embed`: what has no vectors yet gets them, with progress on a terminal. */
 import { type EmbedReport, HelmdeckError, harmlessLine, type OpenMemory } from "../../app/index.ts";
-import { type CommandContext, withMemoryToWrite } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
-import { showCount } from "../progress-bar.ts";
+import { type CommandContext, EXIT_DONE, showCount, withMemoryToWrite } from "../../commands/index.ts";
 
 /** As its settings name it. */
 interface Service {

@@ -7,10 +7,9 @@ import {
   harmlessLine,
   rankFacts,
 } from "../../app/index.ts";
+import { type CommandContext, EXIT_DONE, inputSource, readText } from "../../commands/index.ts";
 import { createSeam, type HereContext, type Seam, type StateFile } from "../../seam/index.ts";
-import { type CommandContext, keyCommandOf } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
-import { inputSource, readText } from "../input.ts";
+import { keyCommandOf } from "../memory-options.ts";
 
 /** Twice what memory takes for a value. */
 const READ_LIMIT_BYTES = 128 * 1_024;

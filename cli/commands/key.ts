@@ -1,7 +1,7 @@
 /** `key saved`: a copy of the key is kept, and doctor need not remind of it. */
 import { sayKeySaved } from "../../app/index.ts";
-import { type CommandContext, memoryOptions } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
+import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
+import { memoryOptions } from "../memory-options.ts";
 
 export async function keySavedCommand(context: CommandContext): Promise<number> {
   const { output, options } = context;

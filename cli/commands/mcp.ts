@@ -1,10 +1,10 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
 
 import { asHelmdeckError, embedWhatIsThere, harmlessLine, remedyFor } from "../../app/index.ts";
+import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
 import { openServerContext, type ServerContext } from "../../packs/index.ts";
 import { serveMcpOverStdio } from "../../server/index.ts";
-import { type CommandContext, serverContextOptions } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
+import { serverContextOptions } from "../memory-options.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

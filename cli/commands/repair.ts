@@ -1,9 +1,8 @@
 /** `verify` and `repair`: every row looked at, with progress, and a new database of all that opens. */
 import { dirname, join, resolve } from "node:path";
 import { harmlessLine, repairMemory, type VerifyHooks, verifyMemory } from "../../app/index.ts";
-import { type CommandContext, memoryOptions } from "../command-context.ts";
-import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
-import { withCount } from "../progress-bar.ts";
+import { type CommandContext, EXIT_DONE, EXIT_FAILED, withCount } from "../../commands/index.ts";
+import { memoryOptions } from "../memory-options.ts";
 
 /** So many are named; the others are counted. */
 const NAMED_ROWS = 1_000;

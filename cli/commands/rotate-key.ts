@@ -10,9 +10,8 @@ import {
   rotateKey,
   snakeCased,
 } from "../../app/index.ts";
-import { type CommandContext, memoryOptions } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
-import { showCount } from "../progress-bar.ts";
+import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
+import { memoryOptions } from "../memory-options.ts";
 
 export interface RotateKeyRequest {
   readonly newKeyFile: string | undefined;

@@ -8,11 +8,11 @@ import {
   harmlessLine,
   remedyFor,
 } from "../../app/index.ts";
+import type { Shell } from "../../commands/index.ts";
+import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
 import { openServerContext, type ServerContext } from "../../packs/index.ts";
 import { createServer, type Listening, loadSecret, mcpMount } from "../../server/index.ts";
-import { type CommandContext, serverContextOptions } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
-import type { Shell } from "../shell.ts";
+import { serverContextOptions } from "../memory-options.ts";
 
 export interface ServeRequest {
   readonly host: string;

@@ -1,8 +1,7 @@
 /** `token`: a bearer token for a client of the server. The token is the answer; the secret is never shown. */
 import { HelmdeckError, rfc3339 } from "../../app/index.ts";
+import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
 import { loadSecret, mintToken, type TokenRequest } from "../../server/index.ts";
-import type { CommandContext } from "../command-context.ts";
-import { EXIT_DONE } from "../exit-codes.ts";
 
 export async function tokenCommand(context: CommandContext, request: TokenRequest): Promise<number> {
   const { shell, output, options } = context;

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory backup` and `helmdeck-memory restore` are called. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
+import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
 export function declareBackup(program: Command, runs: Runs): void {
   const backup = program

@@ -1,6 +1,6 @@
 /** How the process seam is called: `helmdeck-memory here recall|offer|state`, and the same three as `helmdeck-here` has them. */
 import { Argument, type Command, InvalidArgumentError } from "commander";
-import { type Runs, withExamples } from "./option-parsers.ts";
+import { type Runs, withExamples } from "../../commands/index.ts";
 
 const PHASES_TEXT = "setup, plan, work, review, release, bugfix or documenter; anything else counts as work.";
 

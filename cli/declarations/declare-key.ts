@@ -1,6 +1,6 @@
 /** How `helmdeck-memory key` is called. */
 import type { Command } from "commander";
-import { type Runs, withExamples } from "./option-parsers.ts";
+import { type Runs, withExamples } from "../../commands/index.ts";
 
 export function declareKey(program: Command, runs: Runs): void {
   const key = program

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory mcp` is called. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
+import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
 export function declareMcp(program: Command, runs: Runs): void {
   const mcp = program

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory verify` and `helmdeck-memory repair` are called. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
+import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
 export function declareVerify(program: Command, runs: Runs): void {
   const verify = program

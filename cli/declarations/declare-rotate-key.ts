@@ -1,6 +1,6 @@
 /** How `helmdeck-memory rotate-key` is called. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
+import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
 export function declareRotateKey(program: Command, runs: Runs): void {
   const rotate = program

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defined } from "../../app/basics.ts";
-import { collect, nonEmpty, type Runs, withExamples } from "./option-parsers.ts";
+import { collect, nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 3_848;

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { defined } from "../../app/basics.ts";
-import { collect, nonEmpty, type Runs, seconds, withExamples } from "./option-parsers.ts";
+import { collect, nonEmpty, type Runs, seconds, withExamples } from "../../commands/index.ts";
 
 const DEFAULT_TTL_SECONDS = 30 * 86_400;
 

@@ -7,7 +7,8 @@
 import { createHash } from "node:crypto";
 import { globSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { isBuiltin } from "node:module";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
@@ -26,7 +27,7 @@ const START_MAX_BYTES = 250_000;
 const BUNDLED_FILE = ".bundled.json";
 const STAMP = ".built-from";
 const SOURCES = [
-  "{engine,recall,sidecar,app,packs,seam,server,plugin,cli,install}/**/*.{ts,md,yaml}",
+  "{engine,recall,sidecar,app,packs,seam,server,commands,plugin,cli,install}/**/*.{ts,md,yaml}",
   "scripts/build/*.ts",
 ];
 const SOURCE_FILES = ["package.json", "package-lock.json", "openclaw.plugin.json", "LICENSE"];
@@ -41,6 +42,11 @@ const COMMON: BuildOptions = {
   alias: { "whatwg-fetch": "./scripts/build/no-polyfill.ts" },
   legalComments: "eof",
   logLevel: "warning",
+};
+
+/** Bundled CommonJS libraries ask for Node's own modules by require. */
+const REQUIRE = {
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
 };
 
 /** Midnight UTC of today: no clock that shows an earlier time is right. See engine/build-date.ts. */
@@ -96,19 +102,25 @@ export async function readBundled(): Promise<Bundled> {
 export async function buildPlugin(outFolder: string, buildId: string): Promise<readonly string[]> {
   const rootPackage = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   await mkdir(join(outFolder, "dist"), { recursive: true });
-  const { metafile } = await build({
+  const how: BuildOptions = {
     ...COMMON,
-    metafile: true,
-    entryPoints: {
-      index: "plugin/index.ts",
-      commands: "plugin/openclaw-commands.ts",
-      worker: "plugin/worker.ts",
-    },
     outdir: join(outFolder, "dist"),
     external: ["openclaw/plugin-sdk/*", "better-sqlite3"],
-    plugins: [commandsBeside],
     define: { __HELMDECK_BUILD__: JSON.stringify(buildId), ...BUILT_AT },
-  });
+  };
+  const [gateway, beside] = await Promise.all([
+    build({
+      ...how,
+      metafile: true,
+      entryPoints: ON_MAIN_THREAD,
+      plugins: [besideTheMainFile],
+    }),
+    build({ ...how, metafile: true, ...SHARED_CHUNKS, entryPoints: ELSEWHERE }),
+  ]);
+  const metafile = {
+    inputs: { ...gateway.metafile.inputs, ...beside.metafile.inputs },
+    outputs: { ...gateway.metafile.outputs, ...beside.metafile.outputs },
+  };
   requireNoDependencies(metafile);
   requireNoServer(metafile);
   await requireSmall(join(outFolder, "dist", "index.js"));
@@ -122,15 +134,24 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
   return bundledPackages(ROOT, metafile);
 }
 
-const COMMANDS_FILE = "./commands.js";
+/** The gateway's main thread reads the one, and seldom the other: each small, and whole. */
+const ON_MAIN_THREAD = { index: "plugin/index.ts", seldom: "plugin/seldom.ts" };
+/** The memory itself: in its worker, and in the process of `openclaw helmdeck`. */
+const ELSEWHERE = { worker: "plugin/worker.ts", commands: "plugin/openclaw-commands.ts" };
+const BUILT = Object.entries({ ...ON_MAIN_THREAD, ...ELSEWHERE });
+const SHARED_CHUNKS = {
+  ...{ splitting: true, chunkNames: "chunks/[name]-[hash]", banner: REQUIRE },
+} satisfies BuildOptions;
 
-/** What only `openclaw helmdeck` needs is a file of its own, so that a gateway does not read it. */
-const commandsBeside: Plugin = {
-  name: "commands-beside",
+/** The main file's dynamic imports, of files that are built beside it. */
+const besideTheMainFile: Plugin = {
+  name: "beside-the-main-file",
   setup: ({ onResolve }) => {
-    onResolve({ filter: /\/openclaw-commands\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: COMMANDS_FILE, external: true } : undefined,
-    );
+    onResolve({ filter: /\.ts$/ }, ({ kind, path }) => {
+      if (kind !== "dynamic-import") return undefined;
+      const [name] = BUILT.find(([, file]) => basename(file) === basename(path)) ?? [];
+      return name === undefined ? undefined : { path: `./${name}.js`, external: true };
+    });
   },
 };
 
@@ -151,10 +172,7 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
     chunkNames: "chunks/[name]-[hash]",
     external: ["better-sqlite3"],
     define: { __HELMDECK_PIPELINES__: JSON.stringify(shippedPipelineFiles()), ...BUILT_AT },
-    // Bundled CommonJS libraries ask for Node's own modules by require.
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
+    banner: REQUIRE,
   });
   requireQuickStart(metafile);
   for (const [command, program] of Object.entries(COMMANDS)) {
@@ -205,8 +223,9 @@ if (have[0] < ${major} || (have[0] === ${major} && have[1] < ${minor})) {
 /** A dependency that slipped in, better-sqlite3 above all, would be missing after the installation. */
 export function requireNoDependencies(metafile: Metafile): void {
   for (const [file, output] of Object.entries(metafile.outputs)) {
-    const foreign = output.imports.map((imported) => imported.path).filter((path) => !isProvided(path));
-    if (foreign.length > 0) throw new Error(`${file} must not need ${foreign.join(", ")} at run time.`);
+    const needed = output.imports.filter(({ external }) => external).map(({ path }) => path);
+    const missing = needed.filter((path) => !isProvided(path));
+    if (missing.length > 0) throw new Error(`${file} must not need ${missing.join(", ")} at run time.`);
   }
 }
 
@@ -218,7 +237,11 @@ export function requireNoServer(metafile: Metafile): void {
 }
 
 function isProvided(path: string): boolean {
-  return path === COMMANDS_FILE || path.startsWith("node:") || path.startsWith("openclaw/plugin-sdk/");
+  return (
+    BUILT.some(([name]) => path === `./${name}.js`) ||
+    isBuiltin(path) ||
+    path.startsWith("openclaw/plugin-sdk/")
+  );
 }
 
 async function requireSmall(file: string): Promise<void> {

@@ -1,9 +1,8 @@
 /** Nothing vanishes unnoticed: what ends soon is named, and kept by a person or, where that is wanted, by use. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/index.ts";
-import { HelmdeckError, listText, renewText, rfc3339, statusReply } from "../../app/index.ts";
+import { HelmdeckError, listText, renewText, rfc3339, statusReply, statusText } from "../../app/index.ts";
 import { myMemoryReply } from "../../app/wire/view-replies.ts";
-import { statusText } from "../../plugin/presenters.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const KEY = "deploy/preference";
@@ -197,7 +196,10 @@ describe("a person reads", () => {
     const { memory } = await memoryWith();
     const status = await memory.status("main");
     const told = (expiring: { count: number; soonest: readonly (typeof soon)[] }) =>
-      statusText({ ...status, subject: { name: "main", facts: 12, auditRows: 0, expiring } });
+      statusText(
+        { ...status, subject: { name: "main", facts: 12, auditRows: 0, expiring } },
+        { command: "openclaw helmdeck" },
+      );
     expect(told({ count: 1, soonest: [soon] })).toContain("ending within 14 days: 1 fact: soon\n");
     const many = told({ count: 12, soonest: [soon, { ...soon, key: "a\u001bb" }] });
     expect(many).toMatch(/ending within 14 days: 12 facts: soon, a.+b, …\n.*openclaw helmdeck renew/);

@@ -130,7 +130,7 @@ describe("memory in a worker", () => {
     const start: unknown = await memory.doctor();
     expect(start).toMatchObject({
       execArgv: [],
-      workerData: ["databasePath", "keyPath", "embeddings", "embedsEntries", "configuredKey", "env"],
+      workerData: ["databasePath", "keyPath", "embeddings", "configuredKey", "env"],
     });
     expect(JSON.stringify(start)).not.toContain("abab");
   });

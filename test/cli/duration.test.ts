@@ -1,6 +1,6 @@
 /** Spans of time as a person types them. */
 import { describe, expect, test } from "vitest";
-import { parseSeconds } from "../../cli/duration.ts";
+import { parseSeconds } from "../../commands/duration.ts";
 
 describe("a span of time", () => {
   test.each([

@@ -17,11 +17,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { isHelmdeckError } from "../../app/index.ts";
-import { writePrivateFile } from "../../cli/export-file.ts";
+import { writePrivateFile } from "../../commands/export-file.ts";
 
 /** Writes a line, says so, and then waits for ever. */
 const ENDLESS_EXPORT = `
-  const { writePrivateFile } = await import(${JSON.stringify(new URL("../../cli/export-file.ts", import.meta.url))});
+  const { writePrivateFile } = await import(${JSON.stringify(new URL("../../commands/export-file.ts", import.meta.url))});
   await writePrivateFile(process.argv[1], async (append) => {
     await append("one\\n");
     console.log("written");

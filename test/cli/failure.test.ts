@@ -2,8 +2,8 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../app/index.ts";
-import { reportFailure } from "../../cli/exit-codes.ts";
-import { Output } from "../../cli/output.ts";
+import { reportFailure } from "../../commands/exit-codes.ts";
+import { Output } from "../../commands/output.ts";
 
 const SECRET = "hunter2-correct-horse";
 

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { HELMDECK_HERE } from "../../cli/here-program.ts";
-import { Output } from "../../cli/output.ts";
-import { HELMDECK_MEMORY, makeProgram } from "../../cli/program.ts";
+import { HELMDECK_HERE, HELMDECK_MEMORY } from "../../cli/index.ts";
+import { Output } from "../../commands/output.ts";
+import { makeProgram } from "../../commands/program.ts";
 import { documentedCommands, REFERENCE_PATH, withCurrentHelp } from "../../scripts/cli-reference.ts";
 
 const reference = readFileSync(REFERENCE_PATH, "utf8");

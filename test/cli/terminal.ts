@@ -1,6 +1,7 @@
 /** A person at a terminal: runs commands in this process with streams that say they are terminals. */
 import { PassThrough } from "node:stream";
-import { runCommandLine } from "../../cli/index.ts";
+import { HELMDECK_MEMORY } from "../../cli/index.ts";
+import { type CommandLine, runCommandLine } from "../../commands/index.ts";
 
 export interface TerminalOptions {
   readonly homeFolder: string;
@@ -10,6 +11,8 @@ export interface TerminalOptions {
   /** Streams that are no terminals. */
   readonly piped?: readonly ("stdin" | "stdout" | "stderr")[];
   readonly now?: () => number;
+  /** Default: `helmdeck-memory`. */
+  readonly line?: CommandLine;
 }
 
 export interface Seen {
@@ -18,14 +21,14 @@ export interface Seen {
   readonly stderr: string;
 }
 
-/** `helmdeck-memory <args>` as a person at a terminal sees it. */
+/** `helmdeck-memory <args>`, or another command line, as a person at a terminal sees it. */
 export async function runOnTerminal(args: readonly string[], options: TerminalOptions): Promise<Seen> {
-  const { homeFolder, env = {}, typed = "", piped = [], now = Date.now } = options;
+  const { homeFolder, env = {}, typed = "", piped = [], now = Date.now, line = HELMDECK_MEMORY } = options;
   const stdin = stream(!piped.includes("stdin"));
   const stdout = stream(!piped.includes("stdout"));
   const stderr = stream(!piped.includes("stderr"));
   stdin.end(typed);
-  const code = await runCommandLine(args, { stdin, stdout, stderr, env, homeDir: homeFolder, now });
+  const code = await runCommandLine(args, { stdin, stdout, stderr, env, homeDir: homeFolder, now }, line);
   return { code, stdout: drain(stdout), stderr: drain(stderr) };
 }
 

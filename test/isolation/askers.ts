@@ -77,7 +77,7 @@ export async function surfacesOver(
       surface("MCP", 5, (subject) => server.mcp(subject)),
       surface("tools and supplement", 6, ofPlugin),
       surface("helmdeck-memory", 1, (subject) => commandLine(place, subject)),
-      surface("openclaw helmdeck", 1, (subject) => openclawCommandLine(memory, subject)),
+      surface("openclaw helmdeck", 1, (subject) => openclawCommandLine(place, subject)),
     ],
     close: server.close,
   };
@@ -304,10 +304,10 @@ function commandLine(place: StorageLocation, subject: string): Asker {
   };
 }
 
-function openclawCommandLine(memory: OpenMemory, subject: string): Asker {
+function openclawCommandLine(place: StorageLocation, subject: string): Asker {
   const run = (...args: readonly string[]) =>
     textOf(async () => {
-      const { stdout, stderr } = await openclawHelmdeck(memory, args, subject);
+      const { stdout, stderr } = await openclawHelmdeck(place, args, subject);
       return stdout + stderr;
     });
   return {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -18,14 +18,20 @@ const folder = mkdtempSync(join(tmpdir(), "helmdeck-build-"));
 const plugin = join(folder, "plugin");
 const textOf = (file: string) => readFileSync(join(plugin, file), "utf8");
 
+/** All code of the package. */
+const everyText = () =>
+  globSync("dist/**/*.js", { cwd: plugin })
+    .map((file) => textOf(file))
+    .join("\n");
+
 beforeAll(() => buildPlugin(plugin, "test"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 // verifies P-supply-bundled
 describe("the plugin's package", () => {
-  test("has these files and no others", () => {
-    const files = readdirSync(plugin, { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
+  test("has these files and the chunks that they share, and no others", () => {
+    const files = readdirSync(plugin, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && !entry.parentPath.endsWith("/dist/chunks"),
     );
     expect(files.map((entry) => entry.name).sort()).toEqual(
       [
@@ -36,6 +42,7 @@ describe("the plugin's package", () => {
         "index.js",
         "openclaw.plugin.json",
         "package.json",
+        "seldom.js",
         "worker.js",
       ].sort(),
     );
@@ -45,23 +52,19 @@ describe("the plugin's package", () => {
     expect(statSync(join(plugin, "dist/index.js")).size).toBeLessThan(100_000);
     const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
     for (const [, fixed, lazy] of imported)
-      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/commands\.js$)/);
+      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/(commands|seldom)\.js$)/);
   });
 
   test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {
-    expect(textOf("dist/index.js")).not.toMatch(/node_modules\/zod|node:sqlite|@orama/);
-    expect(textOf("dist/index.js") + textOf("dist/worker.js")).not.toMatch(
-      /from "better-sqlite3"|require\("better-sqlite3"\)/,
-    );
-    expect(textOf("dist/worker.js")).toContain("node:sqlite");
+    for (const file of ["dist/index.js", "dist/seldom.js"]) {
+      expect(textOf(file)).not.toMatch(/node_modules\/zod|node:sqlite|@orama|\.\/chunks\//);
+    }
+    expect(everyText()).not.toMatch(/from "better-sqlite3"|require\("better-sqlite3"\)/);
+    expect(everyText()).toContain("node:sqlite");
   });
 
   test("passes on the licences of what is bundled", () => {
-    const bundled = [
-      ...(textOf("dist/index.js") + textOf("dist/worker.js")).matchAll(
-        /^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm,
-      ),
-    ];
+    const bundled = [...everyText().matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)];
     const notices = textOf("THIRD_PARTY_NOTICES.md");
     expect(bundled.length).toBeGreaterThan(0);
     for (const [, name] of bundled) expect(notices).toContain(`## ${name} `);
@@ -69,14 +72,8 @@ describe("the plugin's package", () => {
 
   test("names no path of the machine that built it", () => {
     const root = new URL("../../", import.meta.url).pathname;
-    for (const file of [
-      "dist/index.js",
-      "dist/commands.js",
-      "dist/worker.js",
-      "package.json",
-      "THIRD_PARTY_NOTICES.md",
-    ]) {
-      expect(textOf(file)).not.toContain(root);
+    for (const text of [everyText(), textOf("package.json"), textOf("THIRD_PARTY_NOTICES.md")]) {
+      expect(text).not.toContain(root);
     }
   });
 

@@ -6,7 +6,7 @@ import { fakeMemory } from "./fake-memory.ts";
 
 const PLACE: SharedPlace = {
   ...{ build: "b1", databasePath: "/s/memory.sqlite", keyPath: "/s/key" },
-  ...{ embeddings: NO_EMBEDDINGS, embedsEntries: true, recall: "balanced" },
+  ...{ embeddings: NO_EMBEDDINGS, recall: "balanced" },
 };
 const SERVICE = { provider: "openai-compatible", url: "https://vectors.example/v1", model: "m" } as const;
 

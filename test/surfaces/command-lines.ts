@@ -1,11 +1,9 @@
 /** Both command lines over one memory, run in this process. */
-import { Command } from "commander";
-import type { Memory, StorageLocation } from "../../app/index.ts";
+import { betterSqliteDriver, NO_EMBEDDINGS, type StorageLocation } from "../../app/index.ts";
+import type { CommandContext } from "../../commands/index.ts";
 import { subjectOf } from "../../plugin/identity.ts";
-import type { CliContext } from "../../plugin/openclaw-api.ts";
-import { registerHelmdeckCli } from "../../plugin/openclaw-cli.ts";
+import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
 import { runPiped, type Seen } from "../cli/terminal.ts";
-import { accessTo } from "../plugin/fake-memory.ts";
 
 /** `helmdeck-memory <args>` in a script. */
 export function helmdeckMemory(
@@ -17,35 +15,24 @@ export function helmdeckMemory(
 }
 
 /** `openclaw helmdeck <args>` in a script; the default agent uses the memory of `subject`. */
-export async function openclawHelmdeck(
-  memory: Memory,
+export function openclawHelmdeck(
+  { databasePath, keyPath }: StorageLocation,
   args: readonly string[],
   subject = "main",
+  now: () => number = Date.now,
 ): Promise<Seen> {
-  let [code, stdout, stderr] = [0, "", ""];
-  const program = new Command().exitOverride();
-  // OpenClaw brings its own copy of commander, of the same interface.
-  registerHelmdeckCli(program as unknown as CliContext["program"], {
-    open: () => accessTo(memory).open(),
-    close: async () => {},
+  const settings = { databasePath, keyPath, env: {}, embeddings: NO_EMBEDDINGS, recall: "balanced" } as const;
+  const line = helmdeckLine({
+    settings: async () => settings,
     defaultAgent: "main",
     subjectOf: (agentId) => subjectOf(agentId, new Map([["main", subject]])),
     hostFindings: async () => [],
     hostWarnings: () => [],
-    terminal: {
-      out: (text) => {
-        stdout += `${text}\n`;
-      },
-      err: (text) => {
-        stderr += `${text}\n`;
-      },
-      ask: undefined,
-      fail: (exitCode) => {
-        code = exitCode;
-      },
-      now: Date.now,
-    },
   });
-  await program.parseAsync(["helmdeck", ...args], { from: "user" });
-  return { code, stdout, stderr };
+  // Two libraries of SQLite must not have one file open in one process.
+  const memoryOptions = async (context: CommandContext) => ({
+    ...(await line.memoryOptions(context)),
+    driver: betterSqliteDriver,
+  });
+  return runPiped(args, { homeFolder: "/nowhere", now, line: { ...line, memoryOptions } });
 }

@@ -128,13 +128,13 @@ export const FORGET_SURFACES: readonly ForgetSurface[] = [
     name: "openclaw helmdeck",
     caller: "main",
     driver: betterSqliteDriver,
-    open: async ({ memory }) => ({ forget: underOpenClaw(memory, []) }),
+    open: async ({ place }) => ({ forget: underOpenClaw(place, []) }),
   },
   {
     name: "openclaw helmdeck --json",
     caller: "main",
     driver: betterSqliteDriver,
-    open: async ({ memory }) => ({ forget: underOpenClaw(memory, ["--json"]) }),
+    open: async ({ place }) => ({ forget: underOpenClaw(place, ["--json"]) }),
   },
 ];
 
@@ -192,8 +192,8 @@ function onCommandLine(place: StorageLocation, flags: readonly string[]): Forget
   return inScript((args) => helmdeckMemory(place, args), flags);
 }
 
-function underOpenClaw(memory: Memory, flags: readonly string[]): Forget {
-  return inScript((args) => openclawHelmdeck(memory, args), flags);
+function underOpenClaw(place: StorageLocation, flags: readonly string[]): Forget {
+  return inScript((args) => openclawHelmdeck(place, args), flags);
 }
 
 function inScript(run: (args: readonly string[]) => Promise<Seen>, flags: readonly string[]): Forget {

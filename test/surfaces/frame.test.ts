@@ -8,7 +8,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { harmlessBlock, localMinute, type OpenMemory, rfc3339 } from "../../app/index.ts";
+import {
+  harmlessBlock,
+  localMinute,
+  type OpenMemory,
+  rfc3339,
+  type StorageLocation,
+} from "../../app/index.ts";
 import { memoryCorpusPack } from "../../packs/shipped/memory-packs.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
@@ -16,7 +22,7 @@ import { makeSupplement } from "../../plugin/supplement.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
-import { DAY_MS, NOW, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
+import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { gateFor, MAIN, MAIN_CONTEXT, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
@@ -165,7 +171,7 @@ function day(at: number): string {
   return rfc3339(at).slice(0, 10);
 }
 
-async function expectUnforged(surfaces: Surfaces, memory: OpenMemory, given: Hostile): Promise<void> {
+async function expectUnforged(surfaces: Surfaces, place: StorageLocation, given: Hostile): Promise<void> {
   const sure = await throughOpenClaw(surfaces, SURE);
   const possible = await throughOpenClaw(surfaces, POSSIBLE);
   const snippets = [
@@ -180,7 +186,7 @@ async function expectUnforged(surfaces: Surfaces, memory: OpenMemory, given: Hos
   expect(possible.hit.snippet.length).toBeLessThanOrEqual(200);
 
   for (const query of [SURE, POSSIBLE]) {
-    const { stdout } = await openclawHelmdeck(memory, ["search", query], CALLER);
+    const { stdout } = await openclawHelmdeck(place, ["search", query], CALLER, () => UPDATED);
     const printed = readPrinted(stdout);
     expect(printed).toHaveLength(1);
     for (const read of printed) expectTrue(read, given, localMinute);
@@ -200,7 +206,8 @@ async function expectUnforged(surfaces: Surfaces, memory: OpenMemory, given: Hos
 // verifies P-text-framed
 test("200 hostile keys and values each read back as one hit, with its true kind, key, category and days", async () => {
   const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const place = await tempPlace();
+  const memory = await openTestMemory({ ...place, now: clock.now });
   const surfaces = await surfacesOver(memory);
   await fc.assert(
     fc.asyncProperty(fc.record({ key, value, category }), async (given) => {
@@ -209,7 +216,7 @@ test("200 hostile keys and values each read back as one hit, with its true kind,
       await memory.storeFact(CALLER, { ...given, value: "zebrafish" }, WRITER);
       clock.time = UPDATED;
       await memory.storeFact(CALLER, given, WRITER);
-      await expectUnforged(surfaces, memory, given);
+      await expectUnforged(surfaces, place, given);
     }),
     { numRuns: 200, endOnFailure: true },
   );

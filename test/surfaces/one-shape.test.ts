@@ -105,7 +105,7 @@ async function resource(uri: string): Promise<Json> {
 const byHelmdeck = async (...args: readonly string[]) =>
   jsonOf(await helmdeckMemory(place(), [args[0] ?? "", "--json", "--caller", CALLER, ...args.slice(1)]));
 const byOpenClaw = async (...args: readonly string[]) =>
-  jsonOf(await openclawHelmdeck(memory, [args[0] ?? "", "--json", ...args.slice(1)], CALLER));
+  jsonOf(await openclawHelmdeck(place(), [args[0] ?? "", "--json", ...args.slice(1)], CALLER));
 
 async function byTool(make: typeof makeStoreTool, args: Json): Promise<Json> {
   const gate = gateFor({ subjects: { main: CALLER } });

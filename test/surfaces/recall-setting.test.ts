@@ -2,7 +2,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { expect, onTestFinished, test } from "vitest";
-import { type OpenMemory, RECALL_MODES } from "../../app/index.ts";
+import { RECALL_MODES, type StorageLocation } from "../../app/index.ts";
 import { memoryCorpusPack } from "../../packs/shipped/memory-packs.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
@@ -30,7 +30,7 @@ async function surfaces() {
   const { client } = await clientOf(context);
   const commandLine = (...args: readonly string[]) =>
     helmdeckMemory(place, ["search", "--json", "--caller", CALLER, ...args]);
-  return { memory, rest, client, commandLine };
+  return { place, memory, rest, client, commandLine };
 }
 
 async function clientOf(context: ReturnType<typeof testServerContext>) {
@@ -49,7 +49,7 @@ type Answers = readonly (readonly [surface: string, answer: Record<string, unkno
 
 /** `recall` left out: what each surface does by itself. */
 async function ask(
-  { memory, rest, client, commandLine }: Awaited<ReturnType<typeof surfaces>>,
+  { place, rest, client, commandLine }: Awaited<ReturnType<typeof surfaces>>,
   query: string,
   recall?: string,
 ): Promise<Answers> {
@@ -59,14 +59,14 @@ async function ask(
   const { structuredContent } = await client.callTool({ name: "helmdeck__memory_corpus", arguments: asked });
   return [
     ["helmdeck-memory", JSON.parse((await commandLine(query, ...flag)).stdout)],
-    ["openclaw helmdeck", await inOpenClaw(memory, query, flag)],
+    ["openclaw helmdeck", await inOpenClaw(place, query, flag)],
     ["REST", Object(await page.json())],
     ["MCP", Object(structuredContent)],
   ];
 }
 
-async function inOpenClaw(memory: OpenMemory, query: string, flag: readonly string[]) {
-  return JSON.parse((await openclawHelmdeck(memory, ["search", "--json", query, ...flag], CALLER)).stdout);
+async function inOpenClaw(place: StorageLocation, query: string, flag: readonly string[]) {
+  return JSON.parse((await openclawHelmdeck(place, ["search", "--json", query, ...flag], CALLER)).stdout);
 }
 
 test("recall is one of the same three words everywhere, and means the same", async () => {
@@ -79,9 +79,9 @@ test("recall is one of the same three words everywhere, and means the same", asy
 });
 
 test("what is no such word is refused", async () => {
-  const { memory, rest, client, commandLine } = await surfaces();
+  const { place, rest, client, commandLine } = await surfaces();
   expect(await commandLine(QUERY, "--recall", "loud")).toMatchObject({ code: 2, stdout: "" });
-  const typed = await openclawHelmdeck(memory, ["search", QUERY, "--recall", "loud"], CALLER);
+  const typed = await openclawHelmdeck(place, ["search", QUERY, "--recall", "loud"], CALLER);
   expect(typed).toMatchObject({ code: 2, stderr: expect.stringContaining("balanced, quiet, eager") });
   const asked = { query: QUERY, recall: "loud" };
   expect((await rest.request(`/api/v1/memory/corpus?${new URLSearchParams(asked)}`)).status).toBe(400);
@@ -98,7 +98,7 @@ test("an empty answer says what is there, as text and as a field, also when it i
       if ("chunks" in answer) expect(answer.note).toBe("4 facts, none matched; my-memory lists them.");
     }
   }
-  const { stderr } = await openclawHelmdeck(opened.memory, ["search", "zeppelin"], CALLER);
+  const { stderr } = await openclawHelmdeck(opened.place, ["search", "zeppelin"], CALLER);
   expect(stderr).toContain("4 facts, none matched; openclaw helmdeck list shows the facts.");
   await opened.memory.forget(CALLER, { scope: "everything" });
   for (const [surface, answer] of await ask(opened, "zeppelin")) {

@@ -1,0 +1,64 @@
+/** `status` on both command lines and in chat, as plain text: no control characters, no values. */
+import { harmlessLine } from "../../engine/index.ts";
+import type { MemoryStatus } from "../memory.ts";
+import type { Voice } from "./presented.ts";
+
+export function statusText(
+  status: MemoryStatus,
+  { command }: Pick<Voice, "command">,
+  warnings: readonly string[] = [],
+): string {
+  const lines = [
+    `helmdeck memory: ${status.state}${status.error ? ` (${status.error.code})` : ""}`,
+    ...(status.error ? [`  ${plainLine(status.error.message)}`, `  Look further: ${command} doctor`] : []),
+    `  database: ${plainLine(status.databasePath)} (${plainLine(status.driver)})`,
+    `  key:      ${plainLine(status.keySource)}`,
+    `  search:   ${status.mode === "hybrid" ? "by words and meaning" : "by words"}`,
+    ...meaningLines(status.embeddings),
+  ];
+  const { subject } = status;
+  if (subject) {
+    lines.push(
+      `  ${plainLine(subject.name)}: ${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of tool runs`,
+      ...expiringLines(subject.expiring, command),
+    );
+  }
+  return [...lines, ...warnings.map((warning) => `  ${warning}`)].join("\n");
+}
+
+/** With the command that keeps them. */
+function expiringLines(
+  expiring: NonNullable<MemoryStatus["subject"]>["expiring"],
+  command: string,
+): readonly string[] {
+  if (expiring === undefined) return [];
+  const keys = expiring.soonest.map(({ key }) => plainLine(key)).join(", ");
+  const more = expiring.count > expiring.soonest.length ? ", …" : "";
+  return [
+    `  ending within 14 days: ${counted(expiring.count, "fact")}: ${keys}${more}`,
+    `            ${command} renew <key> keeps one`,
+  ];
+}
+
+function meaningLines(embeddings: MemoryStatus["embeddings"]): readonly string[] {
+  if (embeddings === undefined || embeddings.provider === "none") return [];
+  if (embeddings.provider === "unusable") return [`  meaning:  off: ${plainLine(embeddings.problem)}`];
+  const { provider, url, model, embedded, waiting, refused, failure } = embeddings;
+  const known = [
+    `${embedded} embedded`,
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+    ...(refused > 0 ? [`${refused} refused`] : []),
+  ];
+  return [
+    `  meaning:  ${plainLine(model)} by ${provider} at ${plainLine(url)}: ${known.join(", ")}`,
+    ...(failure === undefined ? [] : [`            last failure: ${plainLine(failure)}`]),
+  ];
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function plainLine(text: string): string {
+  return harmlessLine(text).trim();
+}

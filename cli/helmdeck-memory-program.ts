@@ -1,0 +1,37 @@
+/** The command that people and scripts use: which commands it has. */
+import { type CommandLine, MEMORY_COMMANDS } from "../commands/index.ts";
+import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
+import { declareEmbed } from "./declarations/declare-embed.ts";
+import { declareHere } from "./declarations/declare-here.ts";
+import { declareKey } from "./declarations/declare-key.ts";
+import { declareMcp } from "./declarations/declare-mcp.ts";
+import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";
+import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
+import { declareServe } from "./declarations/declare-serve.ts";
+import { declareToken } from "./declarations/declare-token.ts";
+import { OUR_OPTIONS } from "./shared-options.ts";
+
+export const HELMDECK_MEMORY: CommandLine = {
+  name: "helmdeck-memory",
+  description: "What helmdeck memory holds for OpenClaw, from a shell: store, look, search, forget.",
+  ...OUR_OPTIONS,
+  commands: [
+    ...MEMORY_COMMANDS,
+    declareEmbed,
+    declareMcp,
+    declareServe,
+    declareToken,
+    declareHere,
+    declareBackup,
+    declareRestore,
+    declareRotateKey,
+    declareKey,
+    declareVerify,
+    declareRepair,
+  ],
+  examples: [
+    'helmdeck-memory store deploy/konflux "We deploy through Konflux, never by hand"',
+    'helmdeck-memory search "konflux deployment preference"',
+    "helmdeck-memory list",
+  ],
+};

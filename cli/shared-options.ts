@@ -1,0 +1,21 @@
+/** The options that every command of `helmdeck-memory` and `helmdeck-here` has, and where they say that memory lies. */
+import type { Command } from "commander";
+import { defined } from "../app/basics.ts";
+import { type CommandLine, nonEmpty } from "../commands/index.ts";
+import manifest from "../package.json" with { type: "json" };
+
+/** OpenClaw's default agent, so that a shell and that agent share one memory. */
+const DEFAULT_CALLER = "main";
+
+export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readShared" | "memoryOptions"> = {
+  version: manifest.version,
+  declareShared: (root: Command) =>
+    void root
+      .option("--caller <subject>", "Whose memory: the id of an OpenClaw agent.", nonEmpty, DEFAULT_CALLER)
+      .option("--db <path>", "Another database than the one that the OpenClaw plugin uses.", nonEmpty),
+  readShared: ({ json, caller, db }) => ({
+    caller: String(caller),
+    ...defined({ json: json === true, db: db === undefined ? undefined : String(db) }),
+  }),
+  memoryOptions: async (context) => (await import("./memory-options.ts")).memoryOptions(context),
+};

@@ -1,0 +1,38 @@
+/** How `helmdeck-memory forget` is called. */
+import type { Command } from "commander";
+import type { Runs } from "../command-line.ts";
+import { withExamples } from "./option-parsers.ts";
+
+export function declareForget(program: Command, runs: Runs): void {
+  const forget = program
+    .command("forget")
+    .summary("Delete what a scope names.")
+    .description(
+      "Delete for good what a scope names. On a terminal it shows what that is and asks first; elsewhere it wants --yes.",
+    )
+    .argument(
+      "<scope>",
+      "The exact key of a fact (key:<exact key> where it could be read otherwise), the path, docid or citation of a search hit, category:<name>, packs, pipelines, pack:<id>, pipeline:<id>, all (facts and audit rows), or everything (also caches, notes and sessions).",
+    )
+    .option("--dry-run", "Only say how much it would delete.")
+    .option("--yes", "Do not ask.")
+    .action((scope: string, _options: unknown, command: Command) => {
+      const { dryRun, yes } = command.opts<ForgetOptions>();
+      return runs(command, async (context) => {
+        const { forgetCommand, problemOf } = await import("../work/forget.ts");
+        const order = { scope, dryRun: dryRun === true, yes: yes === true };
+        const problem = problemOf(context, order);
+        return problem === undefined ? forgetCommand(context, order) : command.error(problem);
+      });
+    });
+  withExamples(forget, [
+    "helmdeck-memory forget deploy/konflux",
+    "helmdeck-memory forget category:team --dry-run",
+    "helmdeck-memory forget helmdeck/user_facts/deploy/konflux.md --yes",
+  ]);
+}
+
+interface ForgetOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}

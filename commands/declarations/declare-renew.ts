@@ -1,0 +1,30 @@
+/** How `helmdeck-memory renew` is called. */
+import type { Command } from "commander";
+import { defined } from "../../app/basics.ts";
+import type { Runs } from "../command-line.ts";
+import { seconds, withExamples } from "./option-parsers.ts";
+
+export function declareRenew(program: Command, runs: Runs): void {
+  const renew = program
+    .command("renew")
+    .summary("Keep a fact that would end.")
+    .description(
+      "Keep a fact that would end: it gets another life, and nothing else of it changes. list --expiring names what ends within 14 days.",
+    )
+    .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
+    .option(
+      "--ttl <span>",
+      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Left out: 90 days, and never less than it has.",
+      seconds,
+    )
+    .action((key: string, { ttl }: { readonly ttl?: number }, command: Command) =>
+      runs(command, async (context) => {
+        const { renewCommand } = await import("../work/renew.ts");
+        return renewCommand(context, { key, ...defined({ ttlSeconds: ttl }) });
+      }),
+    );
+  withExamples(renew, [
+    "helmdeck-memory renew deploy/konflux",
+    "helmdeck-memory renew deploy/konflux --ttl 365d",
+  ]);
+}

@@ -1,0 +1,17 @@
+/** How `status` is called. */
+import type { Command } from "commander";
+import type { Runs } from "../command-line.ts";
+import { withExamples } from "./option-parsers.ts";
+
+export function declareStatus(program: Command, runs: Runs): void {
+  const status = program
+    .command("status")
+    .summary("Show where memory is, and how much it holds.")
+    .description(
+      "Show where memory is, whether it works and how much it holds. Exit code 1 when it does not work; doctor looks further.",
+    )
+    .action((_options: unknown, command: Command) =>
+      runs(command, async (context) => (await import("../work/status.ts")).statusCommand(context)),
+    );
+  withExamples(status, ["helmdeck-memory status", "helmdeck-memory status --json"]);
+}

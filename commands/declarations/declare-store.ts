@@ -1,0 +1,63 @@
+/** How `helmdeck-memory store` is called. */
+
+import type { Command } from "commander";
+import { defined } from "../../app/basics.ts";
+import type { Runs } from "../command-line.ts";
+import { collect, nonEmpty, seconds, withExamples } from "./option-parsers.ts";
+
+export function declareStore(program: Command, runs: Runs): void {
+  const store = program
+    .command("store")
+    .summary("Store one fact, or replace it.")
+    .description(
+      "Store one fact, or replace the one with this key. Other processes can read the arguments of a command while it runs (ps): for sensitive text give - or --value-file.",
+    )
+    .argument("<key>", "What to call it: 1 to 512 bytes; slashes group keys.")
+    .argument("[value]", "The text, at most 64 KiB; - reads it from standard input.")
+    .option("--value-file <file>", "Read the value from a file.", nonEmpty)
+    .option("--category <name>", "A group of facts; default user_facts.")
+    .option("--tag <tag>", "A word to find it by; may be given up to 32 times.", collect)
+    .option(
+      "--ttl <span>",
+      "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days, default 90 days.",
+      seconds,
+    )
+    .option(
+      "--supersedes <key>",
+      "A fact that no longer holds and is retired; may be given up to 9 times.",
+      collect,
+    )
+    .option("--allow-secret", "Store it although it looks like a credential.")
+    .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
+      const { valueFile, category, tag, ttl, supersedes, allowSecret = false } = command.opts<StoreOptions>();
+      if ((value === undefined) === (valueFile === undefined)) {
+        command.error("give the value once: as VALUE, as - for standard input, or with --value-file.");
+      }
+      const source = value !== undefined && value !== "-" ? { text: value } : { path: valueFile ?? "-" };
+      return runs(command, async (context) => {
+        const { storeCommand } = await import("../work/store.ts");
+        return storeCommand(context, {
+          key,
+          source,
+          tags: tag ?? [],
+          allowSecret,
+          ...defined({ category, ttlSeconds: ttl, supersedes }),
+        });
+      });
+    });
+  withExamples(store, [
+    'helmdeck-memory store deploy/konflux "We deploy through Konflux" --tag deployment',
+    "helmdeck-memory store plans/q3 - --category team --ttl 30d < plan.txt",
+    "helmdeck-memory store house/style --value-file style.md",
+    'helmdeck-memory store deploy/argo "We deploy through Argo CD" --supersedes deploy/konflux',
+  ]);
+}
+
+interface StoreOptions {
+  readonly valueFile?: string;
+  readonly category?: string;
+  readonly tag?: readonly string[];
+  readonly ttl?: number;
+  readonly supersedes?: readonly string[];
+  readonly allowSecret?: boolean;
+}

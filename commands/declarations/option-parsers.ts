@@ -1,0 +1,37 @@
+/** Parsers of options and arguments, each with one sentence on what it wants, and the shared shape of declarations. */
+import { type Command, InvalidArgumentError } from "commander";
+import { parseSeconds } from "../duration.ts";
+
+/** Examples are written for `helmdeck-memory`, and shown for the command line that has the command. */
+export function withExamples(command: Command, examples: readonly string[]): Command {
+  return command.addHelpText("after", ({ command: shown }) => {
+    const name = rootOf(shown).name();
+    const lines = examples.map((example) => `  $ ${example.replaceAll("helmdeck-memory", name)}`);
+    return `\nExamples:\n${lines.join("\n")}`;
+  });
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}
+
+export function nonEmpty(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return text;
+}
+
+export function count(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1.");
+  return Number(text);
+}
+
+export function seconds(text: string): number {
+  const parsed = parseSeconds(text);
+  if (parsed === undefined)
+    throw new InvalidArgumentError("Write seconds or a span such as 90m, 12h, 30d, 4w.");
+  return parsed;
+}
+
+export function collect(tag: string, before: readonly string[] = []): readonly string[] {
+  return [...before, tag];
+}

@@ -1,0 +1,29 @@
+/** The commands that concern one memory, which every command line has. */
+import type { Declare } from "./command-line.ts";
+import { declareDoctor } from "./declarations/declare-doctor.ts";
+import { declareExport } from "./declarations/declare-export.ts";
+import { declareForget } from "./declarations/declare-forget.ts";
+import { declareGet } from "./declarations/declare-get.ts";
+import { declareHistory, declareUndo } from "./declarations/declare-history.ts";
+import { declareImport } from "./declarations/declare-import.ts";
+import { declareList } from "./declarations/declare-list.ts";
+import { declareRenew } from "./declarations/declare-renew.ts";
+import { declareSearch } from "./declarations/declare-search.ts";
+import { declareStatus } from "./declarations/declare-status.ts";
+import { declareStore } from "./declarations/declare-store.ts";
+
+/** In the order of their help. */
+export const MEMORY_COMMANDS: readonly Declare[] = [
+  declareStore,
+  declareGet,
+  declareList,
+  declareSearch,
+  declareHistory,
+  declareUndo,
+  declareRenew,
+  declareForget,
+  declareImport,
+  declareExport,
+  declareStatus,
+  declareDoctor,
+];

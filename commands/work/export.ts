@@ -1,0 +1,82 @@
+/** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
+import { type ExportProblem, escapeJson, exportLines, harmlessLine } from "../../app/index.ts";
+import type { CommandContext } from "../command-line.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
+import { type Append, writePrivateFile } from "../export-file.ts";
+import { withCount } from "../progress-bar.ts";
+import { withMemory } from "../with-memory.ts";
+
+/** Lines are written together up to about this size. */
+const CHUNK_CHARACTERS = 64 * 1024;
+
+interface Exported {
+  readonly lines: number;
+  readonly problems: readonly ExportProblem[];
+}
+
+export interface ExportRequest {
+  /** A new file; default: standard output. */
+  readonly output?: string;
+  /** Also what each fact held before. */
+  readonly withHistory: boolean;
+}
+
+export async function exportCommand(
+  context: CommandContext,
+  { output: path, withHistory }: ExportRequest,
+): Promise<number> {
+  const write = (append: Append) => exportTo(context, append, withHistory);
+  const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
+  for (const { key, code, reason } of exported.problems) {
+    await context.output.note(`${code}: ${harmlessLine(key)} ${reason}; it is not in the export.`);
+  }
+  return exported.problems.length === 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+type Write = (append: Append) => Promise<Exported>;
+
+async function toStdout(context: CommandContext, write: Write): Promise<Exported> {
+  const exported = await write((text) => context.output.text(text));
+  await context.output.note(`${lineCount(exported)}, values in plain text.`);
+  return exported;
+}
+
+async function toFile(context: CommandContext, path: string, write: Write): Promise<Exported> {
+  const { output, options } = context;
+  let exported: Exported = { lines: 0, problems: [] };
+  await writePrivateFile(path, async (append) => {
+    exported = await write(append);
+  });
+  if (options.json) await output.json({ output: path, ...exported });
+  else await output.line(`Wrote ${lineCount(exported)} to ${harmlessLine(path)}`);
+  await output.note(
+    "The file holds every value in plain text, readable for you alone (mode 0600). Remove it when it has served.",
+  );
+  return exported;
+}
+
+function exportTo(context: CommandContext, append: Append, withHistory: boolean): Promise<Exported> {
+  return withMemory(context, (memory) =>
+    withCount(context.shell, async (progress) => {
+      const problems: ExportProblem[] = [];
+      const onProblem = (problem: ExportProblem) => void problems.push(problem);
+      let lines = 0;
+      let chunk = "";
+      const subject = context.options.caller;
+      const asked = { memory, subject, withHistory, onProblem, onProgress: progress.update };
+      for await (const line of exportLines(asked)) {
+        lines += 1;
+        chunk += `${escapeJson(line)}\n`;
+        if (chunk.length < CHUNK_CHARACTERS) continue;
+        await append(chunk);
+        chunk = "";
+      }
+      if (chunk !== "") await append(chunk);
+      return { lines, problems };
+    }),
+  );
+}
+
+function lineCount({ lines }: Exported): string {
+  return lines === 1 ? "1 line" : `${lines} lines`;
+}

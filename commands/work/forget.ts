@@ -1,0 +1,42 @@
+/** `forget`: deletes what a scope names, after showing it and asking when a person is there. */
+import {
+  askOn,
+  FORGET_WANTS_YES,
+  type ForgetOrder,
+  forgetAsAsked,
+  forgetReply,
+  forgetText,
+  type Person,
+} from "../../app/index.ts";
+import type { CommandContext } from "../command-line.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
+import { present, voiceOf } from "../voice.ts";
+import { withMemoryToWrite } from "../with-memory.ts";
+
+/** Why it is no order that this command can follow: nobody can be asked. */
+export function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrder): string | undefined {
+  return dryRun || yes || isPersonThere(shell) ? undefined : FORGET_WANTS_YES;
+}
+
+export function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
+  const { output, options } = context;
+  return withMemoryToWrite(context, async (memory) => {
+    const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
+    if (forgotten === undefined) return EXIT_FAILED;
+    if (options.json) await output.json(forgetReply(forgotten));
+    else await present(context, forgetText(forgotten, voiceOf(context)));
+    return EXIT_DONE;
+  });
+}
+
+function personAt({ shell, output }: CommandContext): Person | undefined {
+  if (!isPersonThere(shell)) return undefined;
+  return {
+    tell: (line) => output.note(line),
+    ask: (question) => askOn(shell.stdin, shell.stderr, question),
+  };
+}
+
+function isPersonThere({ stdin, stderr }: CommandContext["shell"]): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}

@@ -1,0 +1,23 @@
+/** `history`: what a fact held before. `undo`: takes the last store back. */
+import { historyReply, historyText, noHistory, undoReply, undoText } from "../../app/index.ts";
+import type { CommandContext } from "../command-line.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
+import { present, voiceOf } from "../voice.ts";
+import { withMemory, withMemoryToWrite } from "../with-memory.ts";
+
+export async function historyCommand(context: CommandContext, key: string): Promise<number> {
+  const { output, options } = context;
+  const history = await withMemory(context, (memory) => memory.factHistory(options.caller, key));
+  if (history === undefined) throw noHistory(options.caller);
+  if (options.json) await output.json(historyReply(history));
+  else await present(context, historyText(history, voiceOf(context)));
+  return EXIT_DONE;
+}
+
+export async function undoCommand(context: CommandContext, key: string): Promise<number> {
+  const { output, options } = context;
+  const undone = await withMemoryToWrite(context, (memory) => memory.undoFact(options.caller, key));
+  if (options.json) await output.json(undoReply(undone));
+  else await present(context, undoText(undone, voiceOf(context)));
+  return EXIT_DONE;
+}

@@ -1,0 +1,50 @@
+/** `status`: where memory is, whether it works and how much it holds; also of a memory that does not open. */
+import {
+  failedStatus,
+  type HelmdeckError,
+  harmlessLine,
+  isHelmdeckError,
+  type MemoryStatus,
+  type OpenMemoryOptions,
+  openMemory,
+  statusReply,
+  statusText,
+} from "../../app/index.ts";
+import type { CommandContext } from "../command-line.ts";
+import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
+import { voiceOf } from "../voice.ts";
+import { placeOf } from "../with-memory.ts";
+
+export async function statusCommand(context: CommandContext): Promise<number> {
+  const { output, options, line } = context;
+  const place = await placeOf(context);
+  if (isHelmdeckError(place)) return unplaced(context, place);
+  const status = await statusNow(context, place);
+  const warnings = line.host?.warnings() ?? [];
+  if (options.json) await output.json(statusReply(status, warnings));
+  else await output.line(statusText(status, voiceOf(context), warnings));
+  return status.state === "failed" ? EXIT_FAILED : EXIT_DONE;
+}
+
+/** What can be said where not even the key that is configured can be had. */
+async function unplaced(
+  { output, options }: CommandContext,
+  { code, message }: HelmdeckError,
+): Promise<number> {
+  if (options.json) await output.json({ state: "failed", error: { code, message } });
+  else await output.line(`helmdeck memory: failed (${code})\n  ${harmlessLine(message)}`);
+  return EXIT_FAILED;
+}
+
+async function statusNow(context: CommandContext, place: OpenMemoryOptions): Promise<MemoryStatus> {
+  try {
+    const memory = await openMemory({ ...place, access: "read" });
+    const status = await memory.status(context.options.caller);
+    await memory.close();
+    return status;
+  } catch (error) {
+    if (!isHelmdeckError(error)) throw error;
+    const { databasePath, keyPath, driver } = place;
+    return failedStatus({ databasePath, keySource: keyPath, driver: driver.name }, error);
+  }
+}

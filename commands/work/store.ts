@@ -1,0 +1,74 @@
+/** `store`: one fact, from the argument, standard input or a file. */
+import { expiryFrom, harmlessLine, localMinute, type StoredFact, storeReply } from "../../app/index.ts";
+import type { CommandContext } from "../command-line.ts";
+import { embedStored } from "../embed-afterwards.ts";
+import { EXIT_DONE } from "../exit-codes.ts";
+import { inputSource, readText } from "../input.ts";
+import { withMemoryToWrite } from "../with-memory.ts";
+
+/** Twice the policy's limit for a value, which is measured without the white space around it. */
+const READ_LIMIT_BYTES = 128 * 1024;
+
+export interface StoreRequest {
+  readonly key: string;
+  readonly source: { readonly text: string } | { readonly path: string };
+  readonly category?: string;
+  readonly tags: readonly string[];
+  readonly ttlSeconds?: number;
+  readonly supersedes?: readonly string[];
+  /** What looks like a credential is stored all the same. */
+  readonly allowSecret: boolean;
+}
+
+export async function storeCommand(context: CommandContext, request: StoreRequest): Promise<number> {
+  const { source, allowSecret, ...fact } = request;
+  const value = await readValue(context, source);
+  const { caller } = context.options;
+  await withMemoryToWrite(
+    context,
+    (memory) =>
+      memory[allowSecret ? "storeFactEvenSecret" : "storeFact"](
+        caller,
+        { ...fact, value },
+        { surface: "cli", agent: caller },
+      ),
+    async (memory, stored) => {
+      await acknowledge(context, stored);
+      await embedStored(memory, caller, stored.key);
+    },
+  );
+  return EXIT_DONE;
+}
+
+async function acknowledge(context: CommandContext, stored: StoredFact): Promise<void> {
+  if (context.options.json) return context.output.json(storeReply(stored));
+  await context.output.line(sentenceOf(stored, context));
+  for (const note of alikeNotes(stored)) await context.output.note(note);
+}
+
+/** What may have to be corrected now. */
+function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact): readonly string[] {
+  return [
+    ...superseded.map((key) => `Retired: ${harmlessLine(key)}`),
+    ...sameAs.map((key) => `The same value stands under ${harmlessLine(key)}`),
+    ...similar.map(({ key, value }) => `Similar: ${harmlessLine(key)}: ${value}`),
+    ...(similar.length > 0 ? ["If one of these no longer holds: store again with --supersedes KEY."] : []),
+  ];
+}
+
+async function readValue({ shell, output }: CommandContext, source: StoreRequest["source"]): Promise<string> {
+  if ("text" in source) return source.text;
+  const isTyped = source.path === "-" && shell.stdin.isTTY === true;
+  if (isTyped) await output.note("Type the value; Ctrl-D on a line of its own ends it.");
+  return readText(inputSource(shell, source.path), READ_LIMIT_BYTES);
+}
+
+function sentenceOf(stored: StoredFact, { shell, options }: CommandContext): string {
+  const what = `${harmlessLine(stored.key)} (${stored.category}) for ${harmlessLine(options.caller)}`;
+  const expiry = `It expires ${expiryFrom(shell.now(), stored.expiresAt)}, on ${localMinute(stored.expiresAt)}.`;
+  if (stored.replaced === undefined) return `Stored ${what}. ${expiry}`;
+  const before = localMinute(stored.replaced.updatedAt);
+  return stored.replaced.refreshed
+    ? `Refreshed ${what}: the same value stood there since ${before}. ${expiry}`
+    : `Stored ${what}, in place of the value of ${before}. ${expiry}`;
+}

@@ -1,0 +1,37 @@
+/** Where this host's memory lies, with its key and its embedding service: as OpenClaw's state folder and the configuration say. */
+import { homedir } from "node:os";
+import { defined, type EmbeddingSettings, findStorage, type RecallMode } from "../app/index.ts";
+import type { PluginConfig } from "./config.ts";
+import type { HostApi, HostConfig } from "./openclaw-api.ts";
+import { embeddingSettings } from "./plugin-embeddings.ts";
+import { resolveConfiguredKey } from "./resolve-secret.ts";
+
+export interface MemorySettings {
+  readonly databasePath: string;
+  readonly keyPath: string;
+  readonly configuredKey?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly embeddings: EmbeddingSettings;
+  readonly recall: RecallMode;
+}
+
+/** Rejects with a HelmdeckError when a configured key cannot be had; all other trouble shows when memory is opened. */
+export async function memorySettings(
+  api: HostApi,
+  config: PluginConfig,
+  hostConfig: HostConfig,
+): Promise<MemorySettings> {
+  const { env } = process;
+  const configuredKey = await resolveConfiguredKey(config.encryptionKey, hostConfig, env);
+  const place = findStorage({
+    env,
+    homeDir: homedir(),
+    stateDir: api.runtime.state.resolveStateDir(env),
+    ...defined({ databasePath: config.databasePath }),
+  });
+  return {
+    ...{ ...place, env, recall: config.recall },
+    embeddings: await embeddingSettings(config.embeddings, hostConfig, env),
+    ...defined({ configuredKey }),
+  };
+}
