@@ -36,7 +36,9 @@ export type DockerFacts =
       readonly engine: string;
       readonly compose: ComposeFlavour;
       readonly hasNetwork: boolean;
-      /** The image of the sidecar is already on the machine. */
+      /** Of the sidecar. */
+      readonly image: string;
+      /** It is already on the machine. */
       readonly hasImage: boolean;
       readonly sidecar: SidecarFacts;
     };
@@ -90,7 +92,7 @@ export interface OpenClawReady {
   /** Where it runs in a container. */
   readonly attachment: AttachmentFacts | undefined;
   /** On the machine itself: where memory lies. */
-  readonly memory: (MemoryLocation & { readonly hasKey: boolean }) | undefined;
+  readonly memory: (MemoryLocation & { readonly key: "file" | "given" | "none" }) | undefined;
 }
 
 export interface MemoryLocation {

@@ -3,9 +3,12 @@
 import { createInterface } from "node:readline/promises";
 import { CommanderError } from "commander";
 import { isHelmdeckError } from "../app/index.ts";
+import { closingWords } from "./closing-words.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { type Inspected, inspect } from "./inspect/inspect.ts";
+import { INSTALLER } from "./install-names.ts";
+import type { Facts } from "./installation-facts.ts";
 import { EXIT, type ExitCode } from "./installer-exit-codes.ts";
 import { acquireInstallerLock, installerLockFile } from "./installer-lock.ts";
 import { journalFolder } from "./journal.ts";
@@ -54,7 +57,7 @@ async function withInstallerLock(
   reporter.unmet([
     {
       what: "turn",
-      message: `Another install.sh is at work for this account${holder}.`,
+      message: `Another run of the installer is at work for this account${holder}.`,
       remedy: "Wait until it has ended, then run this again.",
     },
   ]);
@@ -73,9 +76,13 @@ export async function runInstaller(
   reporter: Reporter,
   ask: Ask,
 ): Promise<ExitCode> {
-  const { plan, openclaw } = await resolvePlan(environment, options, reporter, ask);
-  const end = (exitCode: ExitCode, steps: Outcome["steps"] = []): ExitCode => {
-    reporter.end({ plan, steps, exitCode, isDryRun: options.dryRun });
+  const { facts, plan, openclaw } = await resolvePlan(environment, options, reporter, ask);
+  const end = (
+    exitCode: ExitCode,
+    steps: Outcome["steps"] = [],
+    closing: readonly string[] = [],
+  ): ExitCode => {
+    reporter.end({ plan, steps, exitCode, isDryRun: options.dryRun, closing });
     return exitCode;
   };
   if (plan.unmet.length > 0) {
@@ -86,10 +93,12 @@ export async function runInstaller(
   if (options.dryRun) return end(EXIT.done);
   if (!(await mayGoOn(plan, options, reporter, ask))) return end(EXIT.user);
   const outcome = await execute(plan.steps, environment, openclaw, reporter);
-  return end(outcome.exitCode, outcome.steps);
+  const closing = outcome.exitCode === EXIT.done ? closingWords(facts, options, environment) : [];
+  return end(outcome.exitCode, outcome.steps, closing);
 }
 
 interface ResolvedPlan {
+  readonly facts: Facts;
   readonly plan: Plan;
   readonly openclaw: Inspected["openclaw"];
 }
@@ -107,17 +116,17 @@ async function resolvePlan(
   if (lacksOnlyDocker(plan) && options.mode === "install") {
     const goesOn =
       options.yes || (await ask?.("Docker cannot be used here. Go on without embeddings, by keywords?"));
-    if (goesOn !== true) return { plan, openclaw };
+    if (goesOn !== true) return { facts, plan, openclaw };
     reporter.unmet(plan.unmet);
     reporter.warn(
       "Installed WITHOUT embeddings: OpenClaw recalls by keywords only. Run this again once Docker is there.",
     );
     return resolvePlan(environment, withoutEmbeddings(options), reporter, ask);
   }
-  if (options.dryRun || ask === undefined) return { plan, openclaw };
+  if (options.dryRun || ask === undefined) return { facts, plan, openclaw };
   const replaces: Question["about"][] = [];
   for (const { about, text } of plan.questions) if (await ask(text)) replaces.push(about);
-  return { plan: makePlan(facts, { ...options, replaces }), openclaw };
+  return { facts, plan: makePlan(facts, { ...options, replaces }), openclaw };
 }
 
 function lacksOnlyDocker({ unmet }: Plan): boolean {
@@ -149,6 +158,6 @@ async function askOnTerminal(question: string): Promise<boolean> {
 function endOfUsage(error: unknown, write: (text: string) => void): ExitCode {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
   const message = error instanceof Error ? error.message.replace(/^error: /, "") : String(error);
-  write(`! ${message} See install.sh --help.\n`);
+  write(`! ${message} See ${INSTALLER} --help.\n`);
   return EXIT.user;
 }

@@ -1,6 +1,6 @@
 /** The installer's command line. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { DEFAULT_MODEL } from "./install-names.ts";
+import { DEFAULT_MODEL, INSTALLER } from "./install-names.ts";
 import type { Target } from "./installation-facts.ts";
 
 export interface Options {
@@ -43,12 +43,12 @@ Exit codes: 0 done · 1 the command line, or the answer was no · 2 something is
             3 the embedding service · 4 OpenClaw · 5 the smoke test failed
 
 Examples:
-  $ install.sh --dry-run                  say what would be done
-  $ install.sh --yes                      do it, without questions
-  $ install.sh --no-embeddings            search by keywords, no Docker needed
-  $ install.sh --embeddings-url http://127.0.0.1:11434
-  $ install.sh --uninstall                put everything back; your memory stays
-  $ install.sh --repair                   OpenClaw finds no new notes since version 0.1 was taken back
+  $ ${INSTALLER} --dry-run                  say what would be done
+  $ ${INSTALLER} --yes                      do it, without questions
+  $ ${INSTALLER} --no-embeddings            search by keywords, no Docker needed
+  $ ${INSTALLER} --embeddings-url http://127.0.0.1:11434
+  $ ${INSTALLER} --uninstall                put everything back; your memory stays
+  $ ${INSTALLER} --repair                   OpenClaw finds no new notes since version 0.1 was taken back
 
 What is put where: docs/howto/openclaw-memory.md`;
 
@@ -82,7 +82,7 @@ function modeOf({ uninstall, verify, repair }: Parsed): Options["mode"] {
 }
 
 function declare({ write }: { readonly write: (text: string) => void }): Command {
-  return new Command("install.sh")
+  return new Command(INSTALLER)
     .description(
       "Puts helmdeck memory into OpenClaw and, with the embedding sidecar, lets OpenClaw recall by meaning. Shows its plan first, and checks at the end that it works.",
     )

@@ -35,6 +35,8 @@ export interface End {
   readonly steps: readonly StepOutcome[];
   readonly exitCode: ExitCode;
   readonly isDryRun: boolean;
+  /** For a person, after all went well. */
+  readonly closing?: readonly string[];
   readonly error?: string;
 }
 
@@ -172,7 +174,7 @@ export class LineReporter implements Reporter {
     this.#out.write(`${text}\n`);
   }
 
-  end({ plan, exitCode, isDryRun, steps, error }: End): void {
+  end({ exitCode, isDryRun, steps, closing = [], error }: End): void {
     if (error !== undefined) this.line(`${this.#style("red", "!")} ${error}`);
     const { length } = this.#warnings;
     const noted = length === 0 ? "" : ` ${length === 1 ? "1 note" : `${length} notes`} above.`;
@@ -183,15 +185,7 @@ export class LineReporter implements Reporter {
       this.line(
         "Stopped. What was done is recorded: run it again to go on, or with --uninstall to take it back.",
       );
-    if (exitCode === 0 && !isDryRun) this.#remindOfKey(plan);
-  }
-
-  /** Once, where it was just made. */
-  #remindOfKey(plan: End["plan"]): void {
-    const made = plan?.steps.find((step) => step.kind === "make-key");
-    if (made === undefined) return;
-    this.line(`Keep a copy of the key ${made.keyPath} in a safe place: without it nothing can be read.`);
-    this.line("When you have it, say so: helmdeck-memory key saved. Until then doctor reminds you.");
+    for (const text of closing) this.line(text);
   }
 
   /** A terminal's line is written over; in a file the outcome follows on the same line. */

@@ -23,12 +23,13 @@ export async function inspectDocker(
   if (engine === null) return { state: "unreachable" };
   const compose = await docker.compose();
   if (compose === undefined) return { state: "no_compose", engine };
+  const image = await imageName(environment);
   const [hasNetwork, hasImage, sidecar] = await Promise.all([
     docker.hasNetwork(),
-    imageName(environment).then((image) => docker.hasImage(image)),
+    docker.hasImage(image),
     inspectSidecar(environment, options, openclaw, compose),
   ]);
-  return { state: "ready", engine, compose, hasNetwork, hasImage, sidecar };
+  return { state: "ready", engine, compose, hasNetwork, image, hasImage, sidecar };
 }
 
 /** The sidecar as this process reaches it; undefined while it does not run. */

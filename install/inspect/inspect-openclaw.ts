@@ -204,7 +204,8 @@ function memoryFacts(
   const isGiven =
     at(settings, "encryptionKey") !== undefined ||
     Boolean(env.HELMDECK_MEMORY_KEY ?? env.HELMDECK_MEMORY_KEY_FILE ?? env.HELMDECK_MEMORY_KEY_COMMAND);
-  return { ...place, hasKey: isGiven || existsSync(place.keyPath) };
+  if (isGiven) return { ...place, key: "given" };
+  return { ...place, key: existsSync(place.keyPath) ? "file" : "none" };
 }
 
 function objectIn(value: Json | undefined) {

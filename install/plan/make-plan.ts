@@ -87,7 +87,7 @@ function smokeTest({ gateway, memory }: OpenClawReady, { search, facts }: Embedd
 }
 
 function keySteps({ memory }: OpenClawReady): readonly Step[] {
-  if (memory === undefined || memory.hasKey) return [];
+  if (memory?.key !== "none") return [];
   const { databasePath, keyPath } = memory;
   return [{ kind: "make-key", databasePath, keyPath }];
 }

@@ -1,4 +1,5 @@
 /** The part of a plan that keeps OpenClaw's index of its own notes fitting who embeds. */
+import { INSTALLER } from "../install-names.ts";
 import type { Facts, OpenClawReady } from "../installation-facts.ts";
 import { indexNotesStep, isDueOnceTakenBack, isStuck } from "../steps/index-notes.ts";
 import type { Step } from "../steps/registry.ts";
@@ -20,6 +21,6 @@ export function repairSteps(openclaw: OpenClawReady, { journal }: Facts): readon
 export function unfitWarnings(openclaw: OpenClawReady, { journal }: Facts): readonly string[] {
   if (!isStuck(openclaw) || isDueOnceTakenBack(journal, openclaw)) return [];
   return [
-    "OpenClaw's index of its own notes is of an embedding service that is not set any more, so it finds no new note: install.sh --repair",
+    `OpenClaw's index of its own notes is of an embedding service that is not set any more, so it finds no new note: ${INSTALLER} --repair`,
   ];
 }

@@ -1,6 +1,6 @@
 /** The part of a plan that decides who embeds for OpenClaw's own search; an operator's own provider is asked about first. */
 
-import { OLLAMA_PLUGIN_ID } from "../install-names.ts";
+import { INSTALLER, OLLAMA_PLUGIN_ID } from "../install-names.ts";
 import type { Facts, OpenClawReady, SearchFacts } from "../installation-facts.ts";
 import { at, type JsonObject } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
@@ -55,7 +55,7 @@ export function planSearch(
 
 const DOWN_WARNING =
   "From now on OpenClaw's own search needs the embedding service: while it is down, OpenClaw finds none of its own notes " +
-  "(helmdeck's facts are still found, by words). To go back: install.sh --no-embeddings; or openclaw config set memory.search.provider none, " +
+  `(helmdeck's facts are still found, by words). To go back: ${INSTALLER} --no-embeddings; or openclaw config set memory.search.provider none, ` +
   "then openclaw memory index --force.";
 
 function pointStep(

@@ -1,6 +1,6 @@
 /** What stands in the way, all of it at once, each with what to do about it. */
 
-import { OLDEST_OPENCLAW } from "../install-names.ts";
+import { INSTALLER, OLDEST_OPENCLAW } from "../install-names.ts";
 import { type Facts, type OpenClawFacts, type OpenClawReady, targetName } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
 import { gatewayPrerequisite } from "./gateway-prerequisites.ts";
@@ -86,7 +86,7 @@ function sameTargetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite
   return {
     what: "openclaw",
     message: `An earlier run installed into ${where}, and this one would into ${targetName(openclaw.target)}.`,
-    remedy: `First: install.sh --uninstall --openclaw ${where}`,
+    remedy: `First: ${INSTALLER} --uninstall --openclaw ${where}`,
   };
 }
 

@@ -1,6 +1,7 @@
 /** helmdeck's facts: the gateway embeds them with the service that was set, and a question in other words finds one. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
+import { INSTALLER } from "../install-names.ts";
 import { type FactsService, isSameModel } from "../installation-facts.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
@@ -16,7 +17,7 @@ const FOUND_WITHIN_MS = 600_000;
 /** Nothing was embedded for so long, a cold model's loading included. */
 const STANDSTILL_MS = 60_000;
 const LOOK_AGAIN_MS = 500;
-const ON = "search goes on by words. Then: install.sh --verify";
+const ON = `search goes on by words. Then: ${INSTALLER} --verify`;
 
 /** The gateway's own word; it may still run with the settings from before. */
 export async function waitUntilFactsUse(
@@ -31,7 +32,7 @@ export async function waitUntilFactsUse(
     if (now() > deadline) {
       throw new HelmdeckError(
         "embeddings_unavailable",
-        `helmdeck's facts are not embedded by ${service.model} on ${service.url}: ${stateIn(status)}. Restart the gateway, then: install.sh --verify`,
+        `helmdeck's facts are not embedded by ${service.model} on ${service.url}: ${stateIn(status)}. Restart the gateway, then: ${INSTALLER} --verify`,
       );
     }
     await pause(LOOK_AGAIN_MS);

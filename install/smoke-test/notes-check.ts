@@ -1,6 +1,7 @@
 /** OpenClaw's own notes: the gateway embeds with the provider that was set, and its index is whole. */
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
+import { INSTALLER } from "../install-names.ts";
 import { at, type Json, jsonIn } from "../openclaw-json.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 import { smokeTestFailed } from "./smoke-test-failed.ts";
@@ -25,7 +26,7 @@ export async function waitUntilSearchUses(
     if (now() > deadline) {
       throw new HelmdeckError(
         "embeddings_unavailable",
-        `The gateway's memory_search does not use ${provider}: ${seen}. Restart the gateway, then: install.sh --verify`,
+        `The gateway's memory_search does not use ${provider}: ${seen}. Restart the gateway, then: ${INSTALLER} --verify`,
       );
     }
     await pause(LOOK_AGAIN_MS);
@@ -50,7 +51,7 @@ export async function embeddedNotes(openclaw: OpenClaw): Promise<string> {
     const error = at(agent, "embeddingProbe", "error");
     if (at(agent, "embeddingProbe", "ok") !== true)
       throw smokeTestFailed(
-        `OpenClaw got no embedding${typeof error === "string" ? `: ${error}` : ""}. See: openclaw memory status --deep; then: install.sh --verify`,
+        `OpenClaw got no embedding${typeof error === "string" ? `: ${error}` : ""}. See: openclaw memory status --deep; then: ${INSTALLER} --verify`,
       );
     const identity = at(agent, "status", "custom", "indexIdentity", "status");
     if (chunksOf(agent) > 0 && identity !== "valid")

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
+import { INSTALLER } from "../install-names.ts";
 import { lineIn } from "../reason.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
 
@@ -115,7 +116,7 @@ async function saidIn(folder: string): Promise<string> {
   if (!ANOTHER_RUNS.test(line)) return line;
   return (
     `${line} Another gateway of this OpenClaw runs, which is not where this shell looks for it: set OPENCLAW_GATEWAY_PORT and ` +
-    "OPENCLAW_GATEWAY_TOKEN to what it was started with, then: install.sh --verify"
+    `OPENCLAW_GATEWAY_TOKEN to what it was started with, then: ${INSTALLER} --verify`
   );
 }
 

@@ -1,5 +1,7 @@
 /** An embedding comes back from the service. This also loads the model, which then stays in memory. */
+
 import { HelmdeckError, isHelmdeckError } from "../../app/index.ts";
+import { INSTALLER } from "../install-names.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { FIRST_EMBEDDING_MS, reachService, runInit, type ServicePlace } from "./service-for-embeddings.ts";
 import type { StepDefinition } from "./step-definition.ts";
@@ -10,8 +12,7 @@ interface CheckEmbedding {
   readonly service: ServicePlace;
 }
 
-const MORE_MEMORY =
-  "The sidecar that this starts may take 2 GB: HELMDECK_EMBEDDINGS_MEMORY=4g install.sh gives it more.";
+const MORE_MEMORY = `The sidecar that this starts may take 2 GB: HELMDECK_EMBEDDINGS_MEMORY=4g ${INSTALLER} gives it more.`;
 
 export const checkEmbedding: StepDefinition<CheckEmbedding> = {
   kind: "check-embedding",

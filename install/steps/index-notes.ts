@@ -1,6 +1,8 @@
 /** OpenClaw's index of its own notes, made anew where it does not fit who embeds now; so it is also taken back. */
+
 import { HelmdeckError } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
+import { INSTALLER } from "../install-names.ts";
 import type { JournalFacts, OpenClawReady } from "../installation-facts.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { type UnfitIndex, unfitIndexes } from "../notes-index.ts";
@@ -162,8 +164,8 @@ function forAgent(index: UnfitIndex | undefined): string {
 
 /** Of the two, `--force` alone is refused where nobody chose a provider. */
 function remedyFor(index: UnfitIndex | undefined): string {
-  if (index === undefined) return "install.sh --repair";
+  if (index === undefined) return `${INSTALLER} --repair`;
   const { agentId, isChosen } = index;
   if (isChosen) return `openclaw memory index --force --agent ${agentId}`;
-  return `install.sh --repair, or openclaw memory reset --yes --agent ${agentId} && openclaw memory index --agent ${agentId}`;
+  return `${INSTALLER} --repair, or openclaw memory reset --yes --agent ${agentId} && openclaw memory index --agent ${agentId}`;
 }

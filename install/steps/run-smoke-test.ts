@@ -5,6 +5,7 @@
  * OpenClaw's command line carries the calls and finds the gateway's token by itself.
  */
 
+import { INSTALLER } from "../install-names.ts";
 import type { FactsService, MemoryLocation } from "../installation-facts.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import type { OpenClaw } from "../run-openclaw.ts";
@@ -62,7 +63,7 @@ async function findFact(openclaw: OpenClaw, step: RunSmokeTest, context: StepCon
     const marker = await storeMarker(openclaw);
     if (!(await isFound(openclaw, marker, QUESTIONS.verbatim)))
       throw smokeTestFailed(
-        "OpenClaw's memory_search did not find a stored fact by its own words. See: openclaw helmdeck doctor; then: install.sh --verify",
+        `OpenClaw's memory_search did not find a stored fact by its own words. See: openclaw helmdeck doctor; then: ${INSTALLER} --verify`,
       );
     const found = "memory_search finds a stored fact by its own words";
     if (step.facts === undefined) return found;

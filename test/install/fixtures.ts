@@ -32,7 +32,7 @@ const OPENCLAW: OpenClawReady = {
   unfitIndexes: undefined,
   installed: "absent",
   attachment: undefined,
-  memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: false },
+  memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", key: "none" },
 };
 
 const DOCKER: DockerReady = {
@@ -40,6 +40,7 @@ const DOCKER: DockerReady = {
   engine: "20.10",
   compose: "docker-compose",
   hasNetwork: false,
+  image: "ollama/ollama:0.0.1",
   hasImage: false,
   sidecar: { state: "absent", isHealthy: false, isAsWanted: false, port: 11434 },
 };
@@ -81,7 +82,7 @@ export const INSTALLED: Facts = {
     installed: "same",
     search: { enabled: true, provider: "ollama", model: SERVICE.model, baseUrl: SERVICE.url },
     facts: SERVICE,
-    memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", hasKey: true },
+    memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", key: "file" },
   },
   service: { url: SERVICE.url, health: "ok", hasModel: true },
   journal: {

@@ -1,0 +1,115 @@
+/** What a person is told once all is done: what to try, what to keep and how to go back; or what stayed where, and how that goes. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Environment } from "./environment.ts";
+import { INSTALLER, MODELS_VOLUME } from "./install-names.ts";
+import {
+  type Facts,
+  type OpenClawReady,
+  readyDocker,
+  type Target,
+  targetName,
+} from "./installation-facts.ts";
+import { at } from "./openclaw-json.ts";
+import type { Options } from "./options.ts";
+import { ownCommand } from "./own-command.ts";
+
+/** `facts` are of before the run. */
+export function closingWords(
+  facts: Facts,
+  { mode, purge }: Options,
+  environment: Environment,
+): readonly string[] {
+  const openclaw = facts.openclaw.state === "ready" ? facts.openclaw : undefined;
+  if (mode === "install" && openclaw !== undefined) return afterInstalling(openclaw, environment);
+  return mode === "uninstall" ? afterUninstalling(facts, openclaw, purge, environment) : [];
+}
+
+function afterInstalling(openclaw: OpenClawReady, environment: Environment): readonly string[] {
+  const command = ownCommand(environment);
+  return [
+    "",
+    "Try it:",
+    '  tell your agent         "Remember that I always deploy through Konflux."',
+    '  in a new conversation   "How do I deploy?"',
+    `  in a shell              ${inPlace(openclaw.target)}openclaw helmdeck search "how do I deploy"`,
+    ...keyWords(openclaw, command.call),
+    `To take it all back: ${INSTALLER} --uninstall (what is remembered stays)`,
+    ...command.hint,
+  ];
+}
+
+function keyWords({ memory, target }: OpenClawReady, call: string): readonly string[] {
+  if (memory?.key === "given")
+    return ["Keep a copy of the key that you gave: without it nothing that is remembered can be read."];
+  const where = memory?.keyPath ?? `helmdeck-memory.key, in OpenClaw's state folder in ${targetName(target)}`;
+  return [
+    `The key is ${where}. Keep a copy in a safe place: without it nothing that is remembered can be read.`,
+    ...(memory?.key === "none"
+      ? [`  When you have one, say so: ${call} key saved. Until then doctor reminds you.`]
+      : []),
+  ];
+}
+
+function inPlace(target: Target): string {
+  return target.kind === "host" ? "" : `docker exec ${target.name} `;
+}
+
+/** Something that is left on the machine, and the command that deletes it. */
+interface Left {
+  readonly what: string;
+  readonly where: string;
+  readonly goesWith: string;
+}
+
+function afterUninstalling(
+  facts: Facts,
+  openclaw: OpenClawReady | undefined,
+  purge: boolean,
+  { journal }: Environment,
+): readonly string[] {
+  const left = [
+    ...(openclaw === undefined ? [] : memoryLeft(openclaw, purge)),
+    ...modelLeft(facts, purge),
+    ...folderLeft(dirname(journal.folder), journal.copyPath),
+  ];
+  if (left.length === 0) return [];
+  const lines = left.flatMap(({ what, where, goesWith }) => [`  ${what}: ${where}`, `      ${goesWith}`]);
+  return ["", "What stays, and the command that deletes it:", ...lines];
+}
+
+function memoryLeft({ target, memory }: OpenClawReady, purge: boolean): readonly Left[] {
+  const goesWith = `${INSTALLER} --uninstall --purge`;
+  if (memory === undefined) {
+    const where = `OpenClaw's state folder in ${targetName(target)}`;
+    const what = "what is remembered, and its key";
+    return purge ? [] : [{ what, where, goesWith: `${goesWith} --openclaw ${targetName(target)}` }];
+  }
+  const files = [
+    { what: "what is remembered", where: memory.databasePath, goesWith },
+    { what: "its key, without which it cannot be read", where: memory.keyPath, goesWith },
+  ];
+  return files.filter(({ where }) => existsSync(where));
+}
+
+/** The sidecar's, or the one that an Ollama of the operator's own got. */
+function modelLeft({ journal, ...facts }: Facts, purge: boolean): readonly Left[] {
+  const [model, url] = ["model", "url"].map((key) => at(journal.facts, "embeddings", key));
+  const docker = readyDocker(facts);
+  if (journal.startedSidecar && docker !== undefined) {
+    const volume = { what: "the model", where: `Docker's volume ${MODELS_VOLUME}` };
+    return [
+      ...(purge ? [] : [{ ...volume, goesWith: `docker volume rm ${MODELS_VOLUME}` }]),
+      { what: "Ollama's image", where: docker.image, goesWith: `docker image rm ${docker.image}` },
+    ];
+  }
+  if (typeof model !== "string" || typeof url !== "string" || journal.startedSidecar) return [];
+  const goesWith = `ollama rm ${model}   (if nothing else of yours uses it)`;
+  return [{ what: `the model ${model}`, where: `the Ollama at ${url}`, goesWith }];
+}
+
+function folderLeft(folder: string, copyPath: string): readonly Left[] {
+  if (!existsSync(folder)) return [];
+  const copy = existsSync(copyPath) ? ", and openclaw.json as it was before" : "";
+  return [{ what: `the installer's lock${copy}`, where: folder, goesWith: `rm -r "${folder}"` }];
+}

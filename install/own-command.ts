@@ -1,0 +1,47 @@
+/** How this person's shell reaches `helmdeck-memory`, and how it can be had in the path. The installer changes nothing for it. */
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { Environment } from "./environment.ts";
+
+const NAME = "helmdeck-memory";
+/** npm and npx put these into the path of what they run, and of nothing else. */
+const ONLY_WITH_NPM = /[/\\]node_modules[/\\]\.bin$|[/\\]node-gyp-bin$/;
+
+export interface OwnCommand {
+  /** As it can be typed. */
+  readonly call: string;
+  /** Empty where it is in the path. */
+  readonly hint: readonly string[];
+}
+
+export function ownCommand({
+  env,
+  root,
+  homeDir,
+}: Pick<Environment, "env" | "root" | "homeDir">): OwnCommand {
+  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => !ONLY_WITH_NPM.test(folder));
+  if (folders.some((folder) => canRun(join(folder, NAME)))) return { call: NAME, hint: [] };
+  const program = join(root, "dist", `${NAME}.mjs`);
+  if (!existsSync(join(root, "scripts", "with-deps.mjs")))
+    return {
+      call: `npx ${NAME}`,
+      hint: [`To have the command ${NAME} in your path: npm install -g ${NAME}`],
+    };
+  const usual = join(homeDir, ".local", "bin");
+  const needs = folders.includes(usual) ? "" : `   (and ${usual} in your PATH)`;
+  return {
+    call: program,
+    hint: [
+      `To have the command ${NAME} in your path: mkdir -p ${usual} && ln -s ${program} ${usual}/${NAME}${needs}`,
+    ],
+  };
+}
+
+function canRun(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

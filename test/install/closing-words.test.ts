@@ -1,0 +1,140 @@
+/** The last lines of a run: a stranger reads what to try, where the key is, how to go back, and after that what is left where. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { closingWords } from "../../install/closing-words.ts";
+import type { Facts } from "../../install/installation-facts.ts";
+import { Journal } from "../../install/journal.ts";
+import { environmentIn, FACTS, INSTALLED, options, withJournal, withOpenClaw } from "./fixtures.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-closing-")));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const memory = (key: "file" | "given" | "none") => ({
+  databasePath: join(folder, "m.sqlite"),
+  keyPath: join(folder, "m.key"),
+  key,
+});
+const IN_CONTAINER = withOpenClaw(
+  { target: { kind: "container", name: "claw" }, memory: undefined },
+  INSTALLED,
+);
+
+async function said(facts: Facts, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const journal = await Journal.read(join(folder, "helmdeck-memory", "install"));
+  const never = () => Promise.reject(new Error("nothing here runs a program"));
+  const environment = await environmentIn(folder, never, { journal, env });
+  return closingWords(facts, options(...args), environment).join("\n");
+}
+
+describe("after an installation", () => {
+  it("something to try is named, for the agent and for a shell, and the way back", async () => {
+    const text = await said(FACTS);
+    expect(text).toMatch(/tell your agent +"Remember that /);
+    expect(text).toMatch(/in a shell +openclaw helmdeck search "/);
+    expect(text).toContain("To take it all back: install.sh --uninstall");
+    expect(await said(IN_CONTAINER)).toContain("docker exec claw openclaw helmdeck search");
+  });
+
+  it("the key is named with its place and the wish for a copy; once more where it was just made", async () => {
+    const made = await said(withOpenClaw({ memory: memory("none") }));
+    expect(made).toMatch(/The key is \S+\/m\.key\. Keep a copy in a safe place/);
+    expect(made).toMatch(/say so: .* key saved/);
+    const there = await said(withOpenClaw({ memory: memory("file") }));
+    expect(there).toContain(join(folder, "m.key"));
+    expect(there).not.toContain("key saved");
+    expect(await said(withOpenClaw({ memory: memory("given") }))).toMatch(/the key that you gave/);
+    expect(await said(IN_CONTAINER)).toMatch(
+      /helmdeck-memory\.key, in OpenClaw's state folder in container:claw/,
+    );
+  });
+
+  it("nothing is said of it after a look alone", async () =>
+    expect(await said(INSTALLED, ["--verify"])).toBe(""));
+});
+
+describe("the command helmdeck-memory", () => {
+  const program = (...path: readonly string[]) => {
+    const file = join(folder, ...path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "", { mode: 0o755 });
+    return dirname(file);
+  };
+
+  it("is not spoken of where it is in the path", async () => {
+    const PATH = program("bin", "helmdeck-memory");
+    const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
+    expect(text).not.toContain("in your path");
+    expect(text).toContain("say so: helmdeck-memory key saved");
+  });
+
+  it("is not in the path of whoever runs the package with npx", async () => {
+    const PATH = program("_npx", "1", "node_modules", ".bin", "helmdeck-memory");
+    const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
+    expect(text).toContain(
+      "To have the command helmdeck-memory in your path: npm install -g helmdeck-memory",
+    );
+    expect(text).toContain("say so: npx helmdeck-memory key saved");
+  });
+
+  it("is linked from a clone, and a folder that is not in the path is named", async () => {
+    program("scripts", "with-deps.mjs");
+    const link = `ln -s ${folder}/dist/helmdeck-memory.mjs ${folder}/.local/bin/helmdeck-memory`;
+    expect(await said(FACTS)).toContain(`${link}   (and ${folder}/.local/bin in your PATH)`);
+    const PATH = join(folder, ".local", "bin");
+    expect((await said(FACTS, [], { PATH })).endsWith(link)).toBe(true);
+  });
+});
+
+describe("after an uninstallation", () => {
+  const UNINSTALL = ["--uninstall"];
+
+  it("what stays is listed with the command that deletes it, and only what is there", async () => {
+    const facts = withOpenClaw({ memory: memory("file") }, INSTALLED);
+    const none = await said(facts, UNINSTALL);
+    expect(none).not.toContain("m.sqlite");
+    for (const name of ["m.sqlite", "m.key"]) writeFileSync(join(folder, name), "");
+    mkdirSync(join(folder, "helmdeck-memory", "install"), { recursive: true });
+    writeFileSync(join(folder, "helmdeck-memory", "install", "openclaw.json.before"), "{}");
+    const text = await said(facts, UNINSTALL);
+    expect(text.split("\n")).toEqual([
+      "",
+      "What stays, and the command that deletes it:",
+      `  what is remembered: ${folder}/m.sqlite`,
+      "      install.sh --uninstall --purge",
+      `  its key, without which it cannot be read: ${folder}/m.key`,
+      "      install.sh --uninstall --purge",
+      "  the model: Docker's volume helmdeck-embeddings-models",
+      "      docker volume rm helmdeck-embeddings-models",
+      "  Ollama's image: ollama/ollama:0.0.1",
+      "      docker image rm ollama/ollama:0.0.1",
+      `  the installer's lock, and openclaw.json as it was before: ${folder}/helmdeck-memory`,
+      `      rm -r "${folder}/helmdeck-memory"`,
+    ]);
+  });
+
+  it("--purge leaves the image, and nothing is said where nothing is left", async () => {
+    const purged = await said(INSTALLED, [...UNINSTALL, "--purge"]);
+    expect(purged).toContain("docker image rm");
+    expect(purged).not.toContain("docker volume rm");
+    expect(await said(FACTS, UNINSTALL)).toBe("");
+  });
+
+  it("the model in an Ollama of the operator's own is named, and left to the operator", async () => {
+    const text = await said(withJournal({ startedSidecar: false }), UNINSTALL);
+    expect(text).toMatch(/the model nomic-embed-text: the Ollama at http:\S+\n +ollama rm nomic-embed-text/);
+    expect(text).not.toContain("docker");
+  });
+
+  it("in a container what is remembered is named by its place there", async () => {
+    const text = await said(IN_CONTAINER, UNINSTALL);
+    expect(text).toMatch(
+      /its key: OpenClaw's state folder in container:claw\n +.*--purge --openclaw container:claw/,
+    );
+  });
+});
