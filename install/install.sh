@@ -46,5 +46,10 @@
     exit 2
   fi
 
-  exec "$node" "$root/dist/install.mjs" "$@"
+  # As it was called: what the program tells to run can then be typed.
+  case $0 in
+    */*) called=$0 ;;
+    *) called="sh $0" ;;
+  esac
+  HELMDECK_INSTALLER=${HELMDECK_INSTALLER:-$called} exec "$node" "$root/dist/install.mjs" "$@"
 }

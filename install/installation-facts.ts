@@ -14,6 +14,8 @@ export function targetName(target: Target): string {
 export interface Facts {
   readonly machine: MachineFacts;
   readonly docker: DockerFacts;
+  /** Address of an Ollama on this machine, looked for where the sidecar is wanted and Docker cannot be used. */
+  readonly ollama: string | undefined;
   readonly openclaw: OpenClawFacts;
   /** Of the embedding service that is to be used; undefined when none is asked for. */
   readonly service: ServiceFacts | undefined;

@@ -114,19 +114,34 @@ async function resolvePlan(
   const { facts, openclaw } = await inspect(environment, options).finally(done);
   const plan = makePlan(facts, options);
   if (lacksOnlyDocker(plan) && options.mode === "install") {
-    const goesOn =
-      options.yes || (await ask?.("Docker cannot be used here. Go on without embeddings, by keywords?"));
-    if (goesOn !== true) return { facts, plan, openclaw };
+    const instead = await withoutDocker(facts, options, ask);
+    if (instead === undefined) return { facts, plan, openclaw };
     reporter.unmet(plan.unmet);
-    reporter.warn(
-      "Installed WITHOUT embeddings: OpenClaw recalls by keywords only. Run this again once Docker is there.",
-    );
-    return resolvePlan(environment, withoutEmbeddings(options), reporter, ask);
+    if (instead.embeddings.kind === "none") reporter.warn(keywordsOnly(facts));
+    return resolvePlan(environment, instead, reporter, ask);
   }
   if (options.dryRun || ask === undefined) return { facts, plan, openclaw };
   const replaces: Question["about"][] = [];
   for (const { about, text } of plan.questions) if (await ask(text)) replaces.push(about);
   return { facts, plan: makePlan(facts, { ...options, replaces }), openclaw };
+}
+
+/** What is done where Docker cannot be used: with the machine's own Ollama, by keywords, or (undefined) not at all. */
+async function withoutDocker({ ollama }: Facts, options: Options, ask: Ask): Promise<Options | undefined> {
+  if (ollama !== undefined && (await ask?.(questionAboutOllama(ollama, options))) === true)
+    return { ...options, embeddings: { kind: "url", url: ollama } };
+  const goesOn =
+    options.yes || (await ask?.("Docker cannot be used here. Go on without embeddings, by keywords?"));
+  return goesOn === true ? withoutEmbeddings(options) : undefined;
+}
+
+function questionAboutOllama(url: string, { model }: Options): string {
+  return `Docker cannot be used here, but an Ollama answers at ${url}. Let it embed? (It downloads the model ${model} where it has not got it.)`;
+}
+
+function keywordsOnly({ ollama }: Facts): string {
+  const url = ollama === undefined ? "" : `, or now: ${INSTALLER} --embeddings-url ${ollama}`;
+  return `WITHOUT embeddings OpenClaw recalls by keywords only. Run this again once Docker is there${url}`;
 }
 
 function lacksOnlyDocker({ unmet }: Plan): boolean {

@@ -60,10 +60,11 @@ const everySoOften: Every = (ms, call) => {
 const TICK_MS = 1_000;
 const COLUMNS = 80;
 
-/** Colours and a bar on a terminal that wants them; elsewhere plain lines. */
+/** On a terminal lines that move, with colours where they are wanted; elsewhere plain lines. */
 export class LineReporter implements Reporter {
   readonly #out: NodeJS.WriteStream | Stream;
   readonly #isTerminal: boolean;
+  readonly #hasColours: boolean;
   readonly #warnings: string[] = [];
   #bar: SingleBar | undefined;
   /** What came up while a step's line was open. */
@@ -79,7 +80,8 @@ export class LineReporter implements Reporter {
   ) {
     this.#out = out;
     this.#every = every;
-    this.#isTerminal = out.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
+    this.#isTerminal = out.isTTY === true && env.TERM !== "dumb";
+    this.#hasColours = this.#isTerminal && !env.NO_COLOR;
   }
 
   plan({ steps, warnings }: Plan): void {
@@ -203,7 +205,7 @@ export class LineReporter implements Reporter {
   }
 
   #style(format: Format, text: string): string {
-    return this.#isTerminal ? styleText(format, text, { validateStream: false }) : text;
+    return this.#hasColours ? styleText(format, text, { validateStream: false }) : text;
   }
 }
 

@@ -34,17 +34,43 @@ function isInstalled() {
 async function install() {
   // Scripts stay off (.npmrc): OpenClaw's refuses to run on an older system Node, and nothing else needs one …
   if (!hasLockedPackages()) {
-    console.error("==> Installing the locked dependencies (once; about a minute)");
-    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    const done = saying("Installing the locked dependencies (once; about a minute)");
+    await run("npm", [
+      "ci",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      "--no-progress",
+    ]);
+    done();
   }
   // … but the pinned Node, whose script puts the right binary for this machine in place.
-  console.error("==> Fetching the pinned Node (once)");
+  const done = saying("Fetching the pinned Node (once)");
   await run(
     "npm",
     ["rebuild", "node", "--ignore-scripts=false", "--loglevel=error"],
     ["ignore", "ignore", "inherit"],
   );
+  done();
   copyFileSync(lock, stamp);
+}
+
+/** On a terminal the line says for how long; gives what ends it. */
+function saying(text) {
+  const { stderr } = process;
+  if (!stderr.isTTY) {
+    stderr.write(`==> ${text}\n`);
+    return () => {};
+  }
+  const began = Date.now();
+  const line = () => stderr.write(`\r==> ${text} ${Math.round((Date.now() - began) / 1_000)} s`);
+  line();
+  const timer = setInterval(line, 1_000);
+  return () => {
+    clearInterval(timer);
+    stderr.write("\n");
+  };
 }
 
 /** True after somebody's own `npm ci`: npm's copy of the lock, written last, lists all but what is for other machines. */

@@ -16,6 +16,7 @@ import { fingerprint, type Journal } from "../journal.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
 import { inspectDocker, sidecarAddress } from "./inspect-docker.ts";
+import { findOllama } from "./inspect-ollama.ts";
 import { type AskForNotes, type FoundOpenClaw, inspectOpenClaw } from "./inspect-openclaw.ts";
 
 export interface Inspected {
@@ -33,10 +34,13 @@ export async function inspect(environment: Environment, options: Options): Promi
     }),
   ]);
   const docker = await inspectDocker(environment, options, found.facts);
+  const isOllamaWanted =
+    options.mode === "install" && options.embeddings.kind === "sidecar" && docker.state !== "ready";
+  const ollama = isOllamaWanted ? await findOllama(environment) : undefined;
   const service = await inspectService(environment, options, docker, found.facts);
   const journal = await inspectJournal(environment.journal, found);
   return {
-    facts: { machine, plugin, docker, service, journal, openclaw: found.facts },
+    facts: { machine, plugin, docker, ollama, service, journal, openclaw: found.facts },
     openclaw: found.openclaw,
   };
 }

@@ -90,9 +90,12 @@ function sameTargetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite
   };
 }
 
-function dockerPrerequisite({ docker }: Facts): UnmetPrerequisite | undefined {
-  const remedy = (first: string) =>
-    `${first}; or use an Ollama that is already there (--embeddings-url URL); or search by keywords (--no-embeddings)`;
+function dockerPrerequisite({ docker, ollama }: Facts): UnmetPrerequisite | undefined {
+  const there =
+    ollama === undefined
+      ? "an Ollama that is already there (--embeddings-url URL)"
+      : `the Ollama that answers on this machine (--embeddings-url ${ollama})`;
+  const remedy = (first: string) => `${first}; or use ${there}; or search by keywords (--no-embeddings)`;
   const unmet = (message: string, first: string): UnmetPrerequisite => ({
     what: "docker",
     message,

@@ -1,4 +1,5 @@
 /** The model, downloaded into the embedding service. It stays there: other programs may use it. */
+import { DEFAULT_MODEL } from "../install-names.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { reachService, runInit, type ServicePlace } from "./service-for-embeddings.ts";
 import type { StepDefinition } from "./step-definition.ts";
@@ -12,6 +13,7 @@ interface PullModel {
 export const pullModel: StepDefinition<PullModel> = {
   kind: "pull-model",
   title: ({ model }) => `download the model ${model}`,
+  detail: ({ model }) => (model === DEFAULT_MODEL ? "0.3 GB" : undefined),
   exitCode: EXIT.sidecar,
   run: async ({ model, service: place }, { environment, progress }) => {
     const service = await reachService(place, environment);

@@ -27,10 +27,13 @@ const LOOK_AGAIN_MS = 500;
 /** It ends again and again as soon as it has started. */
 const MAX_RESTARTS = 3;
 
+const DOWNLOAD =
+  "downloads Ollama's image, several GB that take about 9 GB of disk; with --no-embeddings nothing is downloaded, and search goes by keywords";
+
 export const startSidecar: StepDefinition<StartSidecar, StopSidecar> = {
   kind: "start-sidecar",
   title: () => "start the embedding sidecar",
-  detail: ({ downloadsImage }) => (downloadsImage ? "downloads its image, several GB" : undefined),
+  detail: ({ downloadsImage }) => (downloadsImage ? DOWNLOAD : undefined),
   exitCode: EXIT.sidecar,
   record: () => ({ startedSidecar: true }),
   run: async ({ compose, files, environment: variables }, { environment }) => {

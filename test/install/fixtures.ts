@@ -62,6 +62,7 @@ const JOURNAL: JournalFacts = {
 export const FACTS: Facts = {
   machine: { freeDiskBytes: 50e9, memoryBytes: 8e9 },
   docker: DOCKER,
+  ollama: undefined,
   openclaw: OPENCLAW,
   service: { url: undefined, health: { reason: "it does not run yet" }, hasModel: false },
   plugin: { version: "0.1.0", capabilities: [] },

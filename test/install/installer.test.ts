@@ -7,7 +7,9 @@ import { runInstaller } from "../../install/installer.ts";
 import { Journal } from "../../install/journal.ts";
 import { JsonReporter, LineReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
+import { createOllamaSidecar } from "../../sidecar/index.ts";
 import type { Report } from "../docker/rig.ts";
+import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { environmentIn, options } from "./fixtures.ts";
 
 let folder: string;
@@ -17,6 +19,9 @@ let ran: string[];
 let search: unknown;
 /** The programs that this machine has. */
 let programs: Set<string>;
+let ollamaHost: string;
+/** The addresses at which an Ollama was asked. */
+let asked: string[];
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-installer-")));
@@ -33,6 +38,8 @@ beforeEach(() => {
   ran = [];
   search = undefined;
   programs = new Set(["openclaw", "docker"]);
+  asked = [];
+  ollamaHost = "127.0.0.1:9"; // nothing listens on the discard port
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -65,6 +72,61 @@ describe("without Docker", () => {
     ]);
     expect(report.warnings.join()).toContain("WITHOUT embeddings");
   });
+});
+
+describe("without Docker, but with an Ollama on this machine", () => {
+  let standIn: StandInOllama;
+  let port: string;
+
+  beforeEach(async () => {
+    programs.delete("docker");
+    standIn = await startStandInOllama({ models: [] });
+    ({ port } = new URL(standIn.address));
+    ollamaHost = `127.0.0.1:${port}`;
+  });
+  afterEach(() => standIn.close());
+
+  it("that is offered, and used when a person says so", async () => {
+    const { text, asked } = await installLines(["--dry-run"], (question) => question.includes("Ollama"));
+    expect(asked).toEqual([
+      expect.stringContaining(`an Ollama answers at ${standIn.address}. Let it embed?`),
+    ]);
+    expect(text).toContain("download the model nomic-embed-text (0.3 GB)");
+    expect(text).toContain(`let nomic-embed-text on ${standIn.address} embed`);
+    expect(text).not.toContain("sidecar");
+  });
+
+  it("a no leads to keywords, which are asked about, too", async () => {
+    const { text, asked } = await installLines(["--dry-run"], (question) => question.includes("keywords"));
+    expect(asked.length).toBe(2);
+    expect(text).not.toContain("embed helmdeck's facts");
+  });
+
+  it("--yes leaves it alone, and says how it would be used; so does a run that nobody can be asked in", async () => {
+    const { report } = await installJson(["--yes", "--dry-run"]);
+    expect(report.plan.map(({ kind }) => kind)).not.toContain("pull-model");
+    expect(report.warnings.join()).toContain(`--embeddings-url ${standIn.address}`);
+    const unasked = await installJson([]);
+    expect(unasked.report.missing[0]?.remedy).toContain(`--embeddings-url ${standIn.address}`);
+    expect(standIn.requests.map(({ path }) => path)).not.toContain("/api/pull");
+  });
+
+  it.each(["0.0.0.0:PORT", ":PORT", "http://localhost:PORT", "[::]:PORT"])(
+    "it is found where OLLAMA_HOST is %s",
+    async (host) => {
+      ollamaHost = host.replace("PORT", port);
+      expect((await installJson([])).report.missing[0]?.remedy).toMatch(`:${port})`);
+    },
+  );
+
+  it.each(["ollama.example:11434", "http://192.0.2.1:11434", "https://127.0.0.1:1", "//", "127.0.0.1:9"])(
+    "it is not looked for elsewhere, and not found where nothing answers: %s",
+    async (host) => {
+      ollamaHost = host;
+      expect((await installJson([])).report.missing[0]?.remedy).toContain("(--embeddings-url URL)");
+      expect(asked.filter((address) => !address.startsWith("http://127.0.0.1:"))).toEqual([]);
+    },
+  );
 });
 
 describe("without OpenClaw", () => {
@@ -179,11 +241,11 @@ describe("a journal that version 0.1 wrote", () => {
 });
 
 describe("looking at a machine", () => {
-  const asked = () => ran.filter((command) => command.startsWith("openclaw")).sort();
+  const commands = () => ran.filter((command) => command.startsWith("openclaw")).sort();
 
   it("takes four commands of OpenClaw, one to three seconds each, where nothing of ours is", async () => {
     await installJson(["--no-embeddings", "--dry-run"]);
-    expect(asked()).toEqual([
+    expect(commands()).toEqual([
       "openclaw --version",
       "openclaw config file",
       "openclaw config get memory.search --json",
@@ -196,7 +258,7 @@ describe("looking at a machine", () => {
     async (trace) => {
       mkdirSync(join(folder, trace), { recursive: true });
       await installJson(["--no-embeddings", "--dry-run"]);
-      expect(asked()).toContain("openclaw memory status --json");
+      expect(commands()).toContain("openclaw memory status --json");
     },
   );
 
@@ -217,12 +279,20 @@ describe("what is printed", () => {
     const plain = await installLines(["--no-embeddings", "--dry-run"], () => true);
     expect(plain.text).not.toContain("\x1b");
     const coloured = await installLines(["--no-embeddings", "--dry-run"], () => true, { isTTY: true });
-    expect(coloured.text).toContain("\x1b[");
+    expect(coloured.text).toMatch(COLOUR);
     const unwanted = await installLines(["--no-embeddings", "--dry-run"], () => true, {
       isTTY: true,
       noColor: true,
     });
-    expect(unwanted.text).not.toContain("\x1b");
+    // Lines that move are no colours.
+    expect(unwanted.text).not.toMatch(COLOUR);
+  });
+
+  it("says before the download how large the image is, and what there is without it", async () => {
+    const { text } = await installLines(["--dry-run"], () => true);
+    expect(text).toMatch(
+      /start the embedding sidecar \(downloads .*several GB.*9 GB of disk.*--no-embeddings/,
+    );
   });
 
   it("ends with what was done", async () => {
@@ -260,8 +330,12 @@ async function installLines(
 
 const environment = async () =>
   environmentIn(folder, machine, {
-    env: { HOME: folder, OPENCLAW_STATE_DIR: join(folder, "claw") },
+    env: { HOME: folder, OLLAMA_HOST: ollamaHost, OPENCLAW_STATE_DIR: join(folder, "claw") },
     journal: await Journal.read(journalFolder()),
+    sidecarAt: (address) => {
+      asked.push(address);
+      return createOllamaSidecar({ address });
+    },
   });
 const journalFolder = () => join(folder, "state", "helmdeck-memory", "install");
 
@@ -269,6 +343,9 @@ function configure(embeddings: object): void {
   const entries = { "helmdeck-memory": { config: { embeddings } } };
   writeFileSync(join(folder, "openclaw.json"), JSON.stringify({ plugins: { entries } }));
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does not show
+const COLOUR = /\x1b\[\d*m/;
 
 /** As OpenClaw 2026.8.1 and 2026.9.6 say it. */
 const INVALID = JSON.stringify({

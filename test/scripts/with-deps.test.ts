@@ -15,7 +15,7 @@ const LOCK = {
   },
 };
 const INSTALL = [
-  "ci --ignore-scripts --no-audit --no-fund --loglevel=error",
+  "ci --ignore-scripts --no-audit --no-fund --loglevel=error --no-progress",
   "rebuild node --ignore-scripts=false --loglevel=error",
 ];
 
@@ -49,12 +49,21 @@ function putInstalled(change: Record<string, unknown> = {}): void {
 
 function withDeps(...args: readonly string[]) {
   const env = { PATH: `${join(clone, "bin")}:/usr/bin:/bin` };
-  const { status, stdout } = spawnSync(process.execPath, [join(clone, "scripts", "with-deps.mjs"), ...args], {
-    env,
-    encoding: "utf8",
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(clone, "scripts", "with-deps.mjs"), ...args],
+    {
+      env,
+      encoding: "utf8",
+    },
+  );
   const log = join(clone, "npm.log");
-  return { status, stdout, npm: existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [] };
+  return {
+    status,
+    stdout,
+    stderr,
+    npm: existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [],
+  };
 }
 
 describe("with-deps", () => {
@@ -66,7 +75,7 @@ describe("with-deps", () => {
 
   test("fetches the pinned Node alone after somebody's own npm ci", () => {
     putInstalled();
-    expect(withDeps("--exec", "program", "a b")).toEqual({
+    expect(withDeps("--exec", "program", "a b")).toMatchObject({
       status: 0,
       stdout: "program a b\n",
       npm: INSTALL.slice(1),
@@ -96,6 +105,20 @@ describe("with-deps", () => {
     rmSync(join(clone, "npm.log"));
     expect(withDeps("--exec", "program").npm).toEqual(INSTALL);
   });
+
+  test.runIf(existsSync("/usr/bin/script") && process.platform === "linux")(
+    "on a terminal the line of what takes long says for how long",
+    () => {
+      const command = `'${process.execPath}' '${join(clone, "scripts", "with-deps.mjs")}' --exec program`;
+      const env = { PATH: `${join(clone, "bin")}:/usr/bin:/bin` };
+      const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], { env, encoding: "utf8" });
+      expect(stdout).toMatch(/==> Installing the locked dependencies \(once; about a minute\) \d+ s\r\n/);
+      rmSync(join(clone, "node_modules", ".installed-lock.json"));
+      const { stderr } = withDeps("--exec", "program");
+      expect(stderr).toContain("==> Installing the locked dependencies");
+      expect(stderr).not.toMatch(/ \d+ s/);
+    },
+  );
 
   test("ends as the program ends", () => {
     put("node_modules/.bin/program", "#!/bin/sh\nexit 7\n", 0o755);
