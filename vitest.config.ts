@@ -2,7 +2,7 @@
  * Four runs, so that what is run often stays short:
  *
  * - `npm test`: the checks, the build, the unit tests, one file against the real OpenClaw gateway. Nothing but Node is needed.
- * - `npm run test:integration`: the other gateway files, a real Docker engine, what a failing machine does to the data
+ * - `npm run test:integration`: the other gateway files, some of them on the oldest OpenClaw too, a real Docker engine, what a failing machine does to the data
  *   (test/durability), isolation and many clients (test/isolation), and what needs programs that are installed beside Node
  *   (`*.integration.test.ts`). What such a file needs and does not find is left out, with the reason.
  * - `npm run test:nightly`: the unit tests, test/durability and test/isolation again in their large sizes (test/run/size.ts),
@@ -23,6 +23,13 @@ const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
 const OWN_GATEWAY_TESTS = ["demo", "faults", "host", "hybrid", "lifecycle", "notes-index"].map(
   (name) => `test/gateway/${name}.test.ts`,
 );
+/** What is tried on every OpenClaw that the plugin runs on: here on the oldest, by scripts/host-versions.ts on any. */
+const EACH_HOST_TEST = "test/gateway/each-host.test.ts";
+const OTHER_HOST_TESTS = [
+  EACH_HOST_TEST,
+  SMOKE_TESTS,
+  ...["agent-turn", "commands", "hybrid"].map((name) => `test/gateway/${name}.test.ts`),
+];
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
 const INTEGRATION_TESTS = "test/**/*.integration.test.ts";
 const NIGHTLY_TESTS = "test/**/*.nightly.test.ts";
@@ -43,6 +50,7 @@ const LONGEST_FIRST = [
   "docker",
   "gateway",
   "shared-gateway",
+  "other-host",
   "smoke",
   "durability",
   "isolation",
@@ -123,8 +131,17 @@ export default defineConfig({
         test: {
           name: "shared-gateway",
           include: [GATEWAY_TESTS],
-          exclude: OWN_GATEWAY_TESTS,
+          exclude: [...OWN_GATEWAY_TESTS, EACH_HOST_TEST],
           globalSetup: SHARED_GATEWAY,
+          ...GATEWAY_LIMITS,
+          ...ONE_AFTER_THE_OTHER,
+        },
+      },
+      {
+        test: {
+          name: "other-host",
+          include: OTHER_HOST_TESTS,
+          globalSetup: "test/gateway/other-host.ts",
           ...GATEWAY_LIMITS,
           ...ONE_AFTER_THE_OTHER,
         },

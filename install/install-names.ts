@@ -17,4 +17,4 @@ export const INSTALLER = process.env.HELMDECK_INSTALLER || "install.sh";
 export const PLUGIN_ID = "helmdeck-memory";
 /** The plugin of OpenClaw that speaks to Ollama; it must be allowed where `plugins.allow` is set. */
 export const OLLAMA_PLUGIN_ID = "ollama";
-export const OLDEST_OPENCLAW = "2026.9.6";
+export const OLDEST_OPENCLAW = "2026.8.1";

@@ -20,6 +20,9 @@ const IN_CONTAINER = [["openclaw"], ["node", "dist/index.js"], ["node", "opencla
 const INSTALL_TIMEOUT_MS = 600_000;
 /** On a busy machine a command takes half a minute to start. */
 const CALL_TIMEOUT_MS = 180_000;
+/** OpenClaw 2026.8.1 was seen to load a new plugin only at its start. */
+const RESTART =
+  ". A gateway that was running before the plugin was installed may need a restart: openclaw gateway restart, then: install.sh --verify";
 
 interface ConfigPart {
   /** With defaults, without secrets; undefined when it is not set. */
@@ -159,9 +162,11 @@ export class OpenClaw {
     const answer = jsonIn(ran.stdout);
     if (ran.exitCode === 0 && at(answer, "ok") === true) return at(answer, "output", "details");
     const said = at(answer, "error", "message");
+    const reason = typeof said === "string" ? said : reasonOf(ran);
+    const remedy = reason.startsWith("Tool not available") ? RESTART : "";
     throw new HelmdeckError(
       "upstream_failed",
-      `The gateway did not run the tool ${name}: ${typeof said === "string" ? said : reasonOf(ran)}`,
+      `The gateway did not run the tool ${name}: ${reason}${remedy}`,
     );
   }
 

@@ -4,8 +4,8 @@ import type { PluginConfig } from "./config.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 
 export const PLUGIN_ID = "helmdeck-memory";
-/** The host that the tests run, and the oldest one that the manifest accepts. */
-export const TESTED_HOST_VERSION = "2026.9.6";
+/** The hosts that the tests run: the oldest one, which is also the oldest that the manifest accepts, and the newest. */
+export const TESTED_HOSTS = { oldest: "2026.8.1", newest: "2026.9.6" } as const;
 const OLLAMA = "ollama";
 const RUNS = "sub-agents and scheduled runs";
 const ORIGINS_UNTOLD =
@@ -53,19 +53,14 @@ export async function answersInTime(url: string): Promise<boolean> {
   }
 }
 
+/** What an older host lacks is found by trying, and has findings of its own. */
 function versionFinding(version: string): Finding {
-  const check = "OpenClaw version";
-  if (isOlder(version, TESTED_HOST_VERSION)) {
-    return {
-      level: "error",
-      check,
-      message: `${version} is older than ${TESTED_HOST_VERSION}, which this plugin needs`,
-      remedy: "Update OpenClaw.",
-    };
-  }
-  const message =
-    version === TESTED_HOST_VERSION ? version : `${version}; the tests ran with ${TESTED_HOST_VERSION}`;
-  return { level: "ok", check, message };
+  const { oldest, newest } = TESTED_HOSTS;
+  return {
+    level: "ok",
+    check: "OpenClaw version",
+    message: `${version}; the tests run with ${oldest} and ${newest}`,
+  };
 }
 
 function enabledFinding(config: HostConfig): Finding {
@@ -204,15 +199,4 @@ function mayLoad(id: string, { plugins }: HostConfig): boolean {
 
 function withoutCredentials(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "its address";
-}
-
-/** OpenClaw's versions are dates: year.month.day, perhaps with a suffix. */
-function isOlder(version: string, than: string): boolean {
-  const [left, right] = [numbersOf(version), numbersOf(than)];
-  const at = right.findIndex((number, index) => number !== left[index]);
-  return at !== -1 && (left[at] ?? 0) < (right[at] ?? 0);
-}
-
-function numbersOf(version: string): readonly number[] {
-  return version.split(/[.-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
 }

@@ -12,7 +12,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
-import { pluginPackage, readManifest } from "./plugin-package.ts";
+import { OLDEST_HOST, pluginPackage, readManifest } from "./plugin-package.ts";
 import { bundledPackages, noticesFor } from "./third-party.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -104,6 +104,7 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
   await mkdir(join(outFolder, "dist"), { recursive: true });
   const how: BuildOptions = {
     ...COMMON,
+    target: `node${OLDEST_HOST.node.split(".")[0]}`,
     outdir: join(outFolder, "dist"),
     external: ["openclaw/plugin-sdk/*", "better-sqlite3"],
     define: { __HELMDECK_BUILD__: JSON.stringify(buildId), ...BUILT_AT },

@@ -11,9 +11,11 @@ export interface RootPackage {
 
 export const PLUGIN_PACKAGE = "openclaw-helmdeck-memory";
 
-/** The host version that the tests run is also the oldest one accepted: its plugin API is declared experimental. */
+/** The oldest host that the tests run; the newest is the one that package.json pins. */
+export const OLDEST_HOST = { openclaw: "2026.8.1", node: "22.22.3" } as const;
+
 export function pluginPackage(root: RootPackage) {
-  const hostVersion = root.devDependencies.openclaw;
+  const oldest = `>=${OLDEST_HOST.openclaw}`;
   return {
     name: PLUGIN_PACKAGE,
     version: root.version,
@@ -21,13 +23,13 @@ export function pluginPackage(root: RootPackage) {
     license: root.license,
     type: "module",
     files: ["dist", "openclaw.plugin.json", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md"],
-    peerDependencies: { openclaw: `>=${hostVersion}` },
+    peerDependencies: { openclaw: oldest },
     peerDependenciesMeta: { openclaw: { optional: true } },
     openclaw: {
       extensions: ["./dist/index.js"],
-      install: { minHostVersion: `>=${hostVersion}`, npmSpec: PLUGIN_PACKAGE, defaultChoice: "npm" },
-      compat: { pluginApi: `>=${hostVersion}` },
-      build: { openclawVersion: hostVersion },
+      install: { minHostVersion: oldest, npmSpec: PLUGIN_PACKAGE, defaultChoice: "npm" },
+      compat: { pluginApi: oldest },
+      build: { openclawVersion: root.devDependencies.openclaw },
     },
   };
 }

@@ -1,6 +1,5 @@
 /** How a test or the demo talks to an OpenClaw: tool calls over HTTP, methods over WebSocket, the command line. */
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Json, JsonObject, OpenClawHome } from "./home.ts";
 import type { ProcessGroups } from "./process-groups.ts";
 import { callGateway, type RpcOptions } from "./rpc.ts";
@@ -12,6 +11,7 @@ export interface CommandResult {
   readonly ms: number;
 }
 
+/** Who calls; nobody named means the agent `main`. */
 export interface ToolCall {
   readonly sessionKey?: string;
   readonly agentId?: string;
@@ -31,9 +31,6 @@ export interface ToolReply {
 /** From the newest of the gateway's log, for a failure's message. */
 const TAIL_LINES = 30;
 
-/** OpenClaw's executable. */
-export const OPENCLAW_ENTRY = createRequire(import.meta.url).resolve("openclaw/cli-entry");
-
 export class OpenClawClient {
   readonly home: OpenClawHome;
   readonly #groups: Pick<ProcessGroups, "spawn">;
@@ -50,11 +47,13 @@ export class OpenClawClient {
   /** One tool call, as any client of the gateway makes it. */
   async invokeTool(tool: string, args: JsonObject, call: ToolCall = {}): Promise<ToolReply> {
     const { headers, ...who } = call;
+    // Older hosts ask for an owner where several agents are configured.
+    const asked = who.sessionKey === undefined ? { agentId: "main", ...who } : who;
     const began = performance.now();
     const response = await this.fetch("/tools/invoke", {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ tool, args, ...who }),
+      body: JSON.stringify({ tool, args, ...asked }),
     });
     // The documented shape of this endpoint's answers (docs/gateway/tools-invoke-http-api.md).
     const body = (await response.json()) as {
@@ -85,7 +84,8 @@ export class OpenClawClient {
 
   /** Runs `openclaw <args>` in this home to its end. */
   openclaw(args: readonly string[]): Promise<CommandResult> {
-    return this.run(process.execPath, [OPENCLAW_ENTRY, ...args]);
+    const { node, entry } = this.home.runtime;
+    return this.run(node, [entry, ...args]);
   }
 
   /** Runs any command with this home's environment to its end. */

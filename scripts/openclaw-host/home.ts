@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { LOCKED_OPENCLAW, type OpenClawRuntime } from "./runtime.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -22,6 +23,7 @@ export interface OpenClawHome {
   readonly tokenPath: string;
   readonly token: string;
   readonly port: number;
+  readonly runtime: OpenClawRuntime;
   /** What every OpenClaw process of this home is started with, and nothing of the caller's but PATH and language. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -41,6 +43,8 @@ export interface HomeOptions {
   /** Path inside the default agent's workspace to text: OpenClaw's own memory. */
   readonly notes?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: the locked one. */
+  readonly runtime?: OpenClawRuntime;
 }
 
 /**
@@ -59,6 +63,7 @@ export function makeHome(port: number, options: HomeOptions): OpenClawHome {
     tokenPath: join(root, "gateway-token"),
     token: randomBytes(24).toString("hex"),
     port,
+    runtime: options.runtime ?? LOCKED_OPENCLAW,
   };
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   mkdirSync(join(root, "tmp"));
@@ -142,17 +147,11 @@ function rosterOf(root: string, workspace: string, others: readonly string[]): J
   };
 }
 
-function environmentOf(home: {
-  root: string;
-  stateDir: string;
-  configPath: string;
-  token: string;
-  port: number;
-}) {
+function environmentOf(home: Omit<OpenClawHome, "env">) {
   const { PATH = "", LANG = "C.UTF-8" } = process.env;
   return {
-    // The pinned Node first, so that npm inside `plugins install` runs on it too.
-    PATH: [dirname(process.execPath), PATH].join(delimiter),
+    // OpenClaw's Node first, so that npm inside `plugins install` runs on it too.
+    PATH: [dirname(home.runtime.node), PATH].join(delimiter),
     LANG,
     NO_COLOR: "1",
     HOME: join(home.root, "home"),

@@ -4,9 +4,10 @@ import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { OPENCLAW_ENTRY, OpenClawClient } from "./client.ts";
+import { OpenClawClient } from "./client.ts";
 import { freePort, type HomeOptions, makeHome, type OpenClawHome } from "./home.ts";
 import { ProcessGroups } from "./process-groups.ts";
+import { LOCKED_OPENCLAW } from "./runtime.ts";
 
 export { type CommandResult, OpenClawClient, type ToolCall, type ToolReply } from "./client.ts";
 export type { Json, JsonObject, OpenClawHome } from "./home.ts";
@@ -27,7 +28,10 @@ export interface OpenClawOptions extends HomeOptions {
 const READY_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
 /** Nothing listens on the discard port of loopback, so what the gateway would send out through it stays on this machine. */
-const DEAD_PROXY = { OPENCLAW_PROXY_URL: "http://127.0.0.1:9" };
+const DISCARD = "http://127.0.0.1:9";
+const DEAD_PROXY = { OPENCLAW_PROXY_URL: DISCARD };
+/** Older hosts send even a model on loopback through OpenClaw's own setting. */
+const OLDER_DEAD_PROXY = { HTTP_PROXY: DISCARD, HTTPS_PROXY: DISCARD, NO_PROXY: "127.0.0.1,localhost" };
 
 /** Installs the plugins, starts the gateway and waits until it takes requests. On any failure nothing stays behind. */
 export async function startOpenClaw(options: OpenClawOptions = {}): Promise<OpenClawHost> {
@@ -90,9 +94,9 @@ export class OpenClawHost extends OpenClawClient {
   async startGateway(): Promise<void> {
     await this.step("start the gateway", async () => {
       const log = openSync(this.home.logPath, "a");
-      const { env, workspace } = this.home;
-      const gateway = this.#groups.spawn(process.execPath, [OPENCLAW_ENTRY, "gateway", "run"], {
-        env: { ...env, ...DEAD_PROXY },
+      const { env, workspace, runtime } = this.home;
+      const gateway = this.#groups.spawn(runtime.node, [runtime.entry, "gateway", "run"], {
+        env: { ...env, ...(runtime.version === LOCKED_OPENCLAW.version ? DEAD_PROXY : OLDER_DEAD_PROXY) },
         cwd: workspace,
         stdio: ["ignore", log, log],
       });

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { buildAll, DIST, ROOT } from "../../scripts/build/build.ts";
-import { OPENCLAW_ENTRY } from "../../scripts/openclaw-host/client.ts";
+import { LOCKED_OPENCLAW, type OpenClawRuntime } from "../../scripts/openclaw-host/runtime.ts";
 
 /** The folder; its node_modules are the repository's. */
 export async function makePackage(): Promise<string> {
@@ -27,9 +27,9 @@ export async function makePackage(): Promise<string> {
 }
 
 /** A folder with `openclaw` in it, before the pinned Node and everything else. */
-export function pathWithOpenClaw(folder: string): string {
+export function pathWithOpenClaw(folder: string, { node, entry }: OpenClawRuntime = LOCKED_OPENCLAW): string {
   mkdirSync(folder, { recursive: true });
-  const entry = `#!/bin/sh\nexec "${process.execPath}" "${OPENCLAW_ENTRY}" "$@"\n`;
-  writeFileSync(join(folder, "openclaw"), entry, { mode: 0o755 });
+  const script = `#!/bin/sh\nexec "${node}" "${entry}" "$@"\n`;
+  writeFileSync(join(folder, "openclaw"), script, { mode: 0o755 });
   return [folder, dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
 }

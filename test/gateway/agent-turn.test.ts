@@ -14,7 +14,7 @@ describe("an agent turn", () => {
       sessionKey: "agent:main:explicit:tea",
       message: scriptFor("Please remember how I take my tea.", [call]),
     });
-    expect(turn.text).toContain('Remembered \\"ada/tea\\"');
+    expect(turn.text).toMatch(/Remembered \\*"ada\/tea\\*"/);
     const prompt = await promptOf("Please remember how I take my tea.");
     expect(prompt).toContain("## Helmdeck memory");
     expect(prompt).toContain("helmdeck/my-memory.md");

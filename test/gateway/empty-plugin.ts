@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { OLDEST_HOST } from "../../scripts/build/plugin-package.ts";
 
 export const EMPTY_PLUGIN_ID = "empty-plugin";
 
@@ -25,7 +26,7 @@ export default definePluginEntry({ id: "${EMPTY_PLUGIN_ID}", name: "Empty", desc
       version: "1.0.0",
       type: "module",
       files: ["index.js", "openclaw.plugin.json"],
-      openclaw: { extensions: ["./index.js"], compat: { pluginApi: ">=2026.9.6" } },
+      openclaw: { extensions: ["./index.js"], compat: { pluginApi: `>=${OLDEST_HOST.openclaw}` } },
     }),
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(source, name), text);

@@ -25,7 +25,7 @@ let service: StandInOllama;
 
 beforeAll(async () => {
   service = await startStandInOllama({ models: [MODEL] });
-  host = await startOpenClaw({ plugins: [inject("tarball")], notes: NOTES });
+  host = await startOpenClaw({ plugins: [inject("tarball")], notes: NOTES, runtime: inject("runtime") });
   await configure({ provider: "ollama", url: service.address, model: MODEL });
   for (const [key, value] of Object.entries({
     [KEY]: FACT,

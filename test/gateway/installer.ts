@@ -19,7 +19,7 @@ export async function environmentOf(
   home: OpenClawHome,
   env: Environment["env"] = home.env,
 ): Promise<Environment> {
-  const whole = { ...env, PATH: pathWithOpenClaw(join(home.root, "bin")) };
+  const whole = { ...env, PATH: pathWithOpenClaw(join(home.root, "bin"), home.runtime) };
   const run = makeRun(whole);
   return {
     ...{ env: whole, homeDir: join(home.root, "home"), root: ROOT, run, docker: new Docker(run, ROOT) },

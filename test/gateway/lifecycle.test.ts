@@ -26,7 +26,7 @@ let database: string;
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-life-")));
   const plugins = [inject("tarball"), await packEmptyPlugin(folder)];
-  host = await startOpenClaw({ plugins, notes: NOTES });
+  host = await startOpenClaw({ plugins, notes: NOTES, runtime: inject("runtime") });
   database = join(host.home.stateDir, "helmdeck-memory", "memory.sqlite");
   const fact = { key: KEY, value: "Konflux: staging first, never on a Friday." };
   expect((await host.invokeTool("helmdeck__memory_store", fact)).status).toBe(200);

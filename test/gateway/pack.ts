@@ -3,12 +3,15 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { LOCKED_OPENCLAW, type OpenClawRuntime } from "../../scripts/openclaw-host/runtime.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** The packed plugin. */
     readonly tarball: string;
+    /** The OpenClaw that these tests run. */
+    readonly runtime: OpenClawRuntime;
   }
 }
 
@@ -17,6 +20,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     project.provide("tarball", await packPlugin(folder));
+    project.provide("runtime", LOCKED_OPENCLAW);
     return remove;
   } catch (error) {
     await remove();

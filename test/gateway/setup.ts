@@ -10,6 +10,7 @@ import {
   type OpenClawHost,
   startOpenClaw,
 } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { LOCKED_OPENCLAW, type OpenClawRuntime } from "../../scripts/openclaw-host/runtime.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { atPlace, configBlock } from "../server/fixtures/howto.ts";
 import { MODEL_ID, startStandInModel } from "./stand-in-model.ts";
@@ -30,7 +31,15 @@ export const NOTES = {
   "memory/2026-11-02.md": "# Standup\n\nTalked about the harvest of the pear trees with the neighbours.\n",
 };
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default function setup(project: TestProject): Promise<() => Promise<void>> {
+  return setUpWith(LOCKED_OPENCLAW, project);
+}
+
+/** The same gateway on any OpenClaw. */
+export async function setUpWith(
+  runtime: OpenClawRuntime,
+  project: TestProject,
+): Promise<() => Promise<void>> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "helmdeck-pack-")));
   const model = await startStandInModel();
   let host: OpenClawHost | undefined;
@@ -42,6 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     const tarball = await packPlugin(folder);
     host = await startOpenClaw({
+      runtime,
       plugins: [tarball],
       notes: NOTES,
       otherAgents: ["work", "boxed"],
@@ -61,6 +71,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
         },
       },
     });
+    project.provide("tarball", tarball);
+    project.provide("runtime", runtime);
     project.provide("sharedHome", host.home);
     project.provide("sharedPid", host.pid);
     project.provide("modelUrl", model.baseUrl);

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { OPENCLAW_ENTRY } from "../../scripts/openclaw-host/client.ts";
+import { LOCKED_OPENCLAW } from "../../scripts/openclaw-host/runtime.ts";
 
 interface Runtime {
   log(text: string): void;
@@ -21,7 +21,7 @@ interface ConfigCommands {
 export type HostPatch = (patchFile: string) => Promise<string | undefined>;
 
 export async function loadHostWriter(): Promise<HostPatch> {
-  const dist = join(dirname(OPENCLAW_ENTRY), "dist");
+  const dist = join(dirname(LOCKED_OPENCLAW.entry), "dist");
   const module = globSync(join(dist, "config-cli-*.mjs")).find((file) =>
     /export \{[^}]*\brunConfigPatch\b/.test(readFileSync(file, "utf8")),
   );

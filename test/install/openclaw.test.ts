@@ -16,6 +16,7 @@ cat >> "$SEEN/input"
 case $1 in
   --version) echo "OpenClaw 2026.9.6 (eb377ac)" ;;
   fails) echo "a word before" >&2; echo "the reason" >&2; echo "[openclaw] Help: openclaw --help" >&2; exit 3 ;;
+  gateway) echo '{"ok": false, "error": {"message": "Tool not available: helmdeck__memory_store"}}'; exit 1 ;;
   *) echo "{\\"ok\\": true}" ;;
 esac
 `;
@@ -63,6 +64,12 @@ describe("OpenClaw's command", () => {
 
   it("fails with its last line that says something", async () => {
     await expect(openclaw.must("do it", ["fails"])).rejects.toThrow("OpenClaw could not do it: the reason");
+  });
+
+  it("says what to do with a gateway that has not loaded the plugin", async () => {
+    await expect(openclaw.callTool("helmdeck__memory_store", {})).rejects.toThrow(
+      /Tool not available.*restart: openclaw gateway restart, then: install\.sh --verify/,
+    );
   });
 
   it("has a version", () => expect(openclaw.version).toBe("2026.9.6"));

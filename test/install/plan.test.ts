@@ -173,7 +173,7 @@ describe("what is missing", () => {
   });
 
   it.each<[string, Facts, RegExp]>([
-    ["an old OpenClaw", withOpenClaw({ version: "2026.8.31" }), /older than 2026\.9\.6/],
+    ["an old OpenClaw", withOpenClaw({ version: "2026.7.35" }), /older than 2026\.8\.1/],
     ["a gateway elsewhere", withOpenClaw({ gateway: "remote" }), /another machine/],
     ["plugins switched off", withOpenClaw({ disabledPlugins: ["*"] }), /plugins are switched off/],
     ["no disk", { ...FACTS, machine: { freeDiskBytes: 5e9, memoryBytes: 8e9 } }, /of disk; 5\.0 GB are free/],

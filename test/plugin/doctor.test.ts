@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { answersInTime, hostFindings, TESTED_HOST_VERSION } from "../../plugin/examine-plugin.ts";
+import { answersInTime, hostFindings, TESTED_HOSTS } from "../../plugin/examine-plugin.ts";
 import type { HostConfig } from "../../plugin/openclaw-api.ts";
 import { configOf } from "./fake-host.ts";
 
@@ -15,7 +15,7 @@ interface More {
 const findings = (config: HostConfig, more: More = {}) =>
   hostFindings({
     config,
-    version: more.version ?? TESTED_HOST_VERSION,
+    version: more.version ?? TESTED_HOSTS.newest,
     plugin: configOf(more.plugin),
     tellsOrigins: more.tellsOrigins ?? true,
     answers: async () => more.answers ?? true,
@@ -39,11 +39,10 @@ test("whatever is not well says what to do", async () => {
       session: { groupScope: "main", scope: "global" },
       memory: { search: { provider: "ollama", remote: { baseUrl: "http://127.0.0.1:9" } } },
     },
-    { version: "2026.8.1", plugin: { searchByDefault: false }, tellsOrigins: false, answers: false },
+    { plugin: { searchByDefault: false }, tellsOrigins: false, answers: false },
   );
   const notWell = all.filter(({ level }) => level !== "ok");
   expect(notWell.map(({ level, check }) => [level, check])).toEqual([
-    ["error", "OpenClaw version"],
     ["error", "plugin enabled"],
     ["error", "plugins.allow"],
     ["warning", "searches without a corpus"],
@@ -57,19 +56,11 @@ test("whatever is not well says what to do", async () => {
   expect(notWell.every(({ remedy }) => remedy !== undefined)).toBe(true);
 });
 
-describe("versions", () => {
-  test.each([
-    ["2026.9.6", "ok"],
-    ["2026.9.7", "ok"],
-    ["2026.10.1", "ok"],
-    ["2027.1.1", "ok"],
-    ["2026.9.6-beta.1", "ok"],
-    ["2026.9.5", "error"],
-    ["2026.8.30", "error"],
-    ["2025.12.31", "error"],
-    ["unknown", "error"],
-  ])("%s: %s", async (version, level) => {
-    expect(await finding("OpenClaw version", {}, { version })).toMatchObject({ level });
+test("the version of the host is said beside those that the tests run, and decides nothing", async () => {
+  expect(await finding("OpenClaw version", {}, { version: "2025.1.1" })).toEqual({
+    level: "ok",
+    check: "OpenClaw version",
+    message: "2025.1.1; the tests run with 2026.8.1 and 2026.9.6",
   });
 });
 

@@ -2,11 +2,12 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { RECALL_MODES } from "../../app/basics.ts";
 import { EMBEDDING_PROVIDERS } from "../../app/embedding/embedding-settings.ts";
+import { OLDEST_OPENCLAW } from "../../install/install-names.ts";
 import { CLOSED_CONTEXTS, parseConfig } from "../../plugin/config.ts";
-import { PLUGIN_ID, TESTED_HOST_VERSION } from "../../plugin/examine-plugin.ts";
+import { PLUGIN_ID, TESTED_HOSTS } from "../../plugin/examine-plugin.ts";
 import { KEY_CONFIG_PATH } from "../../plugin/resolve-secret.ts";
 import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
-import { pluginPackage } from "../../scripts/build/plugin-package.ts";
+import { OLDEST_HOST, pluginPackage } from "../../scripts/build/plugin-package.ts";
 
 const read = (file: string) => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
 const manifest = read("openclaw.plugin.json");
@@ -93,28 +94,32 @@ describe("the manifest", () => {
     expect(new RegExp(manifest.configSchema.properties.databasePath.pattern, "u").test(path)).toBe(fits);
   });
 
-  test("has the version of the root, and the host that the tests run", () => {
+  test("has the version of the root, and the hosts that the tests run", () => {
     expect({ id: manifest.id, version: manifest.version }).toEqual({
       id: PLUGIN_ID,
       version: rootPackage.version,
     });
-    expect(rootPackage.devDependencies.openclaw).toBe(TESTED_HOST_VERSION);
+    expect(TESTED_HOSTS).toEqual({
+      oldest: OLDEST_HOST.openclaw,
+      newest: rootPackage.devDependencies.openclaw,
+    });
+    expect(OLDEST_OPENCLAW).toBe(OLDEST_HOST.openclaw);
   });
 });
 
-test("the plugin's package installs nothing and asks for the tested host", () => {
+test("the plugin's package installs nothing and asks for the oldest tested host", () => {
   const made = pluginPackage(rootPackage);
   expect(made).toMatchObject({
     name: "openclaw-helmdeck-memory",
     version: rootPackage.version,
     license: "Apache-2.0",
     type: "module",
-    peerDependencies: { openclaw: ">=2026.9.6" },
+    peerDependencies: { openclaw: ">=2026.8.1" },
     peerDependenciesMeta: { openclaw: { optional: true } },
     openclaw: {
       extensions: ["./dist/index.js"],
-      install: { minHostVersion: ">=2026.9.6" },
-      compat: { pluginApi: ">=2026.9.6" },
+      install: { minHostVersion: ">=2026.8.1" },
+      compat: { pluginApi: ">=2026.8.1" },
       build: { openclawVersion: "2026.9.6" },
     },
   });

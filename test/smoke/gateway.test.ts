@@ -16,7 +16,7 @@ describe("a fact that the agent stored when it was told", () => {
       sessionKey: "agent:main:explicit:telling",
       message: scriptFor("Please remember how we deploy.", [store]),
     });
-    expect(told.text).toContain('Remembered \\"deploy/preference\\"');
+    expect(told.text).toMatch(/Remembered \\*"deploy\/preference\\*"/);
     expect(await promptOf("Please remember how we deploy.")).toContain("## Helmdeck memory");
 
     const asked = await agentTurn(openclaw, {

@@ -1,0 +1,69 @@
+/** What each supported OpenClaw must do beside the smoke test and the files that vitest.config.ts names with this one. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { type OpenClawClient, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { environmentOf, installerIn } from "./installer.ts";
+import { timesOpen } from "./process-facts.ts";
+import { member, patchConfig, pathsOf, sharedOpenClaw } from "./shared.ts";
+
+const INSTALLER_TIMEOUT_MS = 600_000;
+const FACT = { key: "ferry/timetable", value: "The ferry to the island leaves at seven." };
+const PATH = "helmdeck/user_facts/ferry/timetable.md";
+const QUERY = "when does the ferry to the island leave";
+
+async function found(openclaw: OpenClawClient): Promise<readonly string[]> {
+  return pathsOf(await openclaw.invokeTool("memory_search", { query: QUERY }), "helmdeck");
+}
+
+describe("the plugin", () => {
+  const openclaw = sharedOpenClaw();
+
+  it("is loaded, with nothing to complain about", async () => {
+    const asked = ["plugins", "inspect", "helmdeck-memory", "--runtime", "--json"];
+    const { stdout } = await openclaw.openclaw(asked);
+    expect(JSON.parse(stdout)).toMatchObject({ plugin: { status: "loaded" }, diagnostics: [] });
+  });
+
+  it("answers a gateway method", async () => {
+    expect(member(await openclaw.rpc("helmdeck.status", { agentId: "main" }), "state")).toBe("ready");
+  });
+
+  it("takes a changed setting at once, and has its database open once", async () => {
+    await openclaw.invokeTool("helmdeck__memory_store", FACT);
+    expect(await found(openclaw)).toContain(PATH);
+    await configure(openclaw, { searchByDefault: false });
+    expect(await found(openclaw)).toEqual([]);
+    await configure(openclaw, { searchByDefault: true });
+    expect(await found(openclaw)).toContain(PATH);
+    const database = join(openclaw.home.stateDir, "helmdeck-memory", "memory.sqlite");
+    expect(await timesOpen(inject("sharedPid"), database)).toBe(1);
+  });
+});
+
+describe("the installer without embeddings", () => {
+  let host: OpenClawHost;
+  beforeAll(async () => {
+    host = await OpenClawHost.make({ runtime: inject("runtime") });
+  });
+  afterAll(() => host?.stop());
+
+  it("installs the plugin, and takes it out again", { timeout: INSTALLER_TIMEOUT_MS }, async () => {
+    expect(await install("--no-embeddings")).toEqual([0, undefined]);
+    await host.startGateway();
+    expect((await host.invokeTool("helmdeck__memory_store", FACT)).status).toBe(200);
+    expect(await found(host)).toContain(PATH);
+    await host.stopGateway();
+    expect(await install("--uninstall")).toEqual([0, undefined]);
+    await host.startGateway();
+    expect(await found(host)).toEqual([]);
+  });
+
+  async function install(...args: readonly string[]) {
+    const { code, report } = await installerIn(await environmentOf(host.home), ...args, "--yes");
+    return [code, report.steps.at(-1)?.error];
+  }
+});
+
+function configure(openclaw: OpenClawClient, config: { searchByDefault: boolean }): Promise<void> {
+  return patchConfig(openclaw, { plugins: { entries: { "helmdeck-memory": { config } } } });
+}
