@@ -92,7 +92,7 @@ export {
   forgetText,
   type Person,
 } from "./presenters/forget-text.ts";
-export { historyText, noHistory, undoText } from "./presenters/history-text.ts";
+export { historyText, noFact, noHistory, undoText } from "./presenters/history-text.ts";
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
@@ -129,6 +129,7 @@ export { HISTORY_DESCRIPTION, UNDO_DESCRIPTION } from "./wire/history-words.ts";
 export {
   corpusQueryOfRequest,
   corpusReply,
+  documentsReply,
   factOfRequest,
   forgetOfRequest,
   forgetReply,
@@ -141,6 +142,8 @@ export {
   corpusChunkSchema,
   corpusReplySchema,
   corpusRequestSchema,
+  type DocumentsReply,
+  documentsReplySchema,
   FORGET_DESCRIPTION,
   type ForgetReply,
   type ForgetRequest,
@@ -159,6 +162,14 @@ export {
 } from "./wire/renew-schemas.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
 export { searchReply } from "./wire/search-reply.ts";
+export {
+  SEARCH_DESCRIPTION,
+  type SearchReply,
+  type SearchRequest,
+  searchOfRequest,
+  searchReplySchema,
+  searchRequestSchema,
+} from "./wire/search-schemas.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
 export { problemOfJson } from "./wire/strict-json.ts";
 export {
@@ -179,6 +190,10 @@ export {
   factSchema,
   factsReplySchema,
   factsRequestSchema,
+  GET_DESCRIPTION,
+  type GetRequest,
+  getRequestSchema,
+  LIST_DESCRIPTION,
   type MyMemoryReply,
   myMemoryReplySchema,
 } from "./wire/view-schemas.ts";

@@ -37,7 +37,7 @@ export const RECALL_MODES = ["balanced", "quiet", "eager"] as const;
 export type RecallMode = (typeof RECALL_MODES)[number];
 /** For whoever fills the field in. */
 export const RECALL_TEXT =
-  "What is shown where nothing answers surely: balanced, at most two hits that are only possibly related; quiet, none; eager, at most three.";
+  "What is shown where nothing answers surely: at most two possible hits (balanced), none (quiet), at most three (eager).";
 
 /** The count that was asked for, or the default; `invalid_input` when it is not within its limits. */
 export function requireCount(field: string, count: unknown, limits: CountLimits): number {

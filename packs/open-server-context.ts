@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "../app/index.ts";
 import { asHelmdeckError, defined, type HelmdeckError } from "../engine/index.ts";
-import type { PackEngine } from "./engine/pack-contract.ts";
+import type { Pack, PackEngine } from "./engine/pack-contract.ts";
 import { createPackEngine } from "./engine/pack-engine.ts";
 import { loadPipelines } from "./pipelines/load-pipelines.ts";
 import { createPipelineRunner } from "./pipelines/pipeline-runner.ts";
@@ -16,6 +16,8 @@ export interface OpenServerContextOptions extends ServedMemoryOptions {
   readonly workFolder?: string;
   /** Of packs; wins over what the environment says. */
   readonly packSettings?: Partial<PackSettings>;
+  /** The operator's own packs, beside those that ship. */
+  readonly packsFolder?: string;
   /** The operator's own pipelines, beside those that ship. */
   readonly pipelinesFolder?: string;
   /** How long `close` waits for pipelines, and then for packs, before it cancels them; default 5 s each. */
@@ -34,7 +36,7 @@ export interface ServerContextTrouble {
 
 /**
  * Memory that does not open is a state of the server context, not an error. Throws `invalid_input` for what an operator must mend
- * before anything can be served: a pipeline that is unsound (with file and line), a setting that cannot be used.
+ * before anything can be served: a pack or pipeline that is unsound (with its file), a setting that cannot be used.
  */
 export async function openServerContext(options: OpenServerContextOptions): Promise<ServerContext> {
   const servedMemory = await openServedMemory(options);
@@ -54,8 +56,9 @@ async function openOver(
   const { memory, state } = servedMemory;
   const now = clockOf(servedMemory, options);
   const folder = options.workFolder ?? join(dirname(keyPath), "helmdeck-memory-work");
+  const all = await allPacks(servedMemory, options);
   const work = await openWorkFolder({ folder, env, now });
-  const packs = openPacks(servedMemory, work, options);
+  const packs = openPacks(all, servedMemory, work, options);
   const pipelines = createPipelineRunner({
     pipelines: await loadPipelines({
       packs: new Set(packs.list().map(({ name }) => name)),
@@ -82,16 +85,27 @@ async function openOver(
   };
 }
 
+async function allPacks(
+  { memory }: ServedMemory,
+  { env, packSettings: settings, packsFolder }: OpenServerContextOptions,
+): Promise<readonly Pack[]> {
+  const shipped = shippedPacks({ memory, ...packSettings(env), ...settings });
+  if (packsFolder === undefined) return shipped;
+  const { loadPacks } = await import("./own/load-packs.ts"); // with all of zod
+  return [...shipped, ...(await loadPacks(packsFolder, new Set(shipped.map(({ name }) => name))))];
+}
+
 /** Without a store the packs run as if memory had never been thought of. */
 function openPacks(
+  packs: readonly Pack[],
   servedMemory: ServedMemory,
   work: WorkFolder,
   options: OpenServerContextOptions,
 ): PackEngine {
-  const { memory, open } = servedMemory;
-  const { env, onTrouble } = options;
+  const { open } = servedMemory;
+  const { onTrouble } = options;
   return createPackEngine({
-    packs: shippedPacks({ memory, ...packSettings(env), ...options.packSettings }),
+    packs,
     ...(open && { store: open.store, recordRun: open.recordPackRun }),
     ...work,
     now: clockOf(servedMemory, options),

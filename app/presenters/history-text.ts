@@ -23,6 +23,11 @@ export function undoText({ undone, restored }: UndoneFact, { command }: Pick<Voi
   };
 }
 
+/** Why there is no fact to show. */
+export function noFact(): HelmdeckError {
+  return new HelmdeckError("not_found", "There is no fact with that key.");
+}
+
 /** Why there is no history to show; the key is not repeated, since messages end up in logs. */
 export function noHistory(caller: string): HelmdeckError {
   const message = `Nothing is known of such a fact in the memory of ${caller}: it is not there, and no fact superseded it. Keys are exact, case matters.`;

@@ -13,6 +13,7 @@ import type {
 import type {
   CorpusReply,
   CorpusRequest,
+  DocumentsReply,
   ForgetReply,
   ForgetRequest,
   StoreReply,
@@ -91,6 +92,12 @@ export function corpusReply({ chunks, nextCursor, mode, note, unmatched }: Corpu
     ...defined({ next_cursor: nextCursor, mode, note }),
     ...(unmatched && { unmatched: countsReply(unmatched) }),
   };
+}
+
+/** For those who read an answer as text and as data: what is in it twice would be sent four times. */
+export function documentsReply(answer: CorpusAnswer): DocumentsReply {
+  const { chunks, ...reply } = corpusReply(answer);
+  return { ...reply, chunks: chunks.map(({ snippet: _, ...chunk }) => chunk) };
 }
 
 export function countsReply({ facts, auditRows }: StoredCounts): NonNullable<CorpusReply["unmatched"]> {

@@ -4,18 +4,26 @@ import { ANSWER_LIMITS, limitsText } from "../../engine/index.ts";
 import type { MyDefaults } from "../memory.ts";
 import { rfc3339Schema } from "./rfc3339-schema.ts";
 
+export const LIST_DESCRIPTION =
+  "List facts with their values, newest first, page by page: all that is known, or what is under a prefix or category.";
+
+export const GET_DESCRIPTION = "Read one fact whole, by its key or the path of a hit.";
+
+export const getRequestSchema = z.strictObject({
+  key: z
+    .string()
+    .meta({ minLength: 1, description: "The fact's exact key, or its path, docid or citation." }),
+});
+
 /** Of a JSON client; REST reads the same fields from the query string. */
 export const factsRequestSchema = z.strictObject({
-  prefix: z
-    .string()
-    .nullish()
-    .meta({ description: "Only keys that begin with exactly this; case matters, no wildcards." }),
+  prefix: z.string().nullish().meta({ description: "Only keys that begin with exactly this; case matters." }),
   category: z.string().nullish().meta({ description: "Only facts of this category." }),
   expiring: z.boolean().nullish().meta({ description: "Only facts that end within 14 days." }),
   limit: z
     .number()
     .nullish()
-    .meta({ description: `Most facts to answer with: ${limitsText(ANSWER_LIMITS.facts)}.` }),
+    .meta({ description: `Most facts: ${limitsText(ANSWER_LIMITS.facts)}.` }),
   cursor: z.string().nullish().meta({ description: "next_cursor of the page before." }),
 });
 
@@ -141,6 +149,7 @@ export const callersReplySchema = z.object({
   ),
 });
 
+export type GetRequest = z.infer<typeof getRequestSchema>;
 export type FactsRequest = z.infer<typeof factsRequestSchema>;
 export type FactReply = z.infer<typeof factSchema>;
 export type FactsReply = z.infer<typeof factsReplySchema>;

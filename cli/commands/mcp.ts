@@ -9,7 +9,10 @@ import { serverContextOptions } from "../memory-options.ts";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface McpRequest {
-  readonly pipelinesFolder?: string;
+  /** Packs and pipelines, not memory alone. */
+  readonly withPacks: boolean;
+  /** Of the operator's own. */
+  readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
 }
 
 export async function mcpCommand(context: CommandContext, request: McpRequest): Promise<number> {
@@ -20,16 +23,17 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
   for (const name of SIGNALS) process.on(name, onSignal);
   const serverContext = await openServerContext({
     ...serverContextOptions(context),
-    ...request,
+    ...request.folders,
     onTrouble: ({ what, error, pack = "a pipeline" }) =>
       say(`the ${what} of ${pack} did not work. ${error.code}: ${error.message}`),
   });
   try {
-    say(whatIsServed(serverContext, options.caller));
+    say(whatIsServed(serverContext, options.caller, request));
     void embedWhatIsThere(serverContext.memory, [options.caller]);
     // Whoever can start this command can read the key file: the operator, who may name any caller.
     const caller = { subject: options.caller, authenticated: true, scopes: [] };
     await serveMcpOverStdio(serverContext, caller, {
+      memoryOnly: !request.withPacks,
       stdin: shell.stdin,
       stdout: shell.stdout,
       signal: stop.signal,
@@ -43,7 +47,7 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
   return EXIT_DONE;
 }
 
-function whatIsServed({ memoryState }: ServerContext, caller: string): string {
+function whatIsServed({ memoryState }: ServerContext, caller: string, { withPacks }: McpRequest): string {
   const whose = `the memory of ${harmlessLine(caller)}`;
   switch (memoryState.state) {
     case "ready":
@@ -52,7 +56,8 @@ function whatIsServed({ memoryState }: ServerContext, caller: string): string {
       return `serving ${whose}. ${memoryState.warning}`;
     case "unavailable": {
       const { code, message } = memoryState.error;
-      return `serving packs WITHOUT MEMORY. ${code}: ${harmlessLine(message)} ${remedyFor(code)}`;
+      const what = withPacks ? "serving packs WITHOUT MEMORY" : "serving WITHOUT MEMORY";
+      return `${what}. ${code}: ${harmlessLine(message)} ${remedyFor(code)}`;
     }
   }
 }

@@ -2,7 +2,6 @@
 import pino, { type Logger } from "pino";
 import {
   asHelmdeckError,
-  defined,
   embedWhatIsThere,
   HelmdeckError,
   harmlessLine,
@@ -23,7 +22,8 @@ export interface ServeRequest {
   readonly requestsPerMinute: number;
   /** Refuse to start without memory that is kept. */
   readonly requiresMemory: boolean;
-  readonly pipelinesFolder?: string;
+  /** Of the operator's own packs and pipelines. */
+  readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
   readonly logLevel: string;
 }
 
@@ -34,7 +34,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   const serverContext = await openServerContext({
     ...serverContextOptions(context),
     withoutKey: "ephemeral",
-    ...defined({ pipelinesFolder: request.pipelinesFolder }),
+    ...request.folders,
     onTrouble: ({ what, error, pack }) =>
       log.error({ what, code: error.code, problem: error.message, pack }, "trouble behind a run"),
   });

@@ -1,24 +1,37 @@
 /** How `helmdeck-memory mcp` is called. */
 import type { Command } from "commander";
+import { defined } from "../../app/basics.ts";
 import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
 export function declareMcp(program: Command, runs: Runs): void {
   const mcp = program
     .command("mcp")
-    .summary("Serve one caller over MCP on standard input and output.")
+    .summary("Serve one caller's memory over MCP on standard input and output.")
     .description(
-      "Serve packs, pipelines and memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends; everything that is not the protocol goes to standard error.",
+      "Serve one caller's memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends; everything that is not the protocol goes to standard error.",
     )
-    .option("--pipelines <folder>", "Your own pipelines, beside those that ship.", nonEmpty)
+    .option("--packs", "Packs and pipelines too, not memory alone.")
+    .option("--packs-from <folder>", "As --packs, with your own: ES modules in a folder of yours.", nonEmpty)
+    .option("--pipelines <folder>", "As --packs, with your own pipelines.", nonEmpty)
     .action((_options: unknown, command: Command) => {
-      const { pipelines } = command.opts<{ readonly pipelines?: string }>();
+      const { packs, packsFrom, pipelines } = command.opts<McpOptions>();
       return runs(command, async (context) => {
         const { mcpCommand } = await import("../commands/mcp.ts");
-        return mcpCommand(context, pipelines === undefined ? {} : { pipelinesFolder: pipelines });
+        return mcpCommand(context, {
+          withPacks: packs === true || packsFrom !== undefined || pipelines !== undefined,
+          folders: defined({ packsFolder: packsFrom, pipelinesFolder: pipelines }),
+        });
       });
     });
   withExamples(mcp, [
     "claude mcp add helmdeck -- helmdeck-memory mcp --caller main",
     "helmdeck-memory mcp --caller work --db ./work.sqlite",
+    "helmdeck-memory mcp --packs-from ~/.config/helmdeck/packs",
   ]);
+}
+
+interface McpOptions {
+  readonly packs?: boolean;
+  readonly packsFrom?: string;
+  readonly pipelines?: string;
 }

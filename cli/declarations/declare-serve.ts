@@ -22,12 +22,17 @@ export function declareServe(program: Command, runs: Runs): void {
     .option("--allow-origin <origin>", "A browser origin that may ask; once for each.", collect)
     .option("--rate-limit <count>", "Requests a minute for each caller; 0: no limit.", rate, DEFAULT_RATE)
     .option("--require-memory", "Do not start unless memory is kept on disk and works.")
+    .option(
+      "--packs-from <folder>",
+      "Your own packs, beside those that ship: ES modules in a folder of yours.",
+      nonEmpty,
+    )
     .option("--pipelines <folder>", "Your own pipelines, beside those that ship.", nonEmpty)
     .addOption(
       new Option("--log-level <level>", "How much is logged, on stderr.").choices(LOG_LEVELS).default("info"),
     )
     .action((_options: unknown, command: Command) => {
-      const { host, port, allowHost, allowOrigin, rateLimit, requireMemory, pipelines, logLevel } =
+      const { host, port, allowHost, allowOrigin, rateLimit, requireMemory, packsFrom, pipelines, logLevel } =
         command.opts<ServeOptions>();
       return runs(command, async (context) => {
         const { serveCommand } = await import("../commands/serve.ts");
@@ -38,7 +43,7 @@ export function declareServe(program: Command, runs: Runs): void {
           allowedOrigins: allowOrigin ?? [],
           requestsPerMinute: rateLimit,
           requiresMemory: requireMemory === true,
-          ...defined({ pipelinesFolder: pipelines }),
+          folders: defined({ packsFolder: packsFrom, pipelinesFolder: pipelines }),
           logLevel,
         });
       });
@@ -57,6 +62,7 @@ interface ServeOptions {
   readonly allowOrigin?: readonly string[];
   readonly rateLimit: number;
   readonly requireMemory?: boolean;
+  readonly packsFrom?: string;
   readonly pipelines?: string;
   readonly logLevel: string;
 }

@@ -11,6 +11,7 @@ import type { Pack, PackMemoryPolicy } from "./pack-contract.ts";
 export const PACK_LIMITS = {
   nameCharacters: 64,
   versionCharacters: 64,
+  titleCharacters: 64,
   descriptionCharacters: 1_024,
   leastTtlSeconds: 1,
   mostTtlSeconds: 31_536_000,
@@ -40,7 +41,8 @@ export function definePack<Input, Output>(pack: Pack<Input, Output>): Pack<Input
 export function checkPack(pack: Pack): void {
   checkName(pack);
   checkVersion(pack);
-  checkDescription(pack);
+  checkText(pack, "description", PACK_LIMITS.descriptionCharacters);
+  if (pack.title !== undefined) checkText(pack, "title", PACK_LIMITS.titleCharacters);
   checkSchema(pack, "input");
   checkSchema(pack, "output");
   if (typeof pack.run !== "function") throw refuse(pack, "run", "must be a function");
@@ -65,10 +67,10 @@ function checkVersion(pack: Pack): void {
     throw refuse(pack, "version", "must be a semantic version, such as 1.2.0");
 }
 
-function checkDescription(pack: Pack): void {
-  const length = typeof pack.description === "string" ? pack.description.trim().length : 0;
-  if (length >= 1 && length <= PACK_LIMITS.descriptionCharacters) return;
-  throw refuse(pack, "description", `must have 1 to ${PACK_LIMITS.descriptionCharacters} characters`);
+function checkText(pack: Pack, field: "title" | "description", most: number): void {
+  const text: unknown = pack[field];
+  const length = typeof text === "string" ? text.trim().length : 0;
+  if (length < 1 || length > most) throw refuse(pack, field, `must have 1 to ${most} characters`);
 }
 
 function checkSchema(pack: Pack, field: "input" | "output"): void {

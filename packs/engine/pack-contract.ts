@@ -29,6 +29,8 @@ export interface Pack<Input = unknown, Output = unknown> {
   readonly name: string;
   /** `1.2.0`; another version is another cache. */
   readonly version: string;
+  /** What a person is shown in place of the name; absent: the name. */
+  readonly title?: string;
   /** For a person and for a model, in a sentence or two. */
   readonly description: string;
   readonly input: $ZodType<Input>;
@@ -207,6 +209,8 @@ export interface PackRun {
 /** What a client is told of a pack. Schemas are JSON Schema 2020-12. */
 export interface PackInfo {
   readonly name: string;
+  /** For people; the name where the pack has none. */
+  readonly title: string;
   readonly version: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;

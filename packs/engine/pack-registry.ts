@@ -26,6 +26,7 @@ export function registerPacks(
 function infoOf(pack: Pack, hasStore: boolean): PackInfo {
   return Object.freeze({
     name: pack.name,
+    title: pack.title ?? pack.name,
     version: pack.version,
     description: pack.description,
     inputSchema: jsonSchemaOf(pack, "input"),

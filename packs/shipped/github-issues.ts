@@ -108,6 +108,7 @@ export function gitHubIssuesPack(options: GitHubOptions): Pack<IssuesInput, Issu
   const depends = options.token !== undefined;
   return definePack({
     name: "github.list_issues",
+    title: "List GitHub issues",
     version: "1.0.0",
     description:
       "List the issues of a GitHub repository, newest first, by state, labels, assignee and time; pull requests are left out." +

@@ -1,44 +1,61 @@
 /**
- * The packs whose subject is memory itself: store, forget, history, renew, corpus.
+ * The packs whose subject is memory itself: search, get, list, store, forget, history, renew, corpus.
  *
- * None leaves an audit row. Of the first two helmdeck leaves none either: a record of what was stored or forgotten would outlive
- * it. The others only read; their rows would be in the corpus that it reads, so that reading memory would fill it.
+ * None leaves an audit row. Of store and forget helmdeck leaves none either: a record of what was stored or forgotten would outlive
+ * it. The others only read; their rows would be in the corpus that they read, so that reading memory would fill it.
  */
-
 import {
   CORPUS_DESCRIPTION,
-  type CorpusReply,
   type CorpusRequest,
   corpusQueryOfRequest,
-  corpusReply,
-  corpusReplySchema,
   corpusRequestSchema,
+  type DocumentsReply,
+  documentsReply,
+  documentsReplySchema,
   type FactReply,
+  type FactsReply,
+  type FactsRequest,
   FORGET_DESCRIPTION,
   type ForgetReply,
   type ForgetRequest,
   factOfRequest,
   factReply,
   factSchema,
+  factsQueryOfRequest,
+  factsReply,
+  factsReplySchema,
+  factsRequestSchema,
   forgetOfRequest,
   forgetReply,
   forgetReplySchema,
   forgetRequestSchema,
+  GET_DESCRIPTION,
+  type GetRequest,
+  getRequestSchema,
   HISTORY_DESCRIPTION,
   type HistoryReply,
   type HistoryRequest,
   historyReply,
   historyReplySchema,
   historyRequestSchema,
+  LIST_DESCRIPTION,
   type Memory,
+  noFact,
   noHistory,
   RENEW_DESCRIPTION,
   type RenewRequest,
   renewOfRequest,
   renewRequestSchema,
+  SEARCH_DESCRIPTION,
+  type SearchReply,
+  type SearchRequest,
   STORE_DESCRIPTION,
   type StoreReply,
   type StoreRequest,
+  searchOfRequest,
+  searchReply,
+  searchReplySchema,
+  searchRequestSchema,
   storeReply,
   storeReplySchema,
   storeRequestSchema,
@@ -46,16 +63,89 @@ import {
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 
+const COMMON = { version: "1.0.0", audit: false } as const;
+const READS = { readOnly: true, destructive: false, idempotent: true, openWorld: false };
+const DELETES = { readOnly: false, destructive: true, idempotent: true, openWorld: false };
+const ADDS = { readOnly: false, destructive: false, idempotent: true, openWorld: false };
+
+/** What these packs need of a memory. */
+export type PackedMemory = Pick<
+  Memory,
+  "search" | "getFact" | "listFacts" | "storeFact" | "forget" | "factHistory" | "renewFact" | "corpusPage"
+>;
+
+/** All of them, of one memory. */
+export function memoryPacks(memory: PackedMemory): readonly Pack[] {
+  const packs = [
+    memorySearchPack(memory),
+    memoryGetPack(memory),
+    memoryListPack(memory),
+    memoryStorePack(memory),
+    memoryForgetPack(memory),
+    memoryHistoryPack(memory),
+    memoryRenewPack(memory),
+    memoryCorpusPack(memory),
+  ];
+  return packs;
+}
+
+/** `helmdeck.memory_search`: what answers a question, best first. */
+function memorySearchPack(memory: Pick<Memory, "search">): Pack<SearchRequest, SearchReply> {
+  return definePack({
+    ...COMMON,
+    name: "helmdeck.memory_search",
+    title: "Search memory",
+    description: SEARCH_DESCRIPTION,
+    input: searchRequestSchema,
+    output: searchReplySchema,
+    effects: READS,
+    run: async ({ caller }, request) => searchReply(await memory.search(caller, searchOfRequest(request))),
+  });
+}
+
+/** `helmdeck.memory_get`: one fact, whole. */
+function memoryGetPack(memory: Pick<Memory, "getFact">): Pack<GetRequest, FactReply> {
+  return definePack({
+    ...COMMON,
+    name: "helmdeck.memory_get",
+    title: "Read a fact",
+    description: GET_DESCRIPTION,
+    input: getRequestSchema,
+    output: factSchema,
+    effects: READS,
+    run: async ({ caller }, { key }) => {
+      const fact = await memory.getFact(caller, key);
+      if (fact === undefined) throw noFact();
+      return factReply(fact);
+    },
+  });
+}
+
+/** `helmdeck.memory_list`: facts by prefix and category, newest first. */
+function memoryListPack(memory: Pick<Memory, "listFacts">): Pack<FactsRequest, FactsReply> {
+  return definePack({
+    ...COMMON,
+    name: "helmdeck.memory_list",
+    title: "List facts",
+    description: LIST_DESCRIPTION,
+    input: factsRequestSchema,
+    output: factsReplySchema,
+    effects: READS,
+    run: async ({ caller }, request) =>
+      factsReply(await memory.listFacts(caller, factsQueryOfRequest(request))),
+  });
+}
+
 /** `helmdeck.memory_store`: keeps one fact of the caller. */
 export function memoryStorePack(memory: Pick<Memory, "storeFact">): Pack<StoreRequest, StoreReply> {
   return definePack({
+    ...COMMON,
     name: "helmdeck.memory_store",
-    version: "1.0.0",
+    title: "Remember a fact",
     description: STORE_DESCRIPTION,
     input: storeRequestSchema,
     output: storeReplySchema,
-    audit: false,
-    effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+    effects: DELETES,
     run: async ({ caller }, request) =>
       storeReply(await memory.storeFact(caller, factOfRequest(request), { surface: "pack", agent: caller })),
   });
@@ -64,27 +154,27 @@ export function memoryStorePack(memory: Pick<Memory, "storeFact">): Pack<StoreRe
 /** `helmdeck.memory_forget`: deletes by scope, for good. */
 export function memoryForgetPack(memory: Pick<Memory, "forget">): Pack<ForgetRequest, ForgetReply> {
   return definePack({
+    ...COMMON,
     name: "helmdeck.memory_forget",
-    version: "1.0.0",
+    title: "Forget",
     description: FORGET_DESCRIPTION,
     input: forgetRequestSchema,
     output: forgetReplySchema,
-    audit: false,
-    effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+    effects: DELETES,
     run: async ({ caller }, request) => forgetReply(await memory.forget(caller, forgetOfRequest(request))),
   });
 }
 
 /** `helmdeck.memory_history`: what a fact held before. */
-export function memoryHistoryPack(memory: Pick<Memory, "factHistory">): Pack<HistoryRequest, HistoryReply> {
+function memoryHistoryPack(memory: Pick<Memory, "factHistory">): Pack<HistoryRequest, HistoryReply> {
   return definePack({
+    ...COMMON,
     name: "helmdeck.memory_history",
-    version: "1.0.0",
+    title: "What a fact held before",
     description: HISTORY_DESCRIPTION,
     input: historyRequestSchema,
     output: historyReplySchema,
-    audit: false,
-    effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
+    effects: READS,
     run: async ({ caller }, { key }) => {
       const history = await memory.factHistory(caller, key);
       if (history === undefined) throw noHistory(caller);
@@ -94,30 +184,31 @@ export function memoryHistoryPack(memory: Pick<Memory, "factHistory">): Pack<His
 }
 
 /** `helmdeck.memory_renew`: another life for a fact that would end. */
-export function memoryRenewPack(memory: Pick<Memory, "renewFact">): Pack<RenewRequest, FactReply> {
+function memoryRenewPack(memory: Pick<Memory, "renewFact">): Pack<RenewRequest, FactReply> {
   return definePack({
+    ...COMMON,
     name: "helmdeck.memory_renew",
-    version: "1.0.0",
+    title: "Keep a fact longer",
     description: RENEW_DESCRIPTION,
     input: renewRequestSchema,
     output: factSchema,
-    audit: false,
-    effects: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+    effects: ADDS,
     run: async ({ caller }, request) => factReply(await memory.renewFact(caller, renewOfRequest(request))),
   });
 }
 
 /** `helmdeck.memory_corpus`: ranked for a query, or everything page by page. */
-export function memoryCorpusPack(memory: Pick<Memory, "corpusPage">): Pack<CorpusRequest, CorpusReply> {
+export function memoryCorpusPack(memory: Pick<Memory, "corpusPage">): Pack<CorpusRequest, DocumentsReply> {
   return definePack({
+    ...COMMON,
+    version: "1.1.0",
     name: "helmdeck.memory_corpus",
-    version: "1.0.0",
+    title: "Read memory as documents",
     description: CORPUS_DESCRIPTION,
     input: corpusRequestSchema,
-    output: corpusReplySchema,
-    audit: false,
-    effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
+    output: documentsReplySchema,
+    effects: READS,
     run: async ({ caller }, request) =>
-      corpusReply(await memory.corpusPage(caller, corpusQueryOfRequest(request))),
+      documentsReply(await memory.corpusPage(caller, corpusQueryOfRequest(request))),
   });
 }

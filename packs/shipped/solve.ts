@@ -81,6 +81,7 @@ type Finding = z.infer<typeof findingSchema>;
 export function solvePack(options: SolveOptions): Pack<SolveInput, SolveOutput> {
   return definePack({
     name: "swe.solve",
+    title: "Work on a repository",
     version: "1.0.0",
     description:
       "Let this server's coding command work on a task in a fresh clone of a git repository, and answer with its changes as a" +

@@ -6,6 +6,8 @@ import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
@@ -23,6 +25,7 @@ import type { Caller } from "../caller.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
 import type { McpService } from "./mcp-service.ts";
 import { progressSender } from "./progress-notifications.ts";
+import { MCP_PROMPTS, promptNamed } from "./prompts.ts";
 import { MCP_RESOURCES, resourceAt } from "./resources.ts";
 import { resultOfFailure, sentenceFor, textOf } from "./results.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -38,12 +41,13 @@ export function createMcpServer(service: McpService, caller: Caller): Server {
   const server = new Server(
     { name: "helmdeck-memory", title: "helmdeck memory", version: manifest.version },
     {
-      capabilities: { tools: {}, resources: { subscribe: true } },
+      capabilities: { tools: {}, prompts: {}, resources: { subscribe: true } },
       instructions: INSTRUCTIONS,
       jsonSchemaValidator: service.schemaValidator,
     },
   );
   serveTools(server, service, caller);
+  servePrompts(server);
   serveResources(server, service, caller);
   serveSubscriptions(server, service, caller);
   return server;
@@ -85,6 +89,20 @@ function sessionOf(meta: Extra["_meta"]): { readonly sessionId?: string } {
   if (sessionId === undefined) return {};
   if (typeof sessionId === "string") return { sessionId };
   throw new HelmdeckError("invalid_input", `_meta["${SESSION_ID}"] must be text.`);
+}
+
+function servePrompts(server: Server): void {
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({
+    prompts: MCP_PROMPTS.map(({ definition }) => definition),
+  }));
+  server.setRequestHandler(GetPromptRequestSchema, ({ params: { name } }) => {
+    const prompt = promptNamed(name);
+    if (prompt !== undefined) return prompt;
+    throw new McpError(
+      ErrorCode.InvalidParams,
+      "Unknown prompt. prompts/list has the names of those there are.",
+    );
+  });
 }
 
 function serveResources(server: Server, service: McpService, caller: Caller): void {

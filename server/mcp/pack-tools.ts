@@ -2,6 +2,7 @@
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import { HelmdeckError } from "../../app/index.ts";
 import type { PackEffects, PackEngine, PackInfo } from "../../packs/index.ts";
+import { type JsonSchema, listedInput, listedOutput } from "./listed-schema.ts";
 import { resultOfRun } from "./results.ts";
 import { type McpTool, toolNameOf } from "./tool-registry.ts";
 
@@ -20,12 +21,13 @@ function toolFor(pack: PackInfo, packs: PackEngine): McpTool {
   };
 }
 
-function definitionOf({ name, description, inputSchema, outputSchema, effects }: PackInfo): Tool {
+function definitionOf({ name, title, description, inputSchema, outputSchema, effects }: PackInfo): Tool {
   return {
     name: toolNameOf(name),
+    title,
     description,
     inputSchema: requireObjectSchema(name, inputSchema),
-    ...(isObjectSchema(outputSchema) ? { outputSchema: asObjectSchema(outputSchema) } : {}),
+    ...(isObjectSchema(outputSchema) && { outputSchema: asObjectSchema(listedOutput(outputSchema)) }),
     annotations: annotationsFor(effects),
   };
 }
@@ -41,10 +43,8 @@ export function annotationsFor(effects: PackEffects = {}): ToolAnnotations {
   };
 }
 
-type JsonSchema = Readonly<Record<string, unknown>>;
-
 function requireObjectSchema(name: string, schema: JsonSchema): Tool["inputSchema"] {
-  if (isObjectSchema(schema)) return asObjectSchema(schema);
+  if (isObjectSchema(schema)) return asObjectSchema(listedInput(schema));
   throw new HelmdeckError(
     "invalid_input",
     `The pack "${name}" cannot be an MCP tool: its input must be an object with named fields.`,

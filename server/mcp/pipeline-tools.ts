@@ -11,6 +11,7 @@ import {
   pipelineRunReply,
   pipelineRunReplySchema,
 } from "../../packs/index.ts";
+import { listedOutput } from "./listed-schema.ts";
 import { annotationsFor, asObjectSchema } from "./pack-tools.ts";
 import { textOf } from "./results.ts";
 import { type McpTool, type ToolCall, toolNameOf } from "./tool-registry.ts";
@@ -58,6 +59,7 @@ function definitionOf(name: string, pipeline: Pipeline, packs: readonly PackInfo
   const steps = pipeline.steps.map(({ pack }) => packs.find((known) => known.name === pack)?.effects);
   return {
     name,
+    title: `Pipeline ${pipeline.id}`,
     description: pipeline.description,
     inputSchema: inputSchemaFor(pipeline.inputs),
     outputSchema: OUTPUT_SCHEMA,
@@ -65,7 +67,7 @@ function definitionOf(name: string, pipeline: Pipeline, packs: readonly PackInfo
   };
 }
 
-const OUTPUT_SCHEMA = asObjectSchema(z.toJSONSchema(pipelineRunReplySchema, { io: "output" }));
+const OUTPUT_SCHEMA = asObjectSchema(listedOutput(z.toJSONSchema(pipelineRunReplySchema, { io: "output" })));
 
 function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["inputSchema"] {
   const named = Object.entries(inputs);

@@ -1,4 +1,4 @@
-/** The tools that a client sees: every pack and every pipeline, under names that every client allows. */
+/** The tools that a client sees, packs and pipelines, under names that every client allows. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { HelmdeckError } from "../../app/index.ts";
 import type { Caller } from "../caller.ts";
@@ -33,9 +33,12 @@ export class ToolRegistry {
   readonly #byName = new Map<string, McpTool>();
   readonly #listed: readonly Tool[];
 
-  /** Throws `invalid_input` when two tools would have one name, or a name is none that clients accept. */
-  constructor(tools: readonly McpTool[]) {
-    for (const tool of tools) {
+  /**
+   * `unlisted`: understood in a call all the same. Throws `invalid_input` when two tools would have one name, or a name is none
+   * that clients accept.
+   */
+  constructor(tools: readonly McpTool[], unlisted: readonly McpTool[] = []) {
+    for (const tool of [...tools, ...unlisted]) {
       const { name } = tool.definition;
       requireName(name, tool.dottedName);
       for (const alias of new Set([name, tool.dottedName])) this.#add(alias, tool);

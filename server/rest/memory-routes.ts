@@ -15,6 +15,7 @@ import {
   HISTORY_DESCRIPTION,
   historyReply,
   myMemoryReply,
+  noFact,
   noHistory,
   RENEW_DESCRIPTION,
   renewOfRequest,
@@ -169,7 +170,7 @@ export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerC
   });
   app.openapi(factRoute, async (c) => {
     const fact = await memory.getFact(c.get("caller").subject, c.req.valid("param").key);
-    if (fact === undefined) throw new HelmdeckError("not_found", "There is no fact with that key.");
+    if (fact === undefined) throw noFact();
     return c.json(factReply(fact), 200);
   });
   app.openapi(historyRoute, async (c) => {

@@ -1,5 +1,7 @@
 /** `helmdeck-memory mcp` as a process: what goes to which stream, how it ends, and what it says when memory does not open. */
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CommandHome, finish } from "./command.ts";
@@ -77,8 +79,54 @@ test("a key that does not belong to the database: the tools are there, and their
     isError: true,
     content: [{ text: expect.stringMatching(/^memory_unavailable: .*key_wrong/) }],
   });
-  expect(ended.stderr).toContain("WITHOUT MEMORY. key_wrong: ");
+  expect(ended.stderr).toContain("serving WITHOUT MEMORY. key_wrong: ");
   expect((await home.run(["get", "tea"])).stdout).toBe("oolong\n");
+});
+
+const ASK_FOR_TOOLS = linesOf([...HELLO, { jsonrpc: "2.0", id: 2, method: "tools/list" }]);
+
+function namesIn(stdout: string): readonly string[] {
+  return (
+    answersIn(stdout)
+      .at(-1)
+      ?.result.tools.map(({ name }) => name) ?? []
+  );
+}
+
+test("memory alone is listed, and packs and pipelines where they are asked for", async () => {
+  const alone = await home.run(["mcp"], { input: ASK_FOR_TOOLS });
+  expect(namesIn(alone.stdout).filter((name) => !name.startsWith("helmdeck__memory_"))).toEqual([]);
+  expect(namesIn(alone.stdout)).toHaveLength(7);
+  const all = await home.run(["mcp", "--packs"], { input: ASK_FOR_TOOLS });
+  expect(namesIn(all.stdout)).toEqual(
+    expect.arrayContaining(["swe__solve", "pipeline__github__open-issues"]),
+  );
+});
+
+test("a pack of one's own is listed and runs, and one that is unsound is refused by its file", async () => {
+  const folder = home.path("packs");
+  mkdirSync(folder, { mode: 0o700 });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  write(
+    "mine.mjs",
+    `export default ({ z }) => ({ name: "mine.greet", version: "1.0.0", description: "Greets.", input: z.object({ who: z.string() }),
+      output: z.object({ text: z.string() }), run: async (ec, { who }) => ({ text: "Hello " + who }) });`,
+  );
+  const input = `${ASK_FOR_TOOLS}${linesOf([callOf(3, "mine__greet", { who: "Ada" })])}`;
+  const ended = await home.run(["mcp", "--packs-from", folder], { input });
+  const [, list, greeted] = answersIn(ended.stdout);
+  expect(list?.result.tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["mine__greet", "swe__solve"]),
+  );
+  expect(greeted?.result).toMatchObject({ structuredContent: { text: "Hello Ada" } });
+  write("broken.mjs", "export default {");
+  for (const command of ["mcp", "serve"]) {
+    const refused = await home.run([command, "--packs-from", folder], { input: "" });
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(
+      /invalid_input: .*broken\.mjs cannot be loaded: SyntaxError: Unexpected end of input/,
+    );
+  }
 });
 
 test("a signal ends it cleanly while its input stays open", async () => {

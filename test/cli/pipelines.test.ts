@@ -25,7 +25,7 @@ test.each([
   const home = new CommandHome(entry);
   homes.push(home);
   const input = ASK.map((message) => `${JSON.stringify(message)}\n`).join("");
-  const { code, stdout } = await home.run(["mcp"], { input });
+  const { code, stdout } = await home.run(["mcp", "--packs"], { input });
   expect(code).toBe(0);
   const answers = stdout
     .trimEnd()

@@ -4,6 +4,7 @@
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { WholeServer } from "./fixtures/whole-server.ts";
 
 const CANARY = "canary-of-alice";
@@ -124,6 +125,9 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "POST /api/v1/packs/:name": () => [
     { path: "/api/v1/packs/helmdeck.memory_store", body: { key: "bobs", value: "his" } },
     { path: "/api/v1/packs/helmdeck.memory_forget", body: { scope: "everything" } },
+    { path: "/api/v1/packs/helmdeck.memory_search", body: { query: "canary of alice" } },
+    { path: "/api/v1/packs/helmdeck.memory_get", body: { key: CANARY }, status: 404 },
+    { path: "/api/v1/packs/helmdeck.memory_list", body: { prefix: "canary" } },
     { path: "/api/v1/packs/helmdeck.memory_history", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/packs/helmdeck.memory_renew", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/packs/helmdeck.memory_corpus", body: {} },
@@ -146,6 +150,9 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
 
 /** The same over MCP. */
 const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> = {
+  helmdeck__memory_search: () => [{ query: "canary of alice" }, { query: CANARY, recall: "eager" }],
+  helmdeck__memory_get: () => [{ key: CANARY }, { key: `helmdeck/${CANARY}/${CANARY}.md` }],
+  helmdeck__memory_list: () => [{}, { prefix: "canary" }, { category: CANARY }],
   helmdeck__memory_store: () => [{ key: "bobs", value: CANARY_WORDS, supersedes: [CANARY] }],
   helmdeck__memory_forget: () => [{ scope: "everything" }],
   helmdeck__memory_renew: () => [{ key: CANARY }],
@@ -155,6 +162,9 @@ const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> 
   swe__solve: () => [solve],
   "pipeline__github__open-issues": () => [issues],
 };
+
+/** Prompts hold nothing of anybody's memory, so each reads the same for all. */
+const prompts = ["remember_conversation", "what_you_know"];
 
 /** Addresses of what is hers, by the name of the template. */
 const templates: Readonly<Record<string, () => string>> = {
@@ -187,6 +197,36 @@ describe("what Alice has", () => {
       }
     }
     expect(await hers()).toEqual(before);
+  });
+
+  it("is hidden from Bob and safe from him in every MCP tool of a server of memory alone, listed or not", async () => {
+    const { tools: registry } = makeMcpService(whole.serverContext, { memoryOnly: true });
+    const listed = registry.list().map(({ name }) => name);
+    const callable = Object.keys(tools).filter((name) => registry.get(name) !== undefined);
+    expect(callable).toEqual(expect.arrayContaining(listed));
+    expect(callable.filter((name) => !name.startsWith("helmdeck__memory_"))).toEqual([]);
+    const before = await hers();
+    const bob = { subject: "bob", authenticated: true, scopes: [] };
+    for (const name of callable) {
+      for (const input of tools[name]?.() ?? []) {
+        const call = { caller: bob, input, signal: new AbortController().signal, onProgress: () => {} };
+        const answer = JSON.stringify(await registry.get(name)?.call(call).catch(String));
+        expect([name, answer.includes("canary")]).toEqual([name, false]);
+      }
+    }
+    expect(await hers()).toEqual(before);
+  });
+
+  it("is in no MCP prompt", async () => {
+    const [bob, alice] = await Promise.all([whole.mcpClient(tokens.bob), whole.mcpClient(tokens.alice)]);
+    const listed = (await bob.listPrompts()).prompts.map(({ name }) => name);
+    expect(listed.sort()).toEqual(prompts);
+    for (const name of prompts) {
+      const asked = await bob.getPrompt({ name });
+      expect(asked).toEqual(await alice.getPrompt({ name }));
+      expect([name, JSON.stringify(asked).includes("canary")]).toEqual([name, false]);
+    }
+    await Promise.all([bob.close(), alice.close()]);
   });
 
   it("is hidden from Bob and safe from him in every MCP tool and resource", async () => {

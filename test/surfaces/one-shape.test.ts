@@ -7,12 +7,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { betterSqliteDriver, factSchema, type OpenMemory, openMemory } from "../../app/index.ts";
-import {
-  memoryCorpusPack,
-  memoryForgetPack,
-  memoryRenewPack,
-  memoryStorePack,
-} from "../../packs/shipped/memory-packs.ts";
+import { memoryPacks } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { createServer } from "../../server/index.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
@@ -60,13 +55,7 @@ beforeAll(async () => {
   });
   await memory.recordPipelineRun(CALLER, { pipeline: "nightly", run_id: "r", ...RUN, outcome: "succeeded" });
   await memory.storeFact(CALLER, FACT);
-  const packs = [
-    memoryStorePack(memory),
-    memoryForgetPack(memory),
-    memoryRenewPack(memory),
-    memoryCorpusPack(memory),
-  ];
-  const context = testServerContext({ memory, packs });
+  const context = testServerContext({ memory, packs: memoryPacks(memory) });
   rest = createServer(context, { requestsPerMinute: 0 }).app;
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const caller = { subject: CALLER, authenticated: true, scopes: [] };
@@ -143,6 +132,8 @@ describe("the same", () => {
     expect(await byHelmdeck("get", FACT.key)).toEqual(fact);
     expect(await byHelmdeck("list")).toEqual({ facts: [fact], unreadable: [] });
     expect(await byOpenClaw("list")).toEqual({ facts: [fact], unreadable: [] });
+    expect(await overMcp("get", { key: FACT.key })).toEqual(fact);
+    expect(await overMcp("list", {})).toEqual({ facts: [fact], unreadable: [] });
     expect(await exported()).toContainEqual(fact);
   });
 
@@ -154,7 +145,9 @@ describe("the same", () => {
     expect(document).toMatchObject({ docid: "work/deploy/preference", score: expect.any(Number) });
     const overHttp = await overRest(`/api/v1/memory/corpus?query=${encodeURIComponent(QUERY)}`);
     expect(firstOf(overHttp.chunks)).toMatchObject(document);
-    expect(firstOf((await overMcp("corpus", { query: QUERY })).chunks)).toMatchObject(document);
+    const { snippet: _, ...whole } = document;
+    expect(firstOf((await overMcp("corpus", { query: QUERY })).chunks)).toMatchObject(whole);
+    expect(await overMcp("search", { query: QUERY })).toEqual(await byHelmdeck("search", QUERY));
   });
 
   test("acknowledgement of a fact is one object on REST, MCP, the command line and in the tool's details", async () => {

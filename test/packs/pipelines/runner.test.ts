@@ -22,6 +22,7 @@ function packsOf(handlers: Readonly<Record<string, Handler>>, starters: readonly
       Object.keys(handlers).map(
         (name): PackInfo => ({
           name,
+          title: name,
           version: "1.0.0",
           description: "a pack",
           inputSchema: {},

@@ -104,7 +104,7 @@ describe("helmdeck.memory_corpus", () => {
     packRig.clock.pass(1_000);
     await run("memory_store", { key: "coffee", value: "Black, no sugar." });
     expect(await run("memory_corpus", { query: "deploying" })).toMatchObject({
-      chunks: [{ docid: "user_facts/deploy", snippet: expect.stringContaining("Konflux") }],
+      chunks: [{ docid: "user_facts/deploy", content: expect.stringContaining("Konflux") }],
       mode: "keyword",
     });
     expect(await run("memory_corpus", { query: "how much sugar does the bakery need" })).toMatchObject({

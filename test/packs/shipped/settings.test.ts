@@ -60,6 +60,9 @@ describe("the shipped packs", () => {
     const memory = await openTestMemory();
     const packs = shippedPacks({ memory, ...packSettings({}) });
     expect(packs.map(({ name, startsProcess = false }) => [name, startsProcess])).toEqual([
+      ["helmdeck.memory_search", false],
+      ["helmdeck.memory_get", false],
+      ["helmdeck.memory_list", false],
       ["helmdeck.memory_store", false],
       ["helmdeck.memory_forget", false],
       ["helmdeck.memory_history", false],

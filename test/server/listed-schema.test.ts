@@ -1,0 +1,66 @@
+/** Schemas as tools list them: no lists of types, and no data taken for a schema. */
+import { describe, expect, test } from "vitest";
+import { type JsonSchema, listedInput, listedOutput } from "../../server/mcp/listed-schema.ts";
+
+describe("of an input", () => {
+  test.each<readonly [string, JsonSchema, JsonSchema]>([
+    ["null is not listed where the field may be left out", { type: ["string", "null"] }, { type: "string" }],
+    [
+      "nor beside other alternatives",
+      { anyOf: [{ type: "string", enum: ["a"] }, { type: "null" }], description: "d" },
+      { type: "string", enum: ["a"], description: "d" },
+    ],
+    [
+      "other lists of types are alternatives",
+      { type: ["string", "integer", "null"], minLength: 1, description: "d" },
+      {
+        description: "d",
+        anyOf: [
+          { type: "string", minLength: 1 },
+          { type: "integer", minLength: 1 },
+        ],
+      },
+    ],
+    [
+      "also deep inside",
+      { type: "array", items: { properties: { a: { type: ["boolean", "null"] } } } },
+      { type: "array", items: { properties: { a: { type: "boolean" } } } },
+    ],
+    [
+      "data stays as it is",
+      { type: "object", default: { type: ["a", "b"] }, enum: [{ type: ["a", "b"] }] },
+      { type: "object", default: { type: ["a", "b"] }, enum: [{ type: ["a", "b"] }] },
+    ],
+  ])("%s", (_, given, listed) => {
+    const within = (field: JsonSchema) => ({ type: "object", properties: { field } });
+    expect(listedInput(within(given))).toEqual(within(listed));
+  });
+
+  test("a field that must be there may be null", () => {
+    const field = { type: ["string", "null"], minLength: 1 };
+    expect(listedInput({ type: "object", properties: { field }, required: ["field"] })).toEqual({
+      type: "object",
+      properties: { field: { anyOf: [{ type: "string", minLength: 1 }, { type: "null" }] } },
+      required: ["field"],
+    });
+  });
+
+  test("a field may be called as a keyword is", () => {
+    const given = { properties: { type: { type: ["string", "null"] }, required: { type: "string" } } };
+    expect(listedInput(given)).toEqual({
+      properties: { type: { type: "string" }, required: { type: "string" } },
+    });
+  });
+});
+
+test("of an answer, descriptions are left out and null is kept", () => {
+  const given = {
+    type: "object",
+    description: "d",
+    properties: { description: { type: ["string", "null"], description: "d", examples: ["e"] } },
+  };
+  expect(listedOutput(given)).toEqual({
+    type: "object",
+    properties: { description: { anyOf: [{ type: "string" }, { type: "null" }] } },
+  });
+});

@@ -1,0 +1,154 @@
+/** What MCP clients are shown, in every mode: few bytes, titles, schemas that all of them take, and no text more often than needed. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
+import { WholeServer } from "./fixtures/whole-server.ts";
+
+/** Every conversation of a client pays for this. */
+const MOST_BYTES = 6_000;
+const NAMES = ["search", "get", "store", "list", "forget", "history", "corpus"].map(
+  (name) => `helmdeck__memory_${name}`,
+);
+const MARK = "quagga";
+const CALLER = { subject: "ada", authenticated: true, scopes: [] };
+
+let whole: WholeServer;
+beforeAll(async () => {
+  whole = await WholeServer.open();
+  const { memory } = whole.serverContext;
+  await memory.storeFact("ada", { key: "animals/best", value: "The zebra." });
+  await memory.storeFact("ada", { key: "animals/best", value: `The ${MARK}.` });
+  await memory.storeFact("ada", { key: "animals/best", value: "The okapi." });
+  await memory.storeFact("ada", { key: "animals/second", value: `After that the ${MARK}, says Ada.` });
+});
+afterAll(async () => {
+  await whole.close();
+  expect(whole.defects).toEqual([]);
+});
+
+async function connect(memoryOnly: boolean): Promise<Client> {
+  const service = makeMcpService(whole.serverContext, { memoryOnly });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await Promise.all([createMcpServer(service, CALLER).connect(ours), client.connect(theirs)]);
+  onTestFinished(async () => {
+    await client.close();
+    service.watch.close();
+  });
+  return client;
+}
+
+function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
+  return client.callTool({ name, arguments: args }) as Promise<CallToolResult>; // no task was asked for
+}
+
+function countOf(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+describe("a server of memory alone", () => {
+  test("lists memory, in at most 6 KB as it is sent", async () => {
+    const sent = JSON.stringify(await (await connect(true)).listTools());
+    expect(JSON.parse(sent).tools.map(({ name }: { name: string }) => name)).toEqual(NAMES);
+    expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(sent).not.toContain("outputSchema");
+  });
+
+  test("lists no fewer tools than it says, where everything is listed", async () => {
+    const { tools } = await (await connect(false)).listTools();
+    const others = [
+      "helmdeck__memory_renew",
+      "github__list_issues",
+      "swe__solve",
+      "pipeline__github__open-issues",
+    ];
+    expect(tools.map(({ name }) => name).sort()).toEqual([...NAMES, ...others].sort());
+  });
+
+  test("knows no pack and no pipeline", async () => {
+    const client = await connect(true);
+    for (const name of ["github__list_issues", "swe__solve", "swe.solve", "pipeline__github__open-issues"])
+      await expect(call(client, name)).rejects.toMatchObject({ code: -32_602 });
+  });
+});
+
+describe.each([
+  ["memory alone", true],
+  ["everything", false],
+])("where %s is listed", (_, memoryOnly) => {
+  test("the names that helmdeck has stay callable", async () => {
+    const client = await connect(memoryOnly);
+    for (const [at, dot] of ["helmdeck__", "helmdeck."].entries()) {
+      const key = `called/${at}`;
+      expect((await call(client, `${dot}memory_store`, { key, value: "v" })).isError).toBeUndefined();
+      expect(textOf(await call(client, `${dot}memory_corpus`, { limit: 1 }))).toContain(key);
+      expect(textOf(await call(client, `${dot}memory_renew`, { key }))).toContain(key);
+      expect(textOf(await call(client, `${dot}memory_forget`, { scope: key }))).toContain('"deleted":1');
+    }
+  });
+
+  test("every tool has a title, and no schema a list of types", async () => {
+    const { tools } = await (await connect(memoryOnly)).listTools();
+    for (const tool of tools) {
+      expect([tool.name, tool.title]).toEqual([tool.name, expect.stringMatching(/\S/)]);
+      expect([tool.name, listsOfTypes(tool)]).toEqual([tool.name, 0]);
+    }
+  });
+
+  test("what a client leaves out it may send as null, which is not listed", async () => {
+    const client = await connect(memoryOnly);
+    const nulls = { prefix: null, category: null, expiring: null, limit: 1, cursor: null };
+    expect((await call(client, "helmdeck__memory_list", nulls)).isError).toBeUndefined();
+  });
+
+  const most = memoryOnly ? 1 : 2;
+  test.each([
+    ["search", { query: `what does Ada say of the ${MARK}` }],
+    ["get", { key: "animals/second" }],
+    ["list", { prefix: "animals/second" }],
+    ["corpus", { query: `what does Ada say of the ${MARK}`, limit: 1 }],
+    ["history", { key: "animals/best" }],
+  ])(`memory_%s sends a text ${most === 1 ? "once" : "as text and as data"}`, async (name, args) => {
+    const sent = JSON.stringify(await call(await connect(memoryOnly), `helmdeck__memory_${name}`, args));
+    expect(countOf(sent, `the ${MARK}`) + countOf(sent, `The ${MARK}`)).toBe(most);
+  });
+
+  test("a refusal is told, and what to do", async () => {
+    const refused = await call(await connect(memoryOnly), "helmdeck__memory_get", { key: "animals/none" });
+    expect(refused).toMatchObject({ isError: true });
+    expect(textOf(refused)).toMatch(/^not_found: There is no fact with that key\. List what is there/);
+  });
+
+  test("prompts name tools that are listed, and are told apart from what there is not", async () => {
+    const client = await connect(memoryOnly);
+    const listed = new Set((await client.listTools()).tools.map(({ name }) => name));
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ title }) => title)).toEqual([
+      "Remember this conversation",
+      "What do you know about me?",
+    ]);
+    for (const { name } of prompts) {
+      const text = JSON.stringify((await client.getPrompt({ name })).messages);
+      const named = text.match(/helmdeck__\w+/g) ?? [];
+      expect(named.length).toBeGreaterThan(0);
+      expect(named.filter((tool) => !listed.has(tool))).toEqual([]);
+    }
+    await expect(client.getPrompt({ name: "none" })).rejects.toMatchObject({ code: -32_602 });
+  });
+});
+
+function textOf({ content }: CallToolResult): string {
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+/** Lists under the word "type", wherever they are. */
+function listsOfTypes(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.entries(value).reduce(
+    (sum, [name, member]) => sum + (name === "type" && Array.isArray(member) ? 1 : listsOfTypes(member)),
+    0,
+  );
+}
