@@ -37,11 +37,12 @@ import {
   type OpenedStorage,
   subjectCounts,
 } from "./overview.ts";
-import { recordPackRun, recordPipelineRun } from "./record-runs.ts";
+import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
 import { renewFact } from "./renewing.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";
+import { ToolHistory } from "./tool-history.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** An open memory in this process, with the store itself for import and export. */
@@ -102,6 +103,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       }),
     }),
     runClock: new RunClock(now, parts.random ?? Math.random),
+    toolHistory: new ToolHistory(store),
     timer: timer ?? processTimer,
   };
   const sweep = () => store.deleteExpired();
@@ -154,6 +156,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     revision: async (subject) => store.revision(requireNamespace(subject)),
     recordPackRun: within((...run) => recordPackRun(context, ...run), embedSoon),
     recordPipelineRun: within((...run) => recordPipelineRun(context, ...run), embedSoon),
+    recordToolCall: within((...call) => recordToolCall(context, ...call)), // is not embedded
     warm: async (subject) => warm(requireNamespace(subject)),
     embed: within((namespace, request: EmbedRequest) => onRequest.all(namespace, request)),
     embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),

@@ -1,10 +1,11 @@
 /** The app's public surface: the use cases that every surface calls. */
 
-export type { PackAudit, Writer } from "../engine/index.ts";
+export type { PackAudit, ToolAudit, Writer } from "../engine/index.ts";
 export {
   betterSqliteDriver,
   countByCaller,
   cutText,
+  DOCUMENT_KINDS,
   type Framed,
   fieldOf,
   frameOf,

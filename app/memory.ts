@@ -11,6 +11,7 @@ import type {
   RecallMode,
   StoreReport,
   Subject,
+  ToolAudit,
   UnixMs,
   Writer,
 } from "../engine/index.ts";
@@ -295,6 +296,8 @@ export interface Memory {
   revision(subject: Subject): Promise<number>;
   recordPackRun(subject: Subject, row: PackAudit, writer?: Writer): Promise<void>;
   recordPipelineRun(subject: Subject, row: PipelineAudit, writer?: Writer): Promise<void>;
+  /** An input that looks like a credential is left out; of each subject the newest 5,000 calls are kept. */
+  recordToolCall(subject: Subject, row: ToolAudit, writer?: Writer): Promise<void>;
   /** Starts indexing in the background. */
   warm(subject: Subject): Promise<void>;
   /** Deletes what has been expired for a day of use. */
@@ -323,6 +326,7 @@ const EVERY_USE_CASE = {
   revision: true,
   recordPackRun: true,
   recordPipelineRun: true,
+  recordToolCall: true,
   warm: true,
   sweep: true,
   status: true,

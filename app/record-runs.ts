@@ -1,12 +1,14 @@
-/** Recording runs of packs and pipelines as audit rows. */
+/** Recording runs of packs and pipelines, and calls of any tool, as audit rows. */
 import {
   AUDIT_LIMITS,
   auditEntry,
   checkAuditRow,
   defined,
+  kindOfSecret,
   type Namespace,
   type PackAudit,
   type PipelineAudit,
+  type ToolAudit,
   type Writer,
 } from "../engine/index.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
@@ -33,8 +35,31 @@ export async function recordPipelineRun(
   await record(context, namespace, { kind: "pipeline", row, writer });
 }
 
+/** As {@link recordPackRun}. Inputs that look like credentials are left out. */
+export async function recordToolCall(
+  context: UseCaseContext,
+  namespace: Namespace,
+  row: ToolAudit,
+  writer?: Writer,
+): Promise<void> {
+  checkAuditRow("tool", row);
+  const inputs = await withoutSecrets(row.inputs ?? {});
+  await context.toolHistory.makeRoom(namespace);
+  await record(context, namespace, { kind: "tool", row: { ...row, inputs }, writer });
+}
+
+/** Of the whole texts, since half a credential, after a cut, looks like none. */
+async function withoutSecrets(inputs: NonNullable<ToolAudit["inputs"]>): Promise<typeof inputs> {
+  const harmless: [name: string, text: string][] = [];
+  for (const [name, text] of Object.entries(inputs)) {
+    // Together: some credentials are known by the name that they are given.
+    if ((await kindOfSecret(`${name} = ${text}`)) === undefined) harmless.push([name, text]);
+  }
+  return Object.fromEntries(harmless);
+}
+
 interface RunToRecord {
-  readonly kind: "pack" | "pipeline";
+  readonly kind: "pack" | "pipeline" | "tool";
   readonly row: unknown;
   readonly writer: Writer | undefined;
 }

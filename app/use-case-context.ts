@@ -3,6 +3,7 @@ import type { MemoryStore, RunClock, Timer, UnixMs } from "../engine/index.ts";
 import type { Recall } from "../recall/index.ts";
 
 import type { KeysInUse } from "./keys-in-use.ts";
+import type { ToolHistory } from "./tool-history.ts";
 
 export interface UseCaseContext {
   readonly store: MemoryStore;
@@ -10,5 +11,6 @@ export interface UseCaseContext {
   readonly keys: KeysInUse;
   readonly now: () => UnixMs;
   readonly runClock: RunClock;
+  readonly toolHistory: ToolHistory;
   readonly timer: Timer;
 }

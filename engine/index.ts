@@ -9,7 +9,7 @@ export {
   requireUnixNs,
 } from "./audit/audit-entries.ts";
 export { RunClock } from "./audit/audit-keys.ts";
-export type { PackAudit, PipelineAudit } from "./audit/audit-rows.ts";
+export type { PackAudit, PipelineAudit, ToolAudit } from "./audit/audit-rows.ts";
 export { AUDIT_LIMITS } from "./audit/check-audit-row.ts";
 export { findingsOf } from "./audit/findings.ts";
 export { LEARNABLE_FIELDS, learnableInputs } from "./audit/learnable.ts";
@@ -43,7 +43,12 @@ export { EXPIRING_WITHIN_MS, renewalByHand, renewalByUse } from "./facts/renewal
 export { kindOfSecret, refuseSecrets } from "./facts/secrets.ts";
 export { countByCaller, hasRoom, SharedPlaces, type ShareLimits, shareOf } from "./fair-share.ts";
 export { projectEntry } from "./projections/chunks.ts";
-export type { CorpusChunk, CorpusEntry, DocumentKind } from "./projections/corpus.ts";
+export {
+  type CorpusChunk,
+  type CorpusEntry,
+  DOCUMENT_KINDS,
+  type DocumentKind,
+} from "./projections/corpus.ts";
 export { type ExpiringFacts, expiringFacts } from "./projections/expiring.ts";
 export {
   cutText,

@@ -23,16 +23,11 @@ export interface PluginConfig {
   readonly subjects: ReadonlyMap<string, string | undefined>;
   readonly allow: ReadonlySet<ClosedContext>;
   readonly auditServers: readonly string[];
-  readonly toolHistory: ToolHistoryConfig;
-}
-
-/** What is recorded of tools that are none of helmdeck's. */
-interface ToolHistoryConfig {
-  readonly tools: AuditTools;
-  /** Names in lower case; one that ends in "*" stands for every name that begins so. */
-  readonly denied: readonly string[];
+  readonly auditTools: AuditTools;
+  /** Never recorded. Names in lower case; one that ends in "*" stands for every name that begins so. */
+  readonly auditDeny: readonly string[];
   /** By a tool's name in lower case: the inputs that may be kept. */
-  readonly inputs: ReadonlyMap<string, readonly string[]>;
+  readonly auditInputs: ReadonlyMap<string, readonly string[]>;
 }
 
 /** As memory takes them, but for the key: a string, or a reference that still has to be resolved. */
@@ -67,20 +62,21 @@ export function parseConfig(raw: unknown): PluginConfig {
     subjects: readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),
     auditServers: given.auditServers === undefined ? DEFAULT_AUDIT_SERVERS : strings(given.auditServers),
-    toolHistory: readToolHistory(given),
+    auditTools: given.auditTools === "all" ? "all" : "helmdeck",
+    auditDeny: readDenied(given.auditDeny),
+    auditInputs: readAuditInputs(given.auditInputs),
   };
 }
 
 /** A deny list that cannot be read denies everything. */
-function readToolHistory(given: Readonly<Record<string, unknown>>): ToolHistoryConfig {
-  const { auditTools, auditDeny = [], auditInputs } = given;
-  const isReadable = Array.isArray(auditDeny) && auditDeny.every((name) => typeof name === "string");
-  const inputs = Object.entries({ ...DEFAULT_AUDIT_INPUTS, ...lowerCaseNames(asRecord(auditInputs)) });
-  return {
-    tools: auditTools === "all" && isReadable ? "all" : "helmdeck",
-    denied: strings(auditDeny).map((name) => name.trim().toLowerCase()),
-    inputs: new Map(inputs.map(([tool, names]) => [tool, strings(names)])),
-  };
+function readDenied(raw: unknown = []): readonly string[] {
+  const names = strings(raw).map((name) => name.trim().toLowerCase());
+  return Array.isArray(raw) && names.length === raw.length ? names : ["*"];
+}
+
+function readAuditInputs(raw: unknown): PluginConfig["auditInputs"] {
+  const inputs = { ...DEFAULT_AUDIT_INPUTS, ...lowerCaseNames(asRecord(raw)) };
+  return new Map(Object.entries(inputs).map(([tool, names]) => [tool, strings(names)]));
 }
 
 function lowerCaseNames(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 /** What memory says of a hit or document, checked: nothing that could not be framed gets past. */
-import { defined, type Framed, type Writer } from "../app/index.ts";
+import { DOCUMENT_KINDS, defined, type Framed, type Writer } from "../app/index.ts";
 import { fieldsOf, isRecord } from "./unchecked.ts";
 
 const CATEGORY = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
@@ -28,7 +28,7 @@ function writerFrom(given: unknown): Writer | undefined {
 }
 
 function isKind(given: unknown): given is Framed["kind"] {
-  return given === "fact" || given === "pack" || given === "pipeline";
+  return DOCUMENT_KINDS.some((kind) => kind === given);
 }
 
 function isText(given: unknown): given is string {

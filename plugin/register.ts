@@ -43,8 +43,8 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     matcher: ROUTED_TOOLS,
     timeoutMs: HOOK_TIMEOUT_MS,
   });
-  if (config.auditServers.length > 0) {
-    api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers }));
+  if (config.auditServers.length > 0 || config.auditTools === "all") {
+    api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers, rules: config }));
   }
   api.registerTool((context) => makeStoreTool(parts, context), { name: STORE_TOOL });
   api.registerTool((context) => makeForgetTool(parts, context), { name: FORGET_TOOL });

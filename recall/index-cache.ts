@@ -65,6 +65,8 @@ export class IndexCache {
 /** One namespace's index and how far it has read its source. */
 export class NamespaceIndex {
   index = new LexicalIndex();
+  /** Records of tool calls, of which there are hundreds for each fact: apart, so that no fact is weighed by them. */
+  calls = new LexicalIndex();
   /** Calls that are using it now. */
   users = 0;
   readonly #namespace: Namespace;
@@ -112,7 +114,7 @@ export class NamespaceIndex {
 
   drop(): void {
     this.#dropped = true;
-    this.index = new LexicalIndex();
+    this.#empty();
     this.#follower?.drop();
   }
 
@@ -138,9 +140,14 @@ export class NamespaceIndex {
 
   #startOver(): void {
     this.#mustStartOver = false;
-    this.index = new LexicalIndex();
+    this.#empty();
     this.#follower?.startOver();
     this.#cursor = 0;
+  }
+
+  #empty(): void {
+    this.index = new LexicalIndex();
+    this.calls = new LexicalIndex();
   }
 
   /** In the background; who searches meanwhile meets what goes wrong. */
@@ -153,8 +160,12 @@ export class NamespaceIndex {
     if (more && cursor <= this.#cursor) {
       throw new HelmdeckError("internal", "The corpus source says that there is more, but does not go on.");
     }
-    this.#follower?.changed(upserts, removed);
-    for (const id of removed) this.index.remove(id);
+    // What a tool did is found by its words and its time: no service is sent thousands of such texts.
+    this.#follower?.changed(
+      upserts.filter(({ kind }) => kind !== "tool"),
+      removed,
+    );
+    for (const id of removed) for (const index of [this.index, this.calls]) index.remove(id);
     if (more) await nextTurn();
     await this.#addAll(upserts, analyser);
     this.#cursor = cursor;
@@ -164,7 +175,7 @@ export class NamespaceIndex {
     let sliceStart = performance.now();
     for (const entry of entries) {
       if (this.#dropped) throw closedError();
-      this.index.add(entry, analyser);
+      (entry.kind === "tool" ? this.calls : this.index).add(entry, analyser);
       if (performance.now() - sliceStart < SLICE_MS) continue;
       await nextTurn();
       sliceStart = performance.now();

@@ -53,6 +53,26 @@ export function judge(
   );
 }
 
+const NO_WORDS: Features = {
+  ...{
+    coverage: 0,
+    synonyms: 0,
+    bm25: 0,
+    proximity: 0,
+    context: 0,
+    unknown: 0,
+    unknownNames: 0,
+    nearness: 0,
+  },
+  ...{ fewWords: false, inThread: false, isNamed: false },
+};
+
+/** Whatever its words: it was made at the time that was asked for. */
+export function sureByTime(document: IndexedDocument, passage: Passage): Judged {
+  const verdict = { merit: 0, doubt: 0, certainty: 0, isSure: true, score: 0.5 };
+  return { document, passage, features: NO_WORDS, ...verdict };
+}
+
 type Weighed = Pick<Judged, "document" | "passage" | "features" | "merit" | "doubt">;
 
 function weigh({ document, passage, features: words }: Candidate, nearness: number): Weighed {

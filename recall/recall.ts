@@ -8,6 +8,7 @@ import {
   type Timer,
   type UnixMs,
 } from "../engine/index.ts";
+import { deedAskedFor } from "./analysis/what-was-done.ts";
 import { type Choice, choose } from "./choose.ts";
 import { excerptFor } from "./excerpt.ts";
 import { IndexCache, type NamespaceIndex } from "./index-cache.ts";
@@ -27,6 +28,7 @@ import type {
   RecallQuery,
   ScorePart,
 } from "./search-contract.ts";
+import { withCalls } from "./tool-calls.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
@@ -142,17 +144,21 @@ class HybridRecall implements Recall {
     return { ...this.#answer(namespaceIndex, asked), ...reason(why) };
   }
 
-  #answer({ index }: NamespaceIndex, { query, limit, explain, recall }: Asked, meant?: Meant): RecallAnswer {
-    const { now, showsAll, possible = WEIGHTS.possible } = this.#options;
+  #answer(namespaceIndex: NamespaceIndex, asked: Asked, meant?: Meant): RecallAnswer {
+    const { index } = namespaceIndex;
+    const { query, limit, explain, recall } = asked;
+    const { showsAll, possible = WEIGHTS.possible } = this.#options;
+    const now = this.#options.now();
     const near = [...(meant?.nearness.keys() ?? [])];
-    const judged = judge(this.#lexical.candidates(query, index, now(), near), meant, index);
+    const judged = judge(this.#lexical.candidates(query, index, now, near), meant, index);
     const mode = meant === undefined ? "keyword" : "hybrid";
     if (showsAll === true) return { results: inOrder(judged, limit).map((one) => hitOf(one, explain)), mode };
-    const { shown, arePossible, leftOut } = choose(judged, index, {
+    const choice = choose(judged, index, {
       ...{ mode: recall, limit, possible },
       isTelling: isTelling(query),
       foldsCopies: meant !== undefined,
     });
+    const { shown, arePossible, leftOut } = this.#withCalls(choice, namespaceIndex, asked, now);
     const excerpt = arePossible ? excerptFor(query, index) : undefined;
     const results = shown.map((one): RecallHit => {
       if (excerpt === undefined) return hitOf(one, explain);
@@ -160,6 +166,13 @@ class HybridRecall implements Recall {
       return { ...hitOf({ ...one, passage }, explain), possible: true };
     });
     return { results, mode, ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }) };
+  }
+
+  #withCalls(choice: Choice, { index, calls }: NamespaceIndex, { query, limit }: Asked, now: UnixMs): Choice {
+    const deed = deedAskedFor(query, now);
+    const candidates = this.#lexical.candidates(deed?.about ?? query, calls, now);
+    const judged = judge(candidates, undefined, calls);
+    return withCalls(choice, { judged, deed, indexes: [index, calls], now }, limit);
   }
 }
 

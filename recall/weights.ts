@@ -123,6 +123,13 @@ export interface Weights {
     readonly from: number;
   };
 
+  readonly calls: {
+    /** Records of tool calls behind the facts, where the question does not ask what was done, … */
+    readonly mostBehind: number;
+    /** … and how much lower than the last fact they score. */
+    readonly step: number;
+  };
+
   readonly copies: {
     /** Near-copies share so much of their words, counted with repetitions. */
     readonly shared: number;
@@ -163,5 +170,6 @@ export const WEIGHTS: Weights = {
   },
   meaning: { ofAllWords: 3.4, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases
   similar: { from: 0.028 }, // natural, and the corrections of test/app/similar-facts.test.ts: all of these, and three of 58 facts that are about something else
+  calls: { mostBehind: 1, step: 0.001 }, // that facts are found as if there were no calls: bench:recall with --tool-calls
   copies: { shared: 0.8 }, // room 12 and room 13
 };

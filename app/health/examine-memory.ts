@@ -286,7 +286,7 @@ async function damagedRowsFinding(store: MemoryStore): Promise<Finding> {
     level: "warning",
     check: "audit",
     message: `${rows(damaged)} of the audit history cannot be understood and are not shown.`,
-    remedy: "They expire within 30 days; forget packs or pipelines removes them at once.",
+    remedy: "They expire within 30 days; forget packs, pipelines or tools removes them at once.",
   };
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../../engine/index.ts";
 import { readKeyLooks } from "../keys-in-use.ts";
 import { requireNamespace } from "../subject.ts";
+import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import { type ReadLine, readLines } from "./line-reader.ts";
 import { readEntry } from "./lines.ts";
 import { isRetired, readRetiredKeys } from "./retired-keys.ts";
@@ -132,6 +133,7 @@ class ImportRun {
 
   async finish(): Promise<ImportResult> {
     await this.#flush();
+    await keepNewestCalls(this.#options.memory.store, this.#namespace, TOOL_HISTORY_LIMITS.rows);
     return { ...this.#counts, refused: this.#refused };
   }
 

@@ -59,7 +59,7 @@ const factLine = z.strictObject({
 
 /** The audit row's own fields are what remains. */
 const auditLine = z.looseObject({
-  audit: z.enum(["pack", "pipeline"]),
+  audit: z.enum(["pack", "pipeline", "tool"]),
   key: z.exactOptional(z.string()),
   ...times,
 });
@@ -166,5 +166,5 @@ function requireShape<Line>(result: z.core.util.SafeParseResult<Line>): Line {
     throw invalidField(harmlessLine(issue.keys[0] ?? "").slice(0, 60), "is not a known field; leave it out");
   }
   const field = String(issue?.path[0] ?? "line");
-  throw invalidField(field, field === "audit" ? 'must be "pack" or "pipeline"' : "must be text");
+  throw invalidField(field, field === "audit" ? 'must be "pack", "pipeline" or "tool"' : "must be text");
 }

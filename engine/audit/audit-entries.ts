@@ -2,9 +2,23 @@
 import { invalidField } from "../errors.ts";
 import type { Entry, NewEntry, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
-import { type AuditCategory, auditKey, deriveUnixNs, parseAuditKey, unixSecondsOf } from "./audit-keys.ts";
-import type { PackAudit, PipelineAudit } from "./audit-rows.ts";
-import { checkPackAudit, checkPipelineAudit, readPackAudit, readPipelineAudit } from "./check-audit-row.ts";
+import {
+  AUDIT_CATEGORIES,
+  type AuditCategory,
+  auditKey,
+  deriveUnixNs,
+  parseAuditKey,
+  unixSecondsOf,
+} from "./audit-keys.ts";
+import type { PackAudit, PipelineAudit, ToolAudit } from "./audit-rows.ts";
+import {
+  checkPackAudit,
+  checkPipelineAudit,
+  checkToolAudit,
+  readPackAudit,
+  readPipelineAudit,
+  readToolAudit,
+} from "./check-audit-row.ts";
 
 /** helmdeck keeps a run for 30 days. */
 export const AUDIT_TTL_SECONDS = 2_592_000;
@@ -12,7 +26,8 @@ export const AUDIT_TTL_SECONDS = 2_592_000;
 /** A run, told apart by what ran. */
 export type AuditRow =
   | { readonly kind: "pack"; readonly row: PackAudit }
-  | { readonly kind: "pipeline"; readonly row: PipelineAudit };
+  | { readonly kind: "pipeline"; readonly row: PipelineAudit }
+  | { readonly kind: "tool"; readonly row: ToolAudit };
 
 export interface AuditEntryTimes {
   /** The run's nanosecond, when it is known; else it is derived from the row's content. */
@@ -24,7 +39,14 @@ export interface AuditEntryTimes {
 
 /** Throws `invalid_input` unless the row is well formed. */
 export function checkAuditRow(kind: AuditRow["kind"], row: unknown): AuditRow {
-  return kind === "pack" ? { kind, row: checkPackAudit(row) } : { kind, row: checkPipelineAudit(row) };
+  switch (kind) {
+    case "pack":
+      return { kind, row: checkPackAudit(row) };
+    case "pipeline":
+      return { kind, row: checkPipelineAudit(row) };
+    case "tool":
+      return { kind, row: checkToolAudit(row) };
+  }
 }
 
 /** The entry that keeps a checked row for 30 days from `now`, unless `times` says when it ends. */
@@ -56,26 +78,43 @@ export function requireUnixNs(key: string, audit: AuditRow): bigint {
     parts?.category === category && parts.name === name && unixSecondsOf(parts.unixNs) === audit.row.at_unix;
   if (parts !== undefined && isItsOwn) return parts.unixNs;
   const rule =
-    "does not belong to this audit row: it must name its pack or pipeline and its second. Leave it out";
+    "does not belong to this audit row: it must name its pack, pipeline or tool, and its second. Leave it out";
   throw invalidField("key", rule);
 }
 
 /** A row read back; undefined when the entry is a run's, but damaged, or of a kind that is not shown. */
 export function parseAuditEntry(entry: Pick<Entry, "category" | "value">): AuditRow | undefined {
   const parsed = parseJson(entry.value);
-  if (entry.category === "pack_history") {
-    const row = readPackAudit(parsed);
-    return row && { kind: "pack", row };
+  switch (entry.category) {
+    case AUDIT_CATEGORIES.pack:
+      return rowOf("pack", readPackAudit(parsed));
+    case AUDIT_CATEGORIES.pipeline:
+      return rowOf("pipeline", readPipelineAudit(parsed));
+    case AUDIT_CATEGORIES.tool:
+      return rowOf("tool", readToolAudit(parsed));
+    default:
+      return undefined;
   }
-  if (entry.category !== "pipeline_history") return undefined;
-  const row = readPipelineAudit(parsed);
-  return row && { kind: "pipeline", row };
+}
+
+/** What ran, by the name that it has among its kind. */
+export function nameOfRun(audit: AuditRow): string {
+  switch (audit.kind) {
+    case "pack":
+      return audit.row.pack;
+    case "pipeline":
+      return audit.row.pipeline;
+    case "tool":
+      return audit.row.tool;
+  }
+}
+
+function rowOf<Kind extends AuditRow["kind"], Row>(kind: Kind, row: Row | undefined) {
+  return row === undefined ? undefined : { kind, row };
 }
 
 function subjectOf(audit: AuditRow): { readonly category: AuditCategory; readonly name: string } {
-  return audit.kind === "pack"
-    ? { category: "pack_history", name: audit.row.pack }
-    : { category: "pipeline_history", name: audit.row.pipeline };
+  return { category: AUDIT_CATEGORIES[audit.kind], name: nameOfRun(audit) };
 }
 
 function parseJson(value: Uint8Array): unknown {

@@ -1,12 +1,19 @@
-/** Keys of audit rows: `<category>/<pack or pipeline>/<20-digit unix nanoseconds>`, so that a prefix is one pack's history. */
+/** Keys of audit rows: `<category>/<pack, pipeline or tool>/<20-digit unix nanoseconds>`, so that a prefix is one pack's history. */
 import { createHash } from "node:crypto";
 
-export type AuditCategory = "pack_history" | "pipeline_history";
+/** Where the rows of each kind stand. */
+export const AUDIT_CATEGORIES = {
+  pack: "pack_history",
+  pipeline: "pipeline_history",
+  tool: "tool_history",
+} as const;
+export type AuditCategory = (typeof AUDIT_CATEGORIES)[keyof typeof AUDIT_CATEGORIES];
 
 const NS_PER_SECOND = 1_000_000_000n;
 const NS_DIGITS = 20;
 /** Nanoseconds in a millisecond. */
 const SEQUENCE_SPAN = 1_000_000;
+const KEY = /^([a-z]+_history)\/([^/]+)\/(\d{20})$/;
 
 export interface AuditKeyParts {
   readonly category: AuditCategory;
@@ -18,18 +25,21 @@ export function auditKey({ category, name, unixNs }: AuditKeyParts): string {
   return `${auditKeyPrefix(category, name)}${String(unixNs).padStart(NS_DIGITS, "0")}`;
 }
 
-/** What the keys of this pack's or pipeline's rows begin with, and no other's do: a "/" or "%" in the name is escaped. */
+export function isAuditCategory(category: string): category is AuditCategory {
+  return Object.values<string>(AUDIT_CATEGORIES).includes(category);
+}
+
+/** What the keys of this pack's, pipeline's or tool's rows begin with, and no other's do: a "/" or "%" in the name is escaped. */
 export function auditKeyPrefix(category: AuditCategory, name: string): string {
   return `${category}/${name.replaceAll("%", "%25").replaceAll("/", "%2F")}/`;
 }
 
 /** Undefined when the text is not a key that {@link auditKey} makes. */
 export function parseAuditKey(key: string): AuditKeyParts | undefined {
-  const [, category, escaped, digits] =
-    /^(pack_history|pipeline_history)\/([^/]+)\/(\d{20})$/.exec(key) ?? [];
-  if (category === undefined || escaped === undefined || digits === undefined) return undefined;
+  const [, category = "", escaped, digits] = KEY.exec(key) ?? [];
+  if (!isAuditCategory(category) || escaped === undefined || digits === undefined) return undefined;
   const name = escaped.replaceAll("%2F", "/").replaceAll("%25", "%");
-  const parts = { category: category as AuditCategory, name, unixNs: BigInt(digits) }; // one of the two, as matched
+  const parts = { category, name, unixNs: BigInt(digits) };
   return auditKey(parts) === key ? parts : undefined;
 }
 

@@ -5,14 +5,17 @@ import { defined } from "../defined.ts";
 import { invalidField } from "../errors.ts";
 import { problemOfName } from "../facts/hostile-text.ts";
 import { fieldOf, ruleOf } from "../schema-issues.ts";
-import type { AuditFinding, PackAudit, PipelineAudit } from "./audit-rows.ts";
-import { learnableInputs } from "./learnable.ts";
+import type { AuditFinding, PackAudit, PipelineAudit, ToolAudit } from "./audit-rows.ts";
+import { cutInput, learnableInputs } from "./learnable.ts";
 
 export const AUDIT_LIMITS = {
   nameBytes: 256,
   wordCharacters: 128,
   fileCharacters: 512,
   findings: 50,
+  /** Of a tool's call. */
+  inputs: 16,
+  inputNameCharacters: 64,
 } as const;
 
 /** The last second of the year 9999, the last one that RFC 3339 can write. */
@@ -38,13 +41,14 @@ export const finding = z.object({
   file: z.exactOptional(word(AUDIT_LIMITS.fileCharacters)),
 });
 
-const shared = {
+const timed = {
   at_unix: z
     .int("must be whole seconds since 1970")
     .check(z.gte(0, "must not lie before 1970"), z.lte(LAST_SECOND, "must be seconds, not milliseconds")),
   duration_ms: z.exactOptional(z.number().check(z.gte(0, "must not be negative"))),
-  learn_inputs: z.exactOptional(z.record(z.string(), z.string())),
 };
+
+const shared = { ...timed, learn_inputs: z.exactOptional(z.record(z.string(), z.string())) };
 
 const packShape = {
   pack: name,
@@ -63,11 +67,26 @@ const pipelineShape = {
   ...shared,
 };
 
+const toolShape = {
+  tool: name,
+  outcome: z.enum(["ok", "failed"], "must be ok or failed"),
+  ...timed,
+  inputs: z.exactOptional(
+    z.record(word(AUDIT_LIMITS.inputNameCharacters), z.string()).check(
+      z.refine((inputs) => Object.keys(inputs).length <= AUDIT_LIMITS.inputs, {
+        error: `may be at most ${AUDIT_LIMITS.inputs}`,
+      }),
+    ),
+  ),
+};
+
 // Writers must know what they write; readers let pass what a later version may have added.
 const strictPack = z.strictObject(packShape);
 const strictPipeline = z.strictObject(pipelineShape);
+const strictTool = z.strictObject(toolShape);
 const readablePack = z.object(packShape);
 const readablePipeline = z.object(pipelineShape);
+const readableTool = z.object(toolShape);
 
 /** The row, with only those inputs that are learnt from, or `invalid_input` naming the field; unknown ones are refused. */
 export function checkPackAudit(row: unknown): PackAudit {
@@ -77,6 +96,11 @@ export function checkPackAudit(row: unknown): PackAudit {
 /** As {@link checkPackAudit}. */
 export function checkPipelineAudit(row: unknown): PipelineAudit {
   return requireRow(strictPipeline.safeParse(row, { reportInput: true }), pipelineRow);
+}
+
+/** The row with its inputs cut, or `invalid_input` naming the field. */
+export function checkToolAudit(row: unknown): ToolAudit {
+  return requireRow(strictTool.safeParse(row, { reportInput: true }), toolRow);
 }
 
 /** A row read back: undefined when it is not one. */
@@ -89,6 +113,12 @@ export function readPackAudit(row: unknown): PackAudit | undefined {
 export function readPipelineAudit(row: unknown): PipelineAudit | undefined {
   const parsed = readablePipeline.safeParse(row);
   return parsed.success ? pipelineRow(parsed.data) : undefined;
+}
+
+/** As {@link readPackAudit}. */
+export function readToolAudit(row: unknown): ToolAudit | undefined {
+  const parsed = readableTool.safeParse(row);
+  return parsed.success ? toolRow(parsed.data) : undefined;
 }
 
 function word(most: number) {
@@ -120,6 +150,26 @@ function pipelineRow({
   return { pipeline, run_id, outcome, ...sharedRow(rest) };
 }
 
+function toolRow({
+  tool,
+  outcome,
+  at_unix,
+  duration_ms,
+  inputs = {},
+}: z.output<typeof readableTool>): ToolAudit {
+  const kept = Object.entries(inputs).flatMap(([field, value]) => {
+    const cut = cutInput(value);
+    return cut === undefined ? [] : [[field, cut] as const];
+  });
+  return {
+    tool,
+    outcome,
+    at_unix,
+    ...roundedDuration(duration_ms),
+    ...(kept.length > 0 && { inputs: Object.fromEntries(kept) }),
+  };
+}
+
 interface SharedFields {
   readonly at_unix: number;
   readonly duration_ms?: number;
@@ -130,9 +180,13 @@ function sharedRow({ at_unix, duration_ms, learn_inputs }: SharedFields): Shared
   const inputs = learnableInputs(learn_inputs);
   return {
     at_unix,
-    ...(duration_ms === undefined ? {} : { duration_ms: Math.round(duration_ms) }),
+    ...roundedDuration(duration_ms),
     ...defined({ learn_inputs: inputs }),
   };
+}
+
+function roundedDuration(durationMs: number | undefined): { readonly duration_ms?: number } {
+  return durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) };
 }
 
 function requireRow<Parsed, Row>(

@@ -23,10 +23,15 @@ export function learnableInputs(input: unknown): Readonly<Record<string, string>
   if (typeof input !== "object" || input === null) return undefined;
   const given = new Map<string, unknown>(Object.entries(input));
   const kept = LEARNABLE_FIELDS.flatMap((field) => {
-    const value = given.get(field);
-    return typeof value === "string" && value.trim() !== "" ? [[field, cut(value.trim())] as const] : [];
+    const value = cutInput(given.get(field));
+    return value === undefined ? [] : [[field, value] as const];
   });
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** A text that is not empty, cut; undefined for anything else. */
+export function cutInput(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? cut(value.trim()) : undefined;
 }
 
 /** By code points, so that no pair of surrogates is cut in two. */

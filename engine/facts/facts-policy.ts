@@ -19,7 +19,13 @@ export const FACT_LIMITS = {
 export const DEFAULT_CATEGORY = "user_facts";
 
 /** Categories that only the engine itself writes, under other origins. */
-export const RESERVED_CATEGORIES = ["pack_history", "pipeline_history", "plan_history", "cache"] as const;
+export const RESERVED_CATEGORIES = [
+  "pack_history",
+  "pipeline_history",
+  "tool_history",
+  "plan_history",
+  "cache",
+] as const;
 
 /** No version ever took a key with one of these. */
 const NEVER_IN_KEYS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;

@@ -5,7 +5,7 @@
  * prefix, no wildcard, case matters) and touches a fact only, `pack:a` never reaches `a/b` or `ab`, and a text that names
  * two entries deletes neither.
  */
-import { auditKeyPrefix } from "../audit/audit-keys.ts";
+import { AUDIT_CATEGORIES, auditKeyPrefix } from "../audit/audit-keys.ts";
 import { type HelmdeckError, invalidField } from "../errors.ts";
 import { type EntryName, entriesNamedBy } from "../projections/naming.ts";
 import { isMyMemoryPath, pathOf } from "../projections/paths.ts";
@@ -19,10 +19,9 @@ export type ForgetScope =
   | { readonly kind: "all" }
   /** Whatever the subject has: caches, notes and its sessions too. */
   | { readonly kind: "everything" }
-  | { readonly kind: "packs" }
-  | { readonly kind: "pipelines" }
-  | { readonly kind: "pack"; readonly id: string }
-  | { readonly kind: "pipeline"; readonly id: string }
+  /** Records of one kind: `packs` are none of the `tools`. */
+  | { readonly kind: "packs" | "pipelines" | "tools" }
+  | { readonly kind: "pack" | "pipeline" | "tool"; readonly id: string }
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "category"; readonly name: string }
   /** One document of the corpus. */
@@ -38,7 +37,7 @@ export type ForgetReadings = readonly [ForgetScope, ...ForgetScope[]];
 
 export const FORGET_SCOPES =
   "a fact's exact key, the path, docid or citation of a search hit, key:<exact key>, category:<name>, pack:<id>," +
-  " pipeline:<id>, packs, pipelines, all (facts and records of runs), everything";
+  " pipeline:<id>, tool:<name>, packs, pipelines, tools, all (facts and records of packs, pipelines and tools), everything";
 
 /**
  * The scopes that a text may mean, or `invalid_input` listing those there are. A scope word or prefix, and a path, mean one;
@@ -69,13 +68,17 @@ export function filterOf(scope: ForgetScope, namespace: Namespace): EntryFilter 
     case "everything":
       return { namespace, includeSessions: true };
     case "packs":
-      return { namespace, origins: ["audit"], category: "pack_history" };
     case "pipelines":
-      return { namespace, origins: ["audit"], category: "pipeline_history" };
+    case "tools":
+      return { namespace, origins: ["audit"], category: AUDIT_CATEGORIES[KIND_OF[scope.kind]] };
     case "pack":
-      return { namespace, origins: ["audit"], prefix: auditKeyPrefix("pack_history", scope.id) };
     case "pipeline":
-      return { namespace, origins: ["audit"], prefix: auditKeyPrefix("pipeline_history", scope.id) };
+    case "tool":
+      return {
+        namespace,
+        origins: ["audit"],
+        prefix: auditKeyPrefix(AUDIT_CATEGORIES[scope.kind], scope.id),
+      };
     case "key":
       return { namespace, origins: ["fact"], key: scope.key };
     case "category":
@@ -85,12 +88,15 @@ export function filterOf(scope: ForgetScope, namespace: Namespace): EntryFilter 
   }
 }
 
+const KIND_OF = { packs: "pack", pipelines: "pipeline", tools: "tool" } as const;
+
 function parseWord(text: string): ForgetScope | undefined {
   switch (text) {
     case "all":
     case "everything":
     case "packs":
     case "pipelines":
+    case "tools":
       return { kind: text };
     default:
       return undefined;
@@ -101,11 +107,12 @@ function parseNamed(text: string): ForgetScope | undefined {
   const colon = text.indexOf(":");
   if (colon === -1) return undefined;
   const name = text.slice(colon + 1).trim();
-  switch (text.slice(0, colon)) {
+  const kind = text.slice(0, colon);
+  switch (kind) {
     case "pack":
-      return { kind: "pack", id: requireName("pack", name) };
     case "pipeline":
-      return { kind: "pipeline", id: requireName("pipeline", name) };
+    case "tool":
+      return { kind, id: requireName(kind, name) };
     case "key":
       return { kind: "key", key: keyToLookUp(name) ?? checkKey(requireName("key", name)) };
     case "category":

@@ -51,7 +51,18 @@ function factChunk(entry: Entry): CorpusEntry {
 }
 
 function auditChunk(entry: Entry, audit: AuditRow): CorpusEntry {
-  return corpusEntry(entry, audit.kind === "pack" ? packText(audit.row) : pipelineText(audit.row));
+  return corpusEntry(entry, textOfRun(audit));
+}
+
+function textOfRun(audit: AuditRow): Text {
+  switch (audit.kind) {
+    case "pack":
+      return packText(audit.row);
+    case "pipeline":
+      return pipelineText(audit.row);
+    case "tool":
+      return toolText(audit.row);
+  }
 }
 
 function packText(row: Extract<AuditRow, { kind: "pack" }>["row"]): Text {
@@ -85,6 +96,20 @@ function pipelineText(row: Extract<AuditRow, { kind: "pipeline" }>["row"]): Text
       ...inputLines(row.learn_inputs),
     ].join("\n"),
     metadata: { pipeline: row.pipeline, run_id: row.run_id, outcome: row.outcome, at_unix: row.at_unix },
+  };
+}
+
+function toolText(row: Extract<AuditRow, { kind: "tool" }>["row"]): Text {
+  return {
+    kind: "tool",
+    title: `Tool call: ${harmlessLine(row.tool)}`,
+    body: [
+      `Outcome: ${row.outcome}`,
+      atLine(row.at_unix),
+      ...durationLines(row.duration_ms),
+      ...inputLines(row.inputs),
+    ].join("\n"),
+    metadata: { tool: row.tool, outcome: row.outcome, at_unix: row.at_unix },
   };
 }
 

@@ -3,7 +3,8 @@ import type { EntryId, Fingerprint, Origin, UnixMs } from "../store/memory-store
 import type { Writer } from "../store/writer.ts";
 
 /** What a document shows: something that was stored as a fact, or the record of a run. */
-export type DocumentKind = "fact" | "pack" | "pipeline";
+export const DOCUMENT_KINDS = ["fact", "pack", "pipeline", "tool"] as const;
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
 /** helmdeck's chunk shape (facts/helmdeck.md, QMD endpoint), plus the full content. */
 export interface CorpusChunk {

@@ -29,7 +29,7 @@ export interface FrameOptions {
   readonly most?: number;
 }
 
-const KIND_WORDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run" } as const;
+const KIND_WORDS = { fact: "fact", pack: "pack call", pipeline: "pipeline run", tool: "tool call" } as const;
 /** Of a key, with its quotes: as much is shown however short the frame must be. */
 const LEAST_KEY = 16;
 /** Of each part of a writer's name. */

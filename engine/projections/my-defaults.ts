@@ -5,7 +5,8 @@
  * thus outweighs the same use in all the weeks before it. The weight is a whole number, so that sums do not depend on
  * their order; equal sums are settled by the smallest value. How often something was used is counted plainly.
  */
-import { type AuditRow, parseAuditEntry } from "../audit/audit-entries.ts";
+import { type AuditRow, nameOfRun, parseAuditEntry } from "../audit/audit-entries.ts";
+import { AUDIT_CATEGORIES } from "../audit/audit-keys.ts";
 import { LEARNABLE_FIELDS } from "../audit/learnable.ts";
 import { compareText } from "../compare-text.ts";
 import { defined } from "../defined.ts";
@@ -13,7 +14,6 @@ import { harmlessLine } from "../facts/hostile-text.ts";
 import type { EntryPage, MemoryReader, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import { nextTurn } from "../timing.ts";
-import { originOfCategory } from "./paths.ts";
 
 export const DEFAULTS_LIMITS = {
   /** A value used this long ago counts half of one used now. */
@@ -70,7 +70,10 @@ export interface LearntFromRuns {
 }
 
 /** A run as it was recorded, under its entry's key. */
-export type RecordedRun = AuditRow & { readonly key: string };
+export type RecordedRun = Exclude<AuditRow, { kind: "tool" }> & { readonly key: string };
+
+/** What an agent did with other tools is no habit of helmdeck's packs and pipelines. */
+const LEARNT_FROM = [AUDIT_CATEGORIES.pack, AUDIT_CATEGORIES.pipeline];
 
 /** Learns from the audit rows of a namespace. Rows that do not open are skipped, and counted in the note. */
 export async function learnDefaults(
@@ -84,7 +87,13 @@ export async function learnDefaults(
   do {
     const limit = Math.min(PAGE_ROWS, DEFAULTS_LIMITS.rows - rows);
     // By origin, which the writing code path set: a fact, note or cached answer that looks like a run is none.
-    const page = await reader.list({ namespace, origin: "audit", limit, ...(cursor && { cursor }) });
+    const page = await reader.list({
+      namespace,
+      origin: "audit",
+      category: LEARNT_FROM,
+      limit,
+      ...(cursor && { cursor }),
+    });
     tally.addPage(page);
     rows += page.entries.length + page.unreadable.length;
     cursor = page.nextCursor;
@@ -117,8 +126,8 @@ class RunTally {
     this.#skipped += page.unreadable.length;
     for (const entry of page.entries) {
       const audit = parseAuditEntry(entry);
-      if (audit !== undefined) this.add({ ...audit, key: entry.key });
-      else if (originOfCategory(entry.category) === "audit") this.#skipped += 1;
+      if (audit === undefined) this.#skipped += 1;
+      else if (audit.kind !== "tool") this.add({ ...audit, key: entry.key });
     }
   }
 
@@ -128,7 +137,7 @@ class RunTally {
     if (run.kind === "pack") this.#addFindings(run.row);
     if (run.row.outcome !== (run.kind === "pack" ? "ok" : "succeeded")) return;
     const uses = run.kind === "pack" ? this.#packs : this.#pipelines;
-    const name = nameOf(run);
+    const name = nameOfRun(run);
     const tally = uses.get(name) ?? new UseTally();
     uses.set(name, tally);
     tally.add(run.row.at_unix, weightAt(run.row.at_unix, this.#now), inputs);
@@ -164,7 +173,7 @@ class RunTally {
     this.#recent.push({
       kind: run.kind,
       key: run.key,
-      id: nameOf(run),
+      id: nameOfRun(run),
       outcome,
       at_unix,
       ...defined({ duration_ms, learn_inputs: inputs }),
@@ -259,8 +268,4 @@ type Seen = Omit<CommonFinding, "occurrence_count">;
 function isLater(one: Seen, other: Seen): boolean {
   const order = one.last_seen_unix - other.last_seen_unix || compareText(other.pack, one.pack);
   return (order || compareText(other.severity, one.severity)) > 0;
-}
-
-function nameOf(run: AuditRow): string {
-  return run.kind === "pack" ? run.row.pack : run.row.pipeline;
 }

@@ -5,6 +5,7 @@
  * given to a file system. It maps to exactly one entry: every key has one path, every path at most one key, and any other
  * spelling of it (an escape that was not needed, a different case of a digit) is no path at all.
  */
+import { isAuditCategory } from "../audit/audit-keys.ts";
 import { isCategory, RESERVED_CATEGORIES } from "../facts/facts-policy.ts";
 
 /** Every path of ours begins so. */
@@ -71,7 +72,7 @@ export function isMyMemoryPath(path: string): boolean {
 
 /** Which origin shows documents in a category; undefined for categories that the corpus never shows. */
 export function originOfCategory(category: string): CorpusPlace["origin"] | undefined {
-  if (category === "pack_history" || category === "pipeline_history") return "audit";
+  if (isAuditCategory(category)) return "audit";
   if (RESERVED_CATEGORIES.some((reserved) => reserved === category)) return undefined;
   return isCategory(category) ? "fact" : undefined;
 }

@@ -128,10 +128,10 @@ export function isCovered(
   );
 }
 
-/** A filter that names nothing within a namespace covers all former values with their facts. */
-export function mayCoverFormer({ origins, category, key, prefix }: EntryFilter): boolean {
+/** A filter that names nothing within a namespace covers all former values with their facts; a place in a listing names none. */
+export function mayCoverFormer({ origins, category, key, prefix, cursor }: EntryFilter): boolean {
   const isNarrow = category !== undefined || key !== undefined || prefix !== undefined;
-  return isNarrow && (origins === undefined || origins.includes("fact"));
+  return cursor === undefined && isNarrow && (origins === undefined || origins.includes("fact"));
 }
 
 function formerOf(entry: Entry): FormerValue {

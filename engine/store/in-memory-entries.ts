@@ -1,6 +1,6 @@
 /** The entries of the in-memory store: what is kept of one, what is handed out, and which of them a query or a filter means. */
 import { defined } from "../defined.ts";
-import type { ListPlace } from "./cursors.ts";
+import { decodeListCursor, type ListPlace } from "./cursors.ts";
 import { fingerprintOf, makeEntryId } from "./entry-id.ts";
 import { grown, HISTORY_LIMITS, hasHistory } from "./history.ts";
 import type {
@@ -79,7 +79,7 @@ export function isListed(meta: EntryMeta, query: ListQuery): boolean {
   return (
     meta.namespace === query.namespace &&
     (query.origin === undefined || [query.origin].flat().includes(meta.origin)) &&
-    (query.category === undefined || meta.category === query.category) &&
+    (query.category === undefined || [query.category].flat().includes(meta.category)) &&
     (query.expiresBefore === undefined || (meta.expiresAt ?? query.expiresBefore) < query.expiresBefore) &&
     hasPrefix(meta.key, query.prefix)
   );
@@ -91,7 +91,8 @@ export function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
     (filter.origins === undefined || filter.origins.includes(meta.origin)) &&
     (filter.category === undefined || meta.category === filter.category) &&
     (filter.key === undefined || meta.key === filter.key) &&
-    hasPrefix(meta.key, filter.prefix)
+    hasPrefix(meta.key, filter.prefix) &&
+    (filter.cursor === undefined || comparePlaces(decodeListCursor(filter.cursor), meta) < 0)
   );
 }
 

@@ -151,7 +151,8 @@ export interface ListQuery {
   /** One, or any of several. */
   readonly origin?: Origin | readonly Origin[];
   readonly prefix?: string;
-  readonly category?: string;
+  /** Likewise. */
+  readonly category?: string | readonly string[];
   /** Only what ends before then. */
   readonly expiresBefore?: UnixMs;
   /** 1 to 1,000; default 100. */
@@ -181,6 +182,8 @@ export interface EntryFilter {
   readonly category?: string;
   readonly key?: string;
   readonly prefix?: string;
+  /** From a page of a listing: only what comes after it, which is older. */
+  readonly cursor?: string;
 }
 
 /**

@@ -79,6 +79,10 @@ export class LexicalIndex {
     return this.#documents.get(id);
   }
 
+  documents(): Iterable<IndexedDocument> {
+    return this.#documents.values();
+  }
+
   documentOf(unit: number): IndexedDocument | undefined {
     return this.#documentOfUnit[unit];
   }

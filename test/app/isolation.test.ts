@@ -20,6 +20,12 @@ const PACK = "lint";
 async function fill(memory: OpenMemory, subject: string): Promise<void> {
   await memory.storeFact(subject, { key: KEY, value: SECRET });
   await memory.recordPackRun(subject, { pack: PACK, outcome: SECRET, at_unix: NOW / 1_000 });
+  await memory.recordToolCall(subject, {
+    tool: PACK,
+    outcome: "ok",
+    at_unix: NOW / 1_000,
+    inputs: { path: SECRET },
+  });
   await memory.recordPipelineRun(subject, {
     pipeline: PACK,
     run_id: SECRET,
@@ -41,6 +47,7 @@ async function everythingSeenBy(
     memory.listFacts(subject, { prefix: "shared/" }),
     memory.search(subject, { query: SECRET }),
     memory.search(subject, { query: "shared key lint" }),
+    memory.search(subject, { query: "what did you do today" }),
     memory.readDocument(subject, { path }),
     memory.readDocument(subject, { path: runPath }),
     memory.readDocument(subject, { path: "helmdeck/my-memory.md" }).then((document) => document?.content),
@@ -57,6 +64,7 @@ const NOTHING = [
   undefined,
   { facts: [], unreadable: [] },
   { facts: [], unreadable: [] },
+  { results: [], mode: "keyword", unmatched: NO_COUNT },
   { results: [], mode: "keyword", unmatched: NO_COUNT },
   { results: [], mode: "keyword", unmatched: NO_COUNT },
   undefined,
@@ -80,6 +88,8 @@ const SCOPES = [
   "all",
   "packs",
   "pipelines",
+  "tools",
+  `tool:${PACK}`,
   `pack:${PACK}`,
   `pipeline:${PACK}`,
   `key:${KEY}`,
@@ -175,6 +185,7 @@ test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])
       () => memory.corpusPage(subject, {}),
       () => memory.revision(subject),
       () => memory.recordPackRun(subject, { pack: "p", outcome: "ok", at_unix: 1 }),
+      () => memory.recordToolCall(subject, { tool: "t", outcome: "ok", at_unix: 1 }),
       () => memory.recordPipelineRun(subject, { pipeline: "p", run_id: "r", outcome: "failed", at_unix: 1 }),
       () => memory.warm(subject),
     ];

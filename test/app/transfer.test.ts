@@ -99,7 +99,7 @@ describe("an import", () => {
       { line: 4, code: "invalid_input", reason: "This is JSON, but not an object with key and value." },
       { line: 6, code: "invalid_input", reason: "key is missing." },
       { line: 7, code: "invalid_input", reason: "categroy is not a known field; leave it out." },
-      { line: 8, code: "invalid_input", reason: 'audit must be "pack" or "pipeline".' },
+      { line: 8, code: "invalid_input", reason: 'audit must be "pack", "pipeline" or "tool".' },
       { line: 9, code: "invalid_input", reason: "The audit row's at_unix is missing." },
     ]);
   });
@@ -221,7 +221,7 @@ describe("an import", () => {
       { audit: "pack", pack: "p", outcome: "ok", at_unix: AT, fingerprint: "0000000000000000" },
       expect.stringMatching(/^fingerprint does not fit/),
     ],
-    [{ audit: 5 }, 'audit must be "pack" or "pipeline".'],
+    [{ audit: 5 }, 'audit must be "pack", "pipeline" or "tool".'],
   ])("refuses %j", async (row, reason) => {
     expect(await reasonOf(row)).toEqual(reason);
   });

@@ -109,6 +109,26 @@ export function describeDeleting(open: OpenRig): void {
     }
 
     test(
+      "from a place in a listing on takes what comes after it, and nothing newer",
+      withRig(open, async ({ store, clock }) => {
+        for (const key of ["a", "b", "c", "d", "e"]) {
+          await store.put(fact(key, "v", { category: key === "c" ? "others" : "notes" }));
+          clock.now += key === "b" ? 0 : 1; // b and c are of the same moment
+        }
+        const { nextCursor: cursor = "" } = await store.listMeta({
+          namespace: ANA,
+          category: "notes",
+          limit: 2,
+        });
+        const filter = { namespace: ANA, category: "notes", cursor };
+        expect(await store.countWhere(filter)).toBe(2);
+        expect(await store.deleteWhere(filter)).toMatchObject({ deleted: 2 });
+        expect(await everyKey(store)).toEqual(["c", "d", "e"]);
+        expect(await store.deleteWhere(filter)).toMatchObject({ deleted: 0 });
+      }),
+    );
+
+    test(
       "a subject with a colon is nobody's session",
       withRig(open, async ({ store }) => {
         const colon = namespaceOf("ana:s1");

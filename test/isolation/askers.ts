@@ -146,6 +146,7 @@ function filterOf(scope: string): Partial<EntryFilter> {
   if (kind === "key") return { origins: ["fact"], key: name };
   if (kind === "category") return { origins: ["fact"], category: name };
   if (kind === "packs") return { origins: ["audit"], category: "pack_history" };
+  if (kind === "tools") return { origins: ["audit"], category: "tool_history" };
   return {};
 }
 

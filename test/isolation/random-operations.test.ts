@@ -21,7 +21,7 @@ const KEYS = [SHARED_KEY, "a/b", "two words", "%", "_", "*", "key:x", "日本", 
 const CATEGORIES = ["user_facts", "work"];
 const MARK = /own(\d+)no\d+x/g;
 
-type Kind = "store" | "run" | "forget" | "fact" | "facts" | "everything" | "some";
+type Kind = "store" | "run" | "call" | "forget" | "fact" | "facts" | "everything" | "some";
 interface Operation {
   readonly kind: Kind;
   readonly asker: number;
@@ -39,6 +39,7 @@ const operations = fc.record({
       [
         ["store", 6],
         ["run", 1],
+        ["call", 1],
         ["forget", 2],
         ["fact", 4],
         ["facts", 3],
@@ -52,7 +53,7 @@ const operations = fc.record({
   surface: fc.nat(1_000),
   key: fc.constantFrom(...KEYS),
   category: fc.constantFrom(...CATEGORIES),
-  scope: fc.constantFrom("key", "category", "packs", "all", "everything"),
+  scope: fc.constantFrom("key", "category", "packs", "tools", "all", "everything"),
   dryRun: fc.boolean(),
 });
 /** Names that look alike stand side by side in the list. */
@@ -73,7 +74,7 @@ const seeds = fc.noShrink(fc.nat(2 ** 31 - 1));
 /** What each subject has, by marks. */
 class Model {
   readonly #facts = new Map<string, Map<string, { readonly mark: string; readonly category: string }>>();
-  readonly #runs = new Map<string, Set<string>>();
+  readonly #runs = new Map<string, { readonly packs: Set<string>; readonly tools: Set<string> }>();
   #marks = 0;
 
   newMark(subject: string): string {
@@ -85,8 +86,8 @@ class Model {
     this.#of(subject).facts.set(key, { mark, category });
   }
 
-  ran(subject: string, mark: string): void {
-    this.#of(subject).runs.add(mark);
+  ran(subject: string, what: "packs" | "tools", mark: string): void {
+    this.#of(subject).runs[what].add(mark);
   }
 
   forgot(subject: string, { scope, key, category }: Operation): void {
@@ -96,7 +97,8 @@ class Model {
       for (const [of, fact] of facts) if (fact.category === category) facts.delete(of);
     }
     if (scope === "all" || scope === "everything") facts.clear();
-    if (scope === "packs" || scope === "all" || scope === "everything") runs.clear();
+    if (scope === "packs" || scope === "all" || scope === "everything") runs.packs.clear();
+    if (scope === "tools" || scope === "all" || scope === "everything") runs.tools.clear();
   }
 
   fact(subject: string, key: string): readonly string[] {
@@ -109,12 +111,13 @@ class Model {
   }
 
   everything(subject: string): readonly string[] {
-    return [...this.facts(subject), ...this.#of(subject).runs];
+    const { packs, tools } = this.#of(subject).runs;
+    return [...this.facts(subject), ...packs, ...tools];
   }
 
   #of(subject: string) {
     const facts = this.#facts.get(subject) ?? new Map<string, { mark: string; category: string }>();
-    const runs = this.#runs.get(subject) ?? new Set<string>();
+    const runs = this.#runs.get(subject) ?? { packs: new Set<string>(), tools: new Set<string>() };
     this.#facts.set(subject, facts);
     this.#runs.set(subject, runs);
     return { facts, runs };
@@ -127,7 +130,7 @@ const sorted = (marks: readonly string[]) => [...marks].sort();
 /** Only surfaces that can do this and take the name; by their weights. */
 function surfaceFor(surfaces: readonly Surface[], subject: string, kind: Kind, choice: number): Surface {
   const able = surfaces.filter(
-    (one) => one.takes(subject) && (kind === "run" || one.as(subject)[kind] !== undefined),
+    (one) => one.takes(subject) && (kind === "run" || kind === "call" || one.as(subject)[kind] !== undefined),
   );
   const weighted = able.flatMap((one) => Array.from({ length: one.weight }, () => one));
   const chosen = weighted[choice % weighted.length];
@@ -155,7 +158,7 @@ class Run {
     const surface = surfaceFor(this.#surfaces, subject, kind, operation.surface);
     const asker = surface.as(subject);
     const where = `${kind} as ${JSON.stringify(subject)} by ${surface.name}`;
-    if (kind === "store" || kind === "run" || kind === "forget") {
+    if (kind === "store" || kind === "run" || kind === "call" || kind === "forget") {
       await this.#change(operation, subject, asker, where);
       for (const name of [subject, this.#names[operation.other] ?? ""]) await this.#compare(name, where);
       return;
@@ -178,7 +181,13 @@ class Run {
     const mark = this.#model.newMark(subject);
     if (kind === "run") {
       await this.#memory.recordPackRun(subject, { pack: "lint", outcome: mark, at_unix: AT_UNIX });
-      this.#model.ran(subject, mark);
+      this.#model.ran(subject, "packs", mark);
+      return;
+    }
+    if (kind === "call") {
+      const call = { tool: "exec", outcome: "ok", at_unix: AT_UNIX, inputs: { path: mark } } as const;
+      await this.#memory.recordToolCall(subject, call);
+      this.#model.ran(subject, "tools", mark);
       return;
     }
     const text = (await asker.store?.({ key, value: `The ${COMMON_WORD} is ${mark}.`, category })) ?? "";

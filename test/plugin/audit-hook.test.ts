@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PackAudit } from "../../app/index.ts";
+import type { PackAudit, ToolAudit } from "../../app/index.ts";
 import { auditRowOf, makeAuditHook } from "../../plugin/audit-hook.ts";
-import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { configOf, GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";
 
 const SERVERS = ["helmdeck"];
@@ -136,11 +136,13 @@ describe("which calls count", () => {
 
 describe("the hook", () => {
   function hookOver(config: unknown = {}, host = {}) {
-    const rows: { subject: string; row: PackAudit }[] = [];
-    const memory = fakeMemory({ recordPackRun: async (subject, row) => void rows.push({ subject, row }) });
+    const rows: { subject: string; row: PackAudit | ToolAudit }[] = [];
+    const note = async (subject: string, row: PackAudit | ToolAudit) => void rows.push({ subject, row });
+    const memory = fakeMemory({ recordPackRun: note, recordToolCall: note });
     const log = recordingLogger();
     const gate = gateFor(config, { config: host });
-    return { rows, log, hook: makeAuditHook({ access: accessTo(memory), gate, log, servers: SERVERS }) };
+    const parts = { access: accessTo(memory), gate, log, servers: SERVERS, rules: configOf(config) };
+    return { rows, log, hook: makeAuditHook(parts) };
   }
 
   test("writes one row into the memory of the agent that ran the tool", async () => {
@@ -187,13 +189,129 @@ describe("the hook", () => {
 
   test("a memory that does not open costs the row and one log line, never the tool", async () => {
     const log = recordingLogger();
-    const parts = { access: accessTo(new Error("s3cr3t")), gate: gateFor(), log, servers: SERVERS };
+    const parts = {
+      access: accessTo(new Error("s3cr3t")),
+      gate: gateFor(),
+      log,
+      servers: SERVERS,
+      rules: configOf(),
+    };
     await expect(makeAuditHook(parts)(finished(), MAIN_CONTEXT)).resolves.toBeUndefined();
     expect(log.lines).toEqual(["helmdeck memory: a tool run was not recorded: internal: Error"]);
   });
 
+  // verifies P-audit-tools
+  describe("told to record all tools", () => {
+    const exec = (change = {}) => ({
+      ...{ toolName: "exec", params: { command: "curl -H 's3cr3t' x", path: "/s3cr3t" }, runId: "run-1" },
+      ...{ toolCallId: "call_1", result: { content: [{ type: "text", text: "s3cr3t" }] }, durationMs: 12.4 },
+      ...change,
+    });
+    const all = (config = {}) => hookOver({ auditTools: "all", ...config });
+    const recorded = async (event: unknown, config = {}, context: unknown = MAIN_CONTEXT) => {
+      const { hook, rows } = all(config);
+      await hook(event, context);
+      return rows.map(({ row }) => row);
+    };
+
+    test("writes a row for any tool: name, outcome, time and duration, and nothing else", async () => {
+      const { hook, rows } = all({ subjects: { main: "alice" } });
+      await hook(exec(), MAIN_CONTEXT);
+      const row = { tool: "exec", outcome: "ok", at_unix: expect.any(Number), duration_ms: 12, inputs: {} };
+      expect(rows).toEqual([{ subject: "alice", row }]);
+      expect(JSON.stringify(rows)).not.toContain("s3cr3t");
+    });
+
+    test("which is off until it is asked for", async () => {
+      const { hook, rows } = hookOver();
+      await hook(exec(), MAIN_CONTEXT);
+      expect(rows).toEqual([]);
+    });
+
+    test.each([
+      ["an error", { error: "s3cr3t: no such file" }],
+      ["a result that says so", { result: { details: { status: "failed" } } }],
+      ["a program that ended with another code than 0", { result: { details: { exitCode: 2 } } }],
+    ])("says that a call with %s failed", async (_, change) => {
+      const rows = await recorded(exec(change));
+      expect(rows).toMatchObject([{ outcome: "failed" }]);
+      expect(JSON.stringify(rows)).not.toContain("s3cr3t");
+    });
+
+    test("keeps the inputs that are allowed for the tool, as text, and no others", async () => {
+      const inputs = { Exec: ["workdir", "timeout"], write: [] };
+      const params = { command: "s3cr3t", workdir: "/home", timeout: 7, path: "s3cr3t" };
+      expect(await recorded(exec({ params }), { auditInputs: inputs })).toMatchObject([
+        { inputs: { workdir: "/home" } },
+      ]);
+      const write = exec({ toolName: "write", params: { path: "a.md", content: "s3cr3t" } });
+      expect(await recorded(write)).toMatchObject([{ inputs: { path: "a.md" } }]);
+      expect(await recorded(write, { auditInputs: inputs })).toMatchObject([{ inputs: {} }]);
+      const inherited = { auditInputs: { exec: ["constructor", "__proto__", "toString"] } };
+      expect(await recorded(exec(), inherited)).toMatchObject([{ inputs: {} }]);
+    });
+
+    test("writes none for a denied tool, helmdeck's own among them", async () => {
+      const auditDeny = ["EXEC", "bank__*", "helmdeck__github-*"];
+      expect(await recorded(exec(), { auditDeny })).toEqual([]);
+      expect(await recorded(exec({ toolName: "bank__transfer" }), { auditDeny })).toEqual([]);
+      expect(await recorded(finished(), { auditDeny })).toEqual([]);
+      expect(await recorded(exec({ toolName: "execute" }), { auditDeny })).toHaveLength(1);
+      expect(await recorded(exec({ toolName: "mybank__x" }), { auditDeny })).toHaveLength(1);
+      expect(await recorded(exec({ toolName: "process" }), { auditDeny: "exec" })).toEqual([]);
+    });
+
+    test.each([
+      ...["memory_search", "memory_get", "helmdeck__memory_store", "helmdeck__memory_forget"],
+      ...[
+        "helmdeck__memory_history",
+        "helmdeck-engine__helmdeck__memory_store",
+        "x__helmdeck-memory_corpus-2",
+      ],
+      ...["tool_call", "tool_search", "tool_search_code", "tool_describe"],
+      ...["", " ", "a\u202eb", "x".repeat(200), undefined, 7],
+    ])("writes none for %j", async (toolName) => {
+      expect(await recorded(exec({ toolName }))).toEqual([]);
+    });
+
+    test("writes none for what a server says is its memory tool", async () => {
+      const result = { details: { mcpServer: "notes", mcpTool: "helmdeck.memory_store" } };
+      expect(await recorded(exec({ toolName: "notes__keep", result }))).toEqual([]);
+    });
+
+    test("keeps a helmdeck tool as its pack, once", async () => {
+      const { hook, rows } = all();
+      await hook(finished(), MAIN_CONTEXT);
+      await hook(finished(), MAIN_CONTEXT);
+      await hook(exec(), MAIN_CONTEXT);
+      await hook(exec(), MAIN_CONTEXT);
+      expect(rows.map(({ row }) => row)).toMatchObject([{ pack: "github.list_issues" }, { tool: "exec" }]);
+    });
+
+    test.each([
+      ["groups", GROUP_CONTEXT],
+      ["hooks", { agentId: "main", sessionKey: "agent:main:hook:1" }],
+    ])(
+      "writes none in %s, even where they are open, though a pack's run is recorded there",
+      async (kind, context) => {
+        const opened = { allow: [kind] };
+        expect(await recorded(exec(), opened, context)).toEqual([]);
+        expect(await recorded(finished(), opened, context)).toHaveLength(1);
+      },
+    );
+
+    test("writes none in a sandbox, even where that is open", async () => {
+      const host = { agents: { defaults: { sandbox: { mode: "all" as const } } } };
+      const { hook, rows } = hookOver({ auditTools: "all", allow: ["sandboxed"] }, host);
+      await hook(exec(), MAIN_CONTEXT);
+      expect(rows).toEqual([]);
+      await hook(finished(), MAIN_CONTEXT);
+      expect(rows).toHaveLength(1);
+    });
+  });
+
   test("never rejects, whatever the host hands over", async () => {
-    const { hook } = hookOver();
+    const { hook } = hookOver({ auditTools: "all", auditInputs: { exec: ["command"] } });
     await fc.assert(
       fc.asyncProperty(fc.anything(), fc.anything(), async (event, context) => {
         await expect(hook(event, context)).resolves.toBeUndefined();

@@ -16,15 +16,13 @@ describe("the configuration", () => {
         subjects: new Map(),
         allow: new Set(),
         auditServers: ["helmdeck"],
-        toolHistory: {
-          tools: "helmdeck",
-          denied: [],
-          inputs: new Map([
-            ["read", ["path"]],
-            ["write", ["path"]],
-            ["edit", ["path"]],
-          ]),
-        },
+        auditTools: "helmdeck",
+        auditDeny: [],
+        auditInputs: new Map([
+          ["read", ["path"]],
+          ["write", ["path"]],
+          ["edit", ["path"]],
+        ]),
       });
     }
   });
@@ -67,29 +65,30 @@ describe("the configuration", () => {
       },
       subjects: new Map([["work", "alice"]]),
       allow: new Set(["groups", "sandboxed"]),
-      toolHistory: {
-        tools: "all",
-        denied: ["exec", "bank__*"],
-        inputs: new Map([
-          ["read", ["path"]],
-          ["write", []],
-          ["edit", ["path"]],
-          ["cron", ["action"]],
-        ]),
-      },
+      auditTools: "all",
+      auditDeny: ["exec", "bank__*"],
+      auditInputs: new Map([
+        ["read", ["path"]],
+        ["write", []],
+        ["edit", ["path"]],
+        ["cron", ["action"]],
+      ]),
     });
   });
 
-  test.each([
-    { auditTools: "All" },
-    { auditTools: true },
-    { auditTools: ["all"] },
-    { auditTools: "all", auditDeny: "exec" },
-    { auditTools: "all", auditDeny: ["exec", 7] },
-    { auditTools: "all", auditDeny: null },
-  ])("records only helmdeck's own tools where it cannot be sure that more is wanted: %j", (raw) => {
-    expect(parseConfig(raw).toolHistory.tools).toBe("helmdeck");
-  });
+  test.each([{ auditTools: "All" }, { auditTools: true }, { auditTools: ["all"] }])(
+    "records only helmdeck's own tools unless it is told to record all: %j",
+    (raw) => {
+      expect(parseConfig(raw).auditTools).toBe("helmdeck");
+    },
+  );
+
+  test.each([{ auditDeny: "exec" }, { auditDeny: ["exec", 7] }, { auditDeny: null }])(
+    "a deny list that cannot be read denies every tool: %j",
+    (raw) => {
+      expect(parseConfig(raw).auditDeny).toEqual(["*"]);
+    },
+  );
 
   test.each([
     { allow: "groups" },

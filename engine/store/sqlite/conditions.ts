@@ -44,6 +44,7 @@ export function restCondition(filter: EntryFilter): Condition {
     filter.category === undefined ? undefined : equals("category", filter.category),
     filter.key === undefined ? undefined : equals("key", filter.key),
     filter.prefix === undefined ? undefined : startsWith("key", filter.prefix),
+    filter.cursor === undefined ? undefined : afterCursor(filter.cursor),
   ]);
 }
 
@@ -53,7 +54,7 @@ export function listCondition(query: ListQuery, moment: Moment): Condition {
     equals("namespace", query.namespace),
     liveCondition(moment),
     query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
-    query.category === undefined ? undefined : equals("category", query.category),
+    query.category === undefined ? undefined : oneOf("category", [query.category].flat()),
     query.prefix === undefined ? undefined : startsWith("key", query.prefix),
     query.expiresBefore === undefined ? undefined : { sql: "expires_at < ?", values: [query.expiresBefore] },
     query.cursor === undefined ? undefined : afterCursor(query.cursor),

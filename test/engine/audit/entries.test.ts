@@ -18,7 +18,9 @@ const AT = Math.floor(NOW / 1_000);
 const run = { pack: "github.lint", outcome: "ok", at_unix: AT };
 const pipelineRun = { pipeline: "nightly", run_id: "r-1", outcome: "succeeded", at_unix: AT };
 
-function refusalOf(kind: "pack" | "pipeline", row: unknown): string {
+const call = { tool: "exec", outcome: "ok", at_unix: AT };
+
+function refusalOf(kind: "pack" | "pipeline" | "tool", row: unknown): string {
   try {
     checkAuditRow(kind, row);
   } catch (error) {
@@ -60,6 +62,17 @@ describe("an audit row", () => {
       kind: "pipeline",
       row: pipelineRun,
     });
+    const failed = { ...call, outcome: "failed", duration_ms: 7, inputs: { path: "a.md" } };
+    expect(parseAuditEntry(entryAsStored("tool", failed))).toEqual({ kind: "tool", row: failed });
+  });
+
+  test("of a tool's call stands in a category of its own, and keeps its inputs cut", () => {
+    const { row } = checkAuditRow("tool", { ...call, inputs: { path: ` ${"é".repeat(300)} `, other: " " } });
+    expect(row).toEqual({ ...call, inputs: { path: "é".repeat(200) } });
+    const entry = auditEntry(alice, checkAuditRow("tool", call), NOW);
+    expect(entry).toMatchObject({ origin: "audit", category: "tool_history" });
+    expect(entry.key).toMatch(/^tool_history\/exec\/\d{20}$/);
+    expect(entry.expiresAt).toBe(NOW + 30 * 24 * 3_600 * 1_000);
   });
 
   test("of one name never falls under the prefix of another", () => {
@@ -106,6 +119,13 @@ describe("an audit row", () => {
     ["pipeline", { ...pipelineRun, run_id: undefined }],
     ["pipeline", { ...pipelineRun, outcome: "ok" }],
     ["pipeline", { ...pipelineRun, findings: [] }],
+    ["tool", run],
+    ["tool", { ...call, tool: "a\u202eb" }],
+    ["tool", { ...call, outcome: "error" }],
+    ["tool", { ...call, result: "s3cret" }],
+    ["tool", { ...call, inputs: { path: 7 } }],
+    ["tool", { ...call, inputs: { "a\nb": "x" } }],
+    ["tool", { ...call, inputs: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`i${n}`, "x"])) }],
   ] as const)("as a %s is refused when it is %j", (kind, row) => {
     expect(refusalOf(kind, row)).toMatch(/^The audit row's .+\.$/);
   });
@@ -235,6 +255,6 @@ describe("what is learnt from a run's inputs", () => {
   });
 });
 
-function entryAsStored(kind: "pack" | "pipeline", row: unknown) {
+function entryAsStored(kind: "pack" | "pipeline" | "tool", row: unknown) {
   return auditEntry(alice, checkAuditRow(kind, row), NOW);
 }

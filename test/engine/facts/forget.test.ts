@@ -29,6 +29,10 @@ function pipelineRun(pipeline: string): NewEntry {
   return auditEntry(alice, checkAuditRow("pipeline", row), NOW);
 }
 
+function toolCall(tool: string, namespace = alice): NewEntry {
+  return auditEntry(namespace, checkAuditRow("tool", { tool, outcome: "ok", at_unix: NOW / 1_000 }), NOW);
+}
+
 let store: MemoryStore;
 
 beforeEach(async () => {
@@ -47,6 +51,10 @@ beforeEach(async () => {
     packRun("Lint"),
     pipelineRun("lint"),
     pipelineRun("nightly"),
+    toolCall("lint"),
+    toolCall("exec"),
+    toolCall("exec2"),
+    toolCall("exec", namespaceOf("bob")),
     entry("audit", "plan_history/p/00000000000000000001", "plan_history"),
     entry("cache", "deploy", "cache", namespaceOf("alice", "s1")),
     entry("fact", "deploy", "user_facts", namespaceOf("alice2")),
@@ -104,6 +112,18 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
       ],
     ],
     ["pipelines", ["alice audit pipeline_history/lint/…", "alice audit pipeline_history/nightly/…"]],
+    [
+      "tools",
+      [
+        "alice audit tool_history/exec/…",
+        "alice audit tool_history/exec2/…",
+        "alice audit tool_history/lint/…",
+      ],
+    ],
+    ["tool:exec", ["alice audit tool_history/exec/…"]],
+    ["tool:EXEC", []],
+    ["tool:exe", []],
+    ["pack:exec", []],
     ["pack:lint", ["alice audit pack_history/lint/…"]],
     ["pack:lint/deep", ["alice audit pack_history/lint%2Fdeep/…"]],
     ["pack:lint%2Fdeep", []],
@@ -150,13 +170,13 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
 
   test("all deletes facts and audit rows, and no caches, notes or sessions", async () => {
     const gone = await forgotten("all");
-    expect(gone).toHaveLength(12);
+    expect(gone).toHaveLength(15);
     expect(gone.every((key) => /^alice (fact|audit) /.test(key))).toBe(true);
   });
 
   test("everything deletes the whole subject with its sessions, and nobody else's", async () => {
-    expect(await forgotten("everything")).toHaveLength(15);
-    expect(await everyKey()).toHaveLength(2);
+    expect(await forgotten("everything")).toHaveLength(18);
+    expect(await everyKey()).toHaveLength(3);
   });
 
   test("the document of an audit row is forgotten alone", async () => {

@@ -303,6 +303,20 @@ describe("learning from a store", () => {
     expect(learnt).not.toHaveProperty("note");
   });
 
+  test("reads no calls of other tools, however many there are", async () => {
+    const store = await storeWith([packRun("lint")]);
+    const call = checkAuditRow("tool", { tool: "exec", outcome: "ok", at_unix: NOW_SECONDS });
+    await store.putMany(
+      Array.from({ length: DEFAULTS_LIMITS.rows }, (_, i) =>
+        auditEntry(alice, call, NOW, { unixNs: BigInt(i), updatedAt: NOW + 1 + i }),
+      ),
+    );
+    expect(await learnDefaults(store, alice, NOW)).toMatchObject({
+      packs: [{ id: "lint", calls: 1 }],
+      recent: [{ id: "lint" }],
+    });
+  });
+
   test("stops at a bound, keeps the newest, and says so", async () => {
     const most = DEFAULTS_LIMITS.rows;
     const store = await storeWith([]);

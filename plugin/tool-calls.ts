@@ -1,0 +1,74 @@
+/**
+ * Calls of any tool: which of them are recorded, and what is kept of one.
+ *
+ * Who attacks: whoever gets a secret or a stranger's words into a tool's inputs or its result. Of a result nothing is kept but
+ * whether it failed; of the inputs only those whose names the operator allowed for this tool, and memory leaves out what looks
+ * like a credential.
+ */
+import type { ToolAudit } from "../app/index.ts";
+import { hasFailed } from "./call-outcome.ts";
+import type { PluginConfig } from "./config.ts";
+import { fieldOf } from "./unchecked.ts";
+
+/** What the operator wants recorded. */
+export type RecordingRules = Pick<PluginConfig, "auditTools" | "auditDeny" | "auditInputs">;
+
+const NAME_MAX_CHARS = 128;
+/** Memory looks for credentials in the whole text before it cuts it. */
+const INPUT_MAX_CHARS = 10_000;
+/** What is in memory already, whoever serves it. */
+const MEMORY_TOOL = /(?:^|[_.-])memory_(?:store|forget|search|get|list|history|corpus)(?:-\d+)?$/;
+/** The host's envelopes of another call, which it reports by itself. */
+const ENVELOPES = new Set(["tool_call", "tool_search", "tool_search_code", "tool_describe"]);
+
+/** The row for a finished call; undefined where it leaves none. */
+export function toolRowOf(event: unknown, rules: RecordingRules, nowMs: number): ToolAudit | undefined {
+  const tool = nameOf(event);
+  if (rules.auditTools !== "all" || tool === undefined) return undefined;
+  if (ENVELOPES.has(tool) || isMemoryTool(event)) return undefined;
+  return {
+    tool,
+    outcome: hasFailed(event) ? "failed" : "ok",
+    at_unix: Math.floor(nowMs / 1_000),
+    ...durationOf(event),
+    inputs: allowedInputs(fieldOf(event, "params"), rules.auditInputs.get(tool.toLowerCase()) ?? []),
+  };
+}
+
+/** A tool whose name cannot be told might be any. */
+export function isDenied(event: unknown, { auditDeny }: RecordingRules): boolean {
+  const name = nameOf(event)?.toLowerCase();
+  if (name === undefined) return true;
+  return auditDeny.some((rule) => (rule.endsWith("*") ? name.startsWith(rule.slice(0, -1)) : name === rule));
+}
+
+/** By its own name, or by what an MCP server calls it. */
+export function isMemoryTool(event: unknown): boolean {
+  const atServer = fieldOf(fieldOf(fieldOf(event, "result"), "details"), "mcpTool");
+  return [fieldOf(event, "toolName"), atServer].some(
+    (name) => typeof name === "string" && MEMORY_TOOL.test(name.trim()),
+  );
+}
+
+export function durationOf(event: unknown): { readonly duration_ms?: number } {
+  const durationMs = fieldOf(event, "durationMs");
+  const isDuration = typeof durationMs === "number" && Number.isFinite(durationMs) && durationMs >= 0;
+  return isDuration ? { duration_ms: Math.round(durationMs) } : {};
+}
+
+function nameOf(event: unknown): string | undefined {
+  const given = fieldOf(event, "toolName");
+  const name = typeof given === "string" ? given.trim() : "";
+  return name === "" || name.length > NAME_MAX_CHARS || /[\p{Cc}\p{Cf}]/u.test(name) ? undefined : name;
+}
+
+function allowedInputs(params: unknown, allowed: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    allowed.flatMap((name) => {
+      const value = fieldOf(params, name);
+      return typeof value === "string"
+        ? [[name, value.slice(0, INPUT_MAX_CHARS).toWellFormed()] as const]
+        : [];
+    }),
+  );
+}

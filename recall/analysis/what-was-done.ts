@@ -1,0 +1,143 @@
+/**
+ * Questions about what was done, and when: "what did you do yesterday?", "which tool did you run?", "did you already …".
+ *
+ * A question may be the person's, or a model's own words for it. What is not recognised is answered like any other question.
+ */
+import type { UnixMs } from "../../engine/index.ts";
+import { dateTermsOf, dateTermsOfQuery } from "./dates.ts";
+import { fold } from "./fold-letters.ts";
+import { type Word, wordsOf } from "./words.ts";
+
+export interface AskedDeed {
+  /** Asks for whatever was done, and not whether or when one thing was. */
+  readonly isOpen: boolean;
+  /** What is left of the question: what the deed was about. */
+  readonly about: string;
+  /** Whether what was done then is meant; absent where no time is named. */
+  readonly covers?: (at: UnixMs) => boolean;
+}
+
+/** Patterns of one language, over words folded and joined by spaces. */
+interface Wording {
+  /** For the names of weekdays. */
+  readonly language: string;
+  readonly open: RegExp;
+  /** Open where a time is named, and no question about deeds without one. */
+  readonly openThen?: RegExp;
+  readonly closed: RegExp;
+  /** In this order: the first that matches is meant. Days from the one that it is: the first, and one past the last. */
+  readonly days: readonly (readonly [RegExp, from: number, to: number])[];
+  readonly thisWeek: RegExp;
+  readonly lastWeek: RegExp;
+}
+
+const WORDINGS: readonly Wording[] = [
+  {
+    language: "en",
+    open: /\bwhat (?:all |else )?(?:did|have|had|were|was) (?:you|we|i|the agent) (?:\w+ ){0,2}?(?:do|done|doing|run|up to|work on|working on|worked on)\b|\bwhat (?:was|has been|have been) (?:\w+ )?done\b|\b(?:what|which) tools? (?:did|have|were|was) (?:you |we |i )?(?:use|used|run|ran|call|called)?|\btools? (?:calls?|runs?|history|used)\b/,
+    openThen: /\bactivit(?:y|ies)\b|\bactions?(?: taken)?\b|\bwork done\b/,
+    closed:
+      /^(?:did|have) (?:you|we|i) (?:already |ever |just )?(?:run |use |used |call |called |do |done )?/,
+    days: [
+      [/\bday before yesterday\b/, -2, -1],
+      [/\byesterday\b|\blast night\b/, -1, 0],
+      [/\btoday\b|\bthis (?:morning|afternoon|evening)\b|\btonight\b/, 0, 1],
+    ],
+    thisWeek: /\bthis week\b/,
+    lastWeek: /\blast week\b/,
+  },
+  {
+    language: "de",
+    open: /\bwas (?:hast|habt|haben|hat|habe) (?:du|ihr|wir|sie|ich) (?:\w+ ){0,3}?(?:gemacht|getan|erledigt|gearbeitet)\b|\bwas wurde (?:\w+ ){0,2}?(?:gemacht|getan|erledigt)\b|\bwelche[sn]? (?:tools?|werkzeuge?) (?:hast|habt|haben|wurden?) (?:du |ihr |wir )?/,
+    closed: /^(?:hast|habt) (?:du|ihr) (?:schon |bereits )?/,
+    days: [
+      [/\bvorgestern\b/, -2, -1],
+      [/\bgestern\b/, -1, 0],
+      [/\bheute\b/, 0, 1],
+    ],
+    thisWeek: /\bdiese woche\b/,
+    lastWeek: /\b(?:letzte|vorige) woche\b/,
+  },
+  {
+    language: "fr",
+    open: /\bqu(?: est ce que tu)? (?:as|avez|a) (?:tu |vous )?fait\b|\bquels? outils? (?:as|avez) (?:tu|vous) /,
+    closed: /^(?:as tu|avez vous) (?:deja )?/,
+    days: [
+      [/\bavant hier\b/, -2, -1],
+      [/\bhier\b/, -1, 0],
+      [/\baujourd hui\b/, 0, 1],
+    ],
+    thisWeek: /\bcette semaine\b/,
+    lastWeek: /\bla semaine derniere\b/,
+  },
+  {
+    language: "es",
+    open: /\bque (?:has hecho|hiciste|habeis hecho|hicimos|hemos hecho)\b|\bque herramientas? (?:has|usaste|utilizaste)\b/,
+    closed: /^(?:ya )?has /,
+    days: [
+      [/\b(?:anteayer|antes de ayer)\b/, -2, -1],
+      [/\bayer\b/, -1, 0],
+      [/\bhoy\b/, 0, 1],
+    ],
+    thisWeek: /\besta semana\b/,
+    lastWeek: /\bla semana pasada\b/,
+  },
+];
+
+/** Undefined for any other question. Days are those of this machine's time zone. */
+export function deedAskedFor(question: string, now: UnixMs): AskedDeed | undefined {
+  const words = wordsOf(question);
+  const text = words.map((word) => word.text).join(" ");
+  for (const wording of WORDINGS) {
+    const time = timeIn(text, wording, now) ?? dateIn(words);
+    const open = wording.open.exec(text) ?? (time === undefined ? null : wording.openThen?.exec(text));
+    const match = open ?? wording.closed.exec(text);
+    if (match === null || match === undefined) continue;
+    const about = [match[0], time?.words ?? ""].reduce((rest, said) => rest.replace(said, " "), text);
+    return { isOpen: match === open, about, ...(time && { covers: time.covers }) };
+  }
+  return undefined;
+}
+
+interface NamedTime {
+  readonly words: string;
+  readonly covers: (at: UnixMs) => boolean;
+}
+
+function timeIn(text: string, wording: Wording, now: UnixMs): NamedTime | undefined {
+  const today = new Date(now);
+  const untilMonday = -((today.getDay() + 6) % 7);
+  const spans: Wording["days"] = [
+    ...wording.days,
+    [wording.thisWeek, untilMonday, 1],
+    [wording.lastWeek, untilMonday - 7, untilMonday],
+    ...weekdays(wording.language, today),
+  ];
+  for (const [pattern, from, to] of spans) {
+    const words = pattern.exec(text)?.[0];
+    if (words === undefined) continue;
+    const [first, end] = [startOfDay(today, from), startOfDay(today, to)];
+    return { words, covers: (at) => at >= first && at < end };
+  }
+  return undefined;
+}
+
+/** The last one of that name before today. */
+function weekdays(language: string, today: Date): Wording["days"] {
+  const name = new Intl.DateTimeFormat(language, { weekday: "long" });
+  return [-1, -2, -3, -4, -5, -6, -7].map((back) => {
+    const day = fold(name.format(startOfDay(today, back)));
+    return [new RegExp(`\\b(?:on |am )?${day}\\b`), back, back + 1];
+  });
+}
+
+function startOfDay(today: Date, offset: number): UnixMs {
+  return new Date(today.getFullYear(), today.getMonth(), today.getDate() + offset).getTime();
+}
+
+/** "2026-11-21" or "in November 2026", by the day in UTC as documents are indexed. */
+function dateIn(words: readonly Word[]): NamedTime | undefined {
+  const terms = dateTermsOfQuery(words).filter((term) => term !== undefined);
+  if (terms.length === 0) return undefined;
+  return { words: "", covers: (at) => terms.every((term) => dateTermsOf(at).includes(term)) };
+}

@@ -1,0 +1,226 @@
+/** What an agent did with its tools: kept apart from packs and facts, without credentials, and never more than the newest 5,000. */
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { composeMemory } from "../../app/compose.ts";
+import type { OpenMemory } from "../../app/index.ts";
+import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../../app/tool-history.ts";
+import { exportLines } from "../../app/transfer/export-lines.ts";
+import { importLines } from "../../app/transfer/import-lines.ts";
+import { createInMemoryStore, namespaceOf, type ToolAudit } from "../../engine/index.ts";
+import { inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+
+const AT = NOW / 1_000;
+const ANA = "ana";
+const FACT = { key: "deploy", value: "Staging first." };
+// Put together here, so that nobody who scans the repository takes it for one.
+const TOKEN = ["ghp", "0123456789abcdefghijklmnopqrstuvwxyz"].join("_");
+
+const call = (change: Partial<ToolAudit> = {}): ToolAudit => ({
+  tool: "exec",
+  outcome: "ok",
+  at_unix: AT,
+  ...change,
+});
+
+function memoryInProcess(now: () => number = () => NOW): OpenMemory {
+  const memory = composeMemory({
+    store: createInMemoryStore({ now }),
+    location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
+    key: { source: "none", made: false },
+    sweepEveryMs: 0,
+  });
+  onTestFinished(() => memory.close());
+  return memory;
+}
+
+async function documentsOf(memory: OpenMemory, subject = ANA): Promise<readonly string[]> {
+  const { chunks } = await memory.corpusPage(subject, { limit: 100 });
+  return chunks.map(({ content }) => content);
+}
+
+describe("a call that is recorded", () => {
+  test("is a document of its own kind, which memory counts and shows whole", async () => {
+    const memory = await openTestMemory();
+    const inputs = { path: "notes/lichen.md" };
+    const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
+    await memory.recordToolCall(ANA, call({ tool: "write", duration_ms: 12, inputs }), writer);
+    const { chunks } = await memory.corpusPage(ANA, {});
+    expect(chunks).toMatchObject([
+      {
+        collection: "helmdeck-tool_history",
+        path: expect.stringMatching(/^helmdeck\/tool_history\/tool_history\/write\/\d{20}\.md$/),
+        title: "Tool call: write",
+        content:
+          "## Tool call: write\n\nOutcome: ok\nAt: 2026-11-20T12:00:00Z\nDuration: 12ms\n\nInputs used:\n- path: notes/lichen.md",
+        metadata: {
+          kind: "tool",
+          category: "tool_history",
+          tool: "write",
+          outcome: "ok",
+          written_by: "openclaw main (direct)",
+          expires_at: "2026-12-20T12:00:00.000Z",
+        },
+      },
+    ]);
+    const overview = await memory.readDocument(ANA, { path: "helmdeck/my-memory.md" });
+    expect(overview?.content).toMatch(/tool_history.*1/);
+    const path = chunks[0]?.path ?? "";
+    expect((await memory.readDocument(ANA, { path }))?.entry).toMatchObject({ kind: "tool" });
+    expect(await memory.readDocument("ben", { path })).toBeUndefined();
+  });
+
+  test("teaches nothing about packs, and hides none of them", async () => {
+    const memory = await openTestMemory();
+    await memory.recordPackRun(ANA, { pack: "lint", outcome: "ok", at_unix: AT });
+    await inTurn(Array.from({ length: 120 }), () => memory.recordToolCall(ANA, call()));
+    expect(await memory.defaults(ANA)).toMatchObject({
+      packs: [{ id: "lint", calls: 1 }],
+      recent: [{ kind: "pack", id: "lint" }],
+    });
+  });
+
+  test("keeps no input that looks like a credential, not even where the cut would have split it", async () => {
+    const memory = await openTestMemory();
+    const inputs = { path: "a.md", command: `login ${TOKEN}`, late: `${"x ".repeat(90)}${TOKEN}` };
+    await memory.recordToolCall(ANA, call({ inputs }));
+    const [document = ""] = await documentsOf(memory);
+    expect(document).toContain("path: a.md");
+    expect(document).not.toMatch(/ghp|command|late/);
+  });
+
+  test("is refused when it is malformed, and no fact may stand in its category", async () => {
+    const memory = await openTestMemory();
+    const malformed = { ...call(), result: "s3cret" } as ToolAudit; // a host may hand over anything
+    await expect(memory.recordToolCall(ANA, malformed)).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(memory.storeFact(ANA, { ...FACT, category: "tool_history" })).rejects.toThrow(
+      "tool_history is reserved",
+    );
+  });
+
+  test("touches no fact that is keyed like it", async () => {
+    const memory = await openTestMemory();
+    await memory.recordToolCall(ANA, call());
+    const { categories } = await memory.myMemory(ANA);
+    const key = categories[0]?.recentKeys[0] ?? "";
+    await memory.storeFact(ANA, { key, value: "mine" });
+    await memory.forget(ANA, { scope: "tools" });
+    expect((await memory.getFact(ANA, key))?.value).toBe("mine");
+  });
+});
+
+describe("forgetting", () => {
+  test.each([
+    ["tools", 3],
+    ["tool:exec", 2],
+    ["packs", 1],
+    ["all", 5],
+    ["everything", 5],
+  ])("%s takes %i", async (scope, deleted) => {
+    const memory = await openTestMemory();
+    await memory.storeFact(ANA, FACT);
+    await memory.recordPackRun(ANA, { pack: "exec", outcome: "ok", at_unix: AT });
+    for (const tool of ["exec", "exec", "write"]) await memory.recordToolCall(ANA, call({ tool }));
+    await memory.recordToolCall("ben", call());
+    expect(await memory.forget(ANA, { scope, dryRun: true })).toMatchObject({ deleted });
+    expect(await memory.forget(ANA, { scope })).toMatchObject({ deleted, erased: "complete" });
+    expect(await documentsOf(memory)).toHaveLength(5 - deleted);
+    expect(await documentsOf(memory, "ben")).toHaveLength(1);
+  });
+});
+
+// verifies P-audit-tools
+describe("of many calls", () => {
+  const { rows, lookEvery } = TOOL_HISTORY_LIMITS;
+  const countOf = (memory: OpenMemory, subject = ANA) =>
+    memory.store.countWhere({
+      namespace: namespaceOf(subject),
+      origins: ["audit"],
+      category: "tool_history",
+    });
+
+  test("the newest 5,000 stay; nobody else's, no pack and no fact goes with the others", async () => {
+    const clock = new TestClock();
+    const memory = memoryInProcess(clock.now);
+    await memory.storeFact(ANA, FACT);
+    await memory.recordPackRun(ANA, { pack: "lint", outcome: "ok", at_unix: AT });
+    await memory.recordToolCall("ben", call());
+    let most = 0;
+    await inTurn([...Array(rows + 3 * lookEvery).keys()], async (number) => {
+      clock.pass(10);
+      await memory.recordToolCall(ANA, call({ inputs: { path: `${number}.md` } }));
+      if (number >= rows - lookEvery) most = Math.max(most, await countOf(memory));
+    });
+    expect(most).toBe(rows);
+    expect(await countOf(memory)).toBeGreaterThan(rows - lookEvery);
+    const [newest = ""] = await documentsOf(memory);
+    expect(newest).toContain(`path: ${rows + 3 * lookEvery - 1}.md`);
+    expect(await countOf(memory, "ben")).toBe(1);
+    expect(await memory.status(ANA)).toMatchObject({ subject: { facts: 1 } });
+    expect((await memory.defaults(ANA)).packs).toHaveLength(1);
+  });
+
+  test("nothing is counted for a hundred calls after a look, and a look that failed is made up for", async () => {
+    const memory = memoryInProcess();
+    const looks = vi.spyOn(memory.store, "countWhere").mockRejectedValueOnce(new Error("locked"));
+    await expect(memory.recordToolCall(ANA, call())).rejects.toThrow("locked");
+    await inTurn(Array.from({ length: lookEvery }), () => memory.recordToolCall(ANA, call()));
+    expect(looks).toHaveBeenCalledTimes(2);
+    await memory.recordToolCall(ANA, call());
+    expect(looks).toHaveBeenCalledTimes(3);
+  });
+
+  test("those beyond the newest are erased, whichever were written last", async () => {
+    const memory = await openTestMemory();
+    for (const tool of ["a", "b", "c", "d"]) await memory.recordToolCall(ANA, call({ tool }));
+    const kept = async () => (await documentsOf(memory)).map((text) => /call: (\w)/.exec(text)?.[1]);
+    const before = await kept();
+    await keepNewestCalls(memory.store, namespaceOf(ANA), 4);
+    expect(await kept()).toEqual(before);
+    await keepNewestCalls(memory.store, namespaceOf(ANA), 2);
+    expect(await kept()).toEqual(before.slice(0, 2));
+  });
+});
+
+// verifies P-transfer-whole
+describe("an export", () => {
+  async function linesOf(memory: OpenMemory): Promise<readonly string[]> {
+    const lines: string[] = [];
+    const onProblem = (problem: unknown) => void lines.push(JSON.stringify(problem));
+    for await (const line of exportLines({ memory, subject: ANA, onProblem })) lines.push(line);
+    return lines;
+  }
+
+  async function* inputOf(lines: readonly string[]): AsyncGenerator<Uint8Array> {
+    for (const line of lines) yield Buffer.from(`${line}\n`);
+  }
+
+  test("of calls comes back with every field", async () => {
+    const memory = await openTestMemory();
+    const writer = { surface: "openclaw", agent: "main" };
+    await memory.recordToolCall(
+      ANA,
+      call({ outcome: "failed", duration_ms: 3, inputs: { path: "a" } }),
+      writer,
+    );
+    const lines = await linesOf(memory);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { audit: "tool", tool: "exec", outcome: "failed", duration_ms: 3, inputs: { path: "a" } },
+    ]);
+    const other = await openTestMemory();
+    const input = inputOf(lines);
+    expect(await importLines({ memory: other, subject: ANA, input })).toMatchObject({
+      audit: 1,
+      refusedCount: 0,
+    });
+    expect(await linesOf(other)).toEqual(lines);
+  });
+
+  test("of too many is imported down to the newest 5,000", async () => {
+    const memory = memoryInProcess();
+    const lines = Array.from({ length: TOOL_HISTORY_LIMITS.rows + 7 }, (_, number) =>
+      JSON.stringify({ audit: "tool", ...call({ at_unix: AT - number }) }),
+    );
+    await importLines({ memory, subject: ANA, input: inputOf(lines) });
+    const { categories } = await memory.myMemory(ANA);
+    expect(categories).toMatchObject([{ name: "tool_history", count: TOOL_HISTORY_LIMITS.rows }]);
+  });
+});
