@@ -3,6 +3,7 @@ import { type CommandLine, MEMORY_COMMANDS } from "../commands/index.ts";
 import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
 import { declareEmbed } from "./declarations/declare-embed.ts";
 import { declareHere } from "./declarations/declare-here.ts";
+import { declareInstall } from "./declarations/declare-install.ts";
 import { declareKey } from "./declarations/declare-key.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
 import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";
@@ -28,6 +29,7 @@ export const HELMDECK_MEMORY: CommandLine = {
     declareKey,
     declareVerify,
     declareRepair,
+    declareInstall,
   ],
   examples: [
     'helmdeck-memory store deploy/konflux "We deploy through Konflux, never by hand"',
