@@ -150,6 +150,7 @@ export default defineConfig({
         test: {
           name: "docker",
           include: [DOCKER_TESTS],
+          exclude: [NIGHTLY_TESTS],
           globalSetup: "test/docker/setup.ts",
           ...DOCKER_LIMITS,
         },

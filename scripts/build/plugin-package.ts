@@ -9,7 +9,8 @@ export interface RootPackage {
   readonly devDependencies: { readonly openclaw: string };
 }
 
-export const PLUGIN_PACKAGE = "openclaw-helmdeck-memory";
+/** Without its scope it is the plugin's id: of any other name OpenClaw says at each installation that the two differ. */
+export const PLUGIN_PACKAGE = "@helmdeck/helmdeck-memory";
 
 /** The oldest host that the tests run; the newest is the one that package.json pins. */
 export const OLDEST_HOST = { openclaw: "2026.8.1", node: "22.22.3" } as const;
@@ -23,6 +24,7 @@ export function pluginPackage(root: RootPackage) {
     license: root.license,
     type: "module",
     files: ["dist", "openclaw.plugin.json", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md"],
+    publishConfig: { access: "public" },
     peerDependencies: { openclaw: oldest },
     peerDependenciesMeta: { openclaw: { optional: true } },
     openclaw: {

@@ -99,7 +99,7 @@ function named(all: Sbom, { name, version }: Packed): Sbom {
     ...all,
     metadata: {
       ...all.metadata,
-      component: { ...root, "bom-ref": ref, name, version, purl: `pkg:npm/${ref}` },
+      component: { ...root, "bom-ref": ref, name, version, purl: `pkg:npm/${ref.replace(/^@/, "%40")}` },
     },
     dependencies: all.dependencies.map((one) => (one.ref === root["bom-ref"] ? { ...one, ref } : one)),
   };

@@ -5,6 +5,7 @@
  * Budget: one minute on two idle cores.
  */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { Engine } from "./engine.ts";
 import { makeOllamaImage } from "./images.ts";
 import { docker, engineMissing, run, startEngine, stopEngine } from "./rig.ts";
 
@@ -73,7 +74,8 @@ async function init(variables: Readonly<Record<string, string>>) {
 
 function compose(variables: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const files = ["-p", SIDECAR, "-f", "compose.embeddings.yml"];
-  return run("docker-compose", [...files, ...args], { ...env, ...variables }, inject("packageRoot"));
+  const [program, ...first] = Engine.compose;
+  return run(program, [...first, ...files, ...args], { ...env, ...variables }, inject("packageRoot"));
 }
 
 /** From inside: nothing is published. */

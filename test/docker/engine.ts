@@ -5,7 +5,7 @@
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -19,6 +19,8 @@ export interface DockerRan {
 const READY_WITHIN_MS = 60_000;
 const ENDED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 100;
+/** The program of docker compose v2; without it docker-compose v1 is what composes. */
+const COMPOSE_V2 = process.env.HELMDECK_TEST_COMPOSE_V2;
 const BUSYBOX = "/bin/busybox";
 
 /** Why no engine runs here, after a trial; undefined when one does. */
@@ -36,7 +38,7 @@ function whatIsNotInstalled(): string | undefined {
   const missing = [
     ["dockerd", "--version"],
     ["docker", "--version"],
-    ["docker-compose", "version"],
+    ...(COMPOSE_V2 === undefined ? [["docker-compose", "version"]] : []),
     ["iptables", "--version"],
     [BUSYBOX, "true"],
   ].filter(([program = "", ...args]) => spawnSync(program, args).status !== 0);
@@ -91,6 +93,7 @@ export class Engine {
   static async start(): Promise<Engine> {
     // Short: the socket's path may have 107 bytes.
     const root = await realpath(await mkdtemp(join(tmpdir(), "hd-docker-")));
+    if (COMPOSE_V2 !== undefined) await addPlugin(join(root, "client"), COMPOSE_V2);
     const log = openSync(join(root, "log"), "a");
     const watcher = spawn(
       "sh",
@@ -120,6 +123,11 @@ export class Engine {
       DOCKER_HOST: `unix://${join(this.root, "docker.sock")}`,
       DOCKER_CONFIG: join(this.root, "client"),
     };
+  }
+
+  /** How its client composes. */
+  static get compose(): readonly [string, ...string[]] {
+    return COMPOSE_V2 === undefined ? ["docker-compose"] : ["docker", "compose"];
   }
 
   /** A docker command that has to work; its standard output. */
@@ -184,6 +192,13 @@ export class Engine {
       await pause(LOOK_AGAIN_MS);
     }
   }
+}
+
+/** Where Docker's client looks for the programs behind its commands. */
+async function addPlugin(config: string, program: string): Promise<void> {
+  const folder = join(config, "cli-plugins");
+  await mkdir(folder, { recursive: true });
+  await symlink(program, join(folder, "docker-compose"));
 }
 
 /** The shell, the engine, and what the engine started, which are one process group. */

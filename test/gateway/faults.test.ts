@@ -1,4 +1,6 @@
 /** When our memory is broken, OpenClaw's own search goes on, with one line of warning; when it is mended, ours goes on too. */
+
+import { globSync } from "node:fs";
 import { copyFile, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -23,10 +25,7 @@ let files: { readonly database: string; readonly key: string; readonly worker: s
 beforeAll(async () => {
   host = await startOpenClaw({ plugins: [inject("tarball")], notes: NOTES });
   const { stateDir } = host.home;
-  const installed = join(
-    stateDir,
-    "npm/projects/openclaw-helmdeck-memory/node_modules/openclaw-helmdeck-memory",
-  );
+  const [installed = ""] = globSync(join(stateDir, "npm/projects/*/node_modules/@helmdeck/helmdeck-memory"));
   files = {
     database: join(stateDir, "helmdeck-memory", "memory.sqlite"),
     key: join(stateDir, "helmdeck-memory.key"),

@@ -110,7 +110,8 @@ describe("the manifest", () => {
 test("the plugin's package installs nothing and asks for the oldest tested host", () => {
   const made = pluginPackage(rootPackage);
   expect(made).toMatchObject({
-    name: "openclaw-helmdeck-memory",
+    name: "@helmdeck/helmdeck-memory",
+    publishConfig: { access: "public" },
     version: rootPackage.version,
     license: "Apache-2.0",
     type: "module",

@@ -37,15 +37,16 @@ describe("the SBOM beside", () => {
   });
 
   test("each tarball is named after it and says whose it is", () => {
-    expect(plugin.tarball).toBe(join(folder, `openclaw-helmdeck-memory-${version}.tgz`));
+    expect(plugin.tarball).toBe(join(folder, `helmdeck-helmdeck-memory-${version}.tgz`));
     expect(engine.tarball).toBe(join(folder, `helmdeck-memory-${version}.tgz`));
     for (const [{ sbom }, name] of [
-      [plugin, "openclaw-helmdeck-memory"],
+      [plugin, "@helmdeck/helmdeck-memory"],
       [engine, "helmdeck-memory"],
     ] as const) {
       expect(sbom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name, version } } });
       expect(sbom.metadata.component["bom-ref"]).toBe(`${name}@${version}`);
       expect(sbom.dependencies.map(({ ref }) => ref)).toContain(`${name}@${version}`);
+      expect(sbom.metadata.component.purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`);
     }
   });
 
@@ -80,7 +81,7 @@ describe("the SBOM beside", () => {
   });
 
   test("refuses a package that was bundled and is not locked for use", async () => {
-    const packed = { name: "openclaw-helmdeck-memory", version };
+    const packed = { name: "@helmdeck/helmdeck-memory", version };
     await expect(sbomOfPlugin(packed, ["zod@0.0.1"])).rejects.toThrow("zod@0.0.1");
     await expect(
       sbomOfPlugin(packed, [`vitest@${lock.packages["node_modules/vitest"].version}`]),
