@@ -85,8 +85,11 @@ export type { MemoryState } from "./memory-state.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
 export { failedStatus } from "./overview.ts";
 export { doctorText } from "./presenters/doctor-text.ts";
+export { firstWords } from "./presenters/excerpt.ts";
+export { forgetPreview, lineOf } from "./presenters/forget-preview.ts";
 export {
   askOn,
+  entries,
   FORGET_WANTS_YES,
   type ForgetOrder,
   forgetAsAsked,
@@ -94,6 +97,7 @@ export {
   type Person,
 } from "./presenters/forget-text.ts";
 export { historyText, noFact, noHistory, undoText } from "./presenters/history-text.ts";
+export { keyForText } from "./presenters/key-for-text.ts";
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";

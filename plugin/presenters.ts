@@ -1,8 +1,6 @@
 /** Hits in chat, as plain text for people: no control characters, no values unasked. */
 import { frameOf, harmlessLine, quotedText, type SearchAnswer, unmatchedText } from "../app/index.ts";
 
-import { MY_MEMORY_PATH } from "./boundary.ts";
-
 /** Enough of a passage to recognise it by. */
 const PASSAGE_MAX_LINES = 4;
 
@@ -14,8 +12,7 @@ export function answerText(query: string, answer: SearchAnswer): string {
     : [];
   const hits = answer.results.map((hit, index) =>
     [
-      `${index + 1}. ${hit.score.toFixed(2)}  ${frameOf(hit)}${hit.possible ? "  (only possibly related)" : ""}`,
-      `   ${plainLine(hit.path)}:${hit.startLine}-${hit.endLine}`,
+      `${index + 1}. ${frameOf(hit, { bare: true })}${hit.possible ? "  (only possibly related)" : ""}`,
       ...passageLines(hit.snippet).map((line) => `   ${line}`),
     ].join("\n"),
   );
@@ -23,8 +20,7 @@ export function answerText(query: string, answer: SearchAnswer): string {
 }
 
 function nothingFound(query: string, { unmatched }: SearchAnswer): string {
-  const counted =
-    unmatched === undefined ? "" : ` ${unmatchedText(unmatched, `${MY_MEMORY_PATH} lists them`)}`;
+  const counted = unmatched === undefined ? "" : ` ${unmatchedText(unmatched, `/memories shows the newest`)}`;
   return `Nothing found for "${plainLine(query)}".${counted}`;
 }
 

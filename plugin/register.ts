@@ -50,7 +50,9 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   api.registerTool((context) => makeForgetTool(parts, context), { name: FORGET_TOOL });
   api.registerTool((context) => makeHistoryTool(parts, context), { name: HISTORY_TOOL });
   const warnings = () => hostWarnings(tellsOrigins(api));
-  api.registerCommand(makeSlashCommand({ ...parts, warnings }));
+  for (const name of ["helmdeck", "remember", "forget", "memories"] as const) {
+    api.registerCommand(makeSlashCommand(name, { ...parts, warnings }));
+  }
   const subjects = () => subjectsToWarm(config, hostConfig());
   api.registerService(makeService({ access, log: api.logger, subjects }));
   api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig, warnings), {

@@ -1,5 +1,5 @@
 /** What a gateway needs seldom: loaded when it does, so that every process of OpenClaw's reads less. */
-export { statusText } from "../app/index.ts";
+
+export { replyTo } from "./chat-replies.ts";
 export { answersInTime, hostFindings } from "./examine-plugin.ts";
 export { historyAnswer } from "./history-answer.ts";
-export { answerText } from "./presenters.ts";

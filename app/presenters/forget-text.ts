@@ -5,12 +5,11 @@ import type { Readable, Writable } from "node:stream";
 import { HelmdeckError, harmlessLine } from "../../engine/index.ts";
 import { nearWords } from "../forgotten-words.ts";
 import type { Forgotten, Memory } from "../memory.ts";
+import { forgetPreview } from "./forget-preview.ts";
 import type { Presented, Voice } from "./presented.ts";
 
 export const FORGET_WANTS_YES =
   "forget deletes for good; where nobody can be asked it wants --yes, or --dry-run to see how much it would be.";
-
-const PREVIEWED_KEYS = 10;
 
 export interface ForgetOrder {
   readonly scope: string;
@@ -82,27 +81,14 @@ async function agrees(
   await tell(
     `This deletes ${entries(deleted, former)} of ${harmlessLine(caller)} for good: ${harmlessLine(scope)}`,
   );
-  for (const line of await preview(memory, caller, scope)) await tell(`  ${line}`);
+  for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
   if (/^y(es)?$/i.test((await ask("Delete? [y/N] ")).trim())) return true;
   await tell("Nothing was deleted.");
   return false;
 }
 
-/** The newest keys of a category, or the categories of a whole memory; other scopes say by themselves what they hold. */
-async function preview(memory: Memory, caller: string, scope: string): Promise<readonly string[]> {
-  if (scope.startsWith("category:")) {
-    const category = scope.slice("category:".length).trim();
-    const { facts, nextCursor } = await memory.listFacts(caller, { category, limit: PREVIEWED_KEYS });
-    return [...facts.map((fact) => harmlessLine(fact.key)), ...(nextCursor === undefined ? [] : ["…"])];
-  }
-  if (scope === "all" || scope === "everything") {
-    const { categories } = await memory.myMemory(caller);
-    return categories.map(({ name, count }) => `${harmlessLine(name)}: ${count}`);
-  }
-  return [];
-}
-
-function entries(count: number, former = 0): string {
+/** `3 entries and 2 of what other facts held before` */
+export function entries(count: number, former = 0): string {
   const counted = count === 1 ? "1 entry" : `${count} entries`;
   return former === 0 ? counted : `${counted} and ${former} of what other facts held before`;
 }

@@ -18,12 +18,11 @@ export function searchText(answer: SearchAnswer, voice: Voice): Presented {
 }
 
 function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
-  const { path, possible, snippet, startLine, endLine, parts } = hit;
+  const { possible, snippet, parts } = hit;
   const score = style(possible ? "yellow" : "green", hit.score.toFixed(2));
   const mark = possible ? "  (only possibly related)" : "";
   return [
-    `${score}  ${style("bold", frameOf(hit, { time: localMinute }))}${mark}`,
-    `      ${style("dim", `${harmlessLine(path)}:${startLine}-${endLine}`)}`,
+    `${score}  ${style("bold", frameOf(hit, { time: localMinute, bare: true }))}${mark}`,
     ...(parts === undefined ? [] : [`      ${style("dim", partsLine(parts))}`]),
     ...quotedText(snippet)
       .split("\n")

@@ -25,6 +25,8 @@ export interface Framed {
 export interface FrameOptions {
   /** How a time is written. Default: its day, in UTC. */
   readonly time?: (at: UnixMs) => string;
+  /** For people: without the category of a run, with which its key begins. */
+  readonly bare?: boolean;
   /** In UTF-16 units. A longer frame loses the end of the key, then who wrote it. Default: no limit. */
   readonly most?: number;
 }
@@ -39,10 +41,11 @@ const EMPTY_LINES = /(?:\n(?:> ?)?)+$/;
 const PLAIN_NAME = /^[\w.@-]+$/;
 
 /** `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by openclaw main (direct)` */
-export function frameOf(document: Framed, { time = dayOf, most }: FrameOptions = {}): string {
+export function frameOf(document: Framed, { time = dayOf, bare, most }: FrameOptions = {}): string {
   const { kind, key, category, createdAt, updatedAt, writer } = document;
   const updated = updatedAt === createdAt ? "" : `, updated ${time(updatedAt)}`;
-  const dated = ` in ${harmlessLine(category)}, stored ${time(createdAt)}${updated}`;
+  const place = bare && kind !== "fact" ? "" : ` in ${harmlessLine(category)}`;
+  const dated = `${place}, stored ${time(createdAt)}${updated}`;
   const by = writer === undefined ? "" : ` by ${writerText(writer)}`;
   if (most === undefined) return `${nameOf({ kind, key })}${dated}${by}`;
   const tail = most - LEAST_KEY < KIND_WORDS[kind].length + 1 + dated.length + by.length ? dated : dated + by;

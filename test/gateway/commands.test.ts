@@ -21,13 +21,13 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(status.subject.facts).toBeGreaterThan(0);
   });
 
-  it("list shows people keys without values, and programs whole facts", async () => {
+  it("list shows people keys and values, and programs whole facts", async () => {
     const [text, json] = await Promise.all([
       openclaw.openclaw(["helmdeck", "list", "observatory/"]),
       openclaw.openclaw(["helmdeck", "list", "--category", "places", "--json"]),
     ]);
-    expect(text.stdout).toMatch(/ places +observatory\/dome\n$/);
-    expect(text.stdout).not.toContain("opens to the north");
+    expect(text.stdout).toMatch(/^observatory\/dome .*places/m);
+    expect(text.stdout).toContain(VALUE);
     expect(JSON.parse(json.stdout).facts).toMatchObject([{ key: KEY, category: "places", value: VALUE }]);
   });
 
@@ -68,6 +68,33 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(code).toBe(2);
     expect(stderr).toContain("invalid_input: --agent");
   });
+});
+
+describe("memory in a chat, without a model", () => {
+  const session = "agent:main:telegram:direct:42";
+
+  it("is stored, listed, found and forgotten", async () => {
+    const stored = await chat(openclaw, session, "/remember The telescope points at Saturn tonight");
+    expect(stored).toContain("Remembered as telescope-points-saturn-tonight, until");
+    expect(await chat(openclaw, session, "/memories")).toContain(
+      "- telescope-points-saturn-tonight: The telescope points at Saturn tonight",
+    );
+    expect(await chat(openclaw, session, "/memories telescope saturn")).toContain("points at Saturn tonight");
+    const asked = await chat(openclaw, session, "/forget category:user_facts");
+    expect(asked).toContain("Nothing is forgotten yet.");
+    expect(asked).toContain("/forget category:user_facts --yes");
+    const gone = await chat(openclaw, session, "/forget telescope-points-saturn-tonight");
+    expect(gone).toContain("1 entry, for good");
+    expect(await chat(openclaw, session, "/memories")).not.toContain("telescope-points");
+  });
+
+  it.each(["/remember a = b", "/forget all --yes", "/memories"])(
+    "%s is refused in a group",
+    async (typed) => {
+      const reply = await chat(openclaw, "agent:main:telegram:group:-100777", typed);
+      expect(reply).toContain("memory is closed to groups");
+    },
+  );
 });
 
 describe("/helmdeck in a chat", () => {

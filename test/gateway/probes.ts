@@ -72,6 +72,23 @@ export const PROBES: Readonly<Record<string, Reaches>> = {
     const reply = await chat(openclaw, sessionKey, `/helmdeck search ${TREASURE.query}`);
     return reply.includes(TREASURE.value);
   },
+  "slash command remember": async (openclaw, sessionKey) => {
+    const key = `probe/${randomUUID()}`;
+    await chat(openclaw, sessionKey, `/remember ${key} = remembered by a probe`);
+    const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
+    return read.details.status === "ok";
+  },
+  "slash command forget": async (openclaw, sessionKey) => {
+    const key = `probe/${randomUUID()}`;
+    await openclaw.invokeTool("helmdeck__memory_store", { key, value: "to be forgotten by a probe" });
+    await chat(openclaw, sessionKey, `/forget ${key}`);
+    const read = await openclaw.invokeTool("memory_get", { path: `helmdeck/user_facts/${key}.md` });
+    return read.details.status !== "ok";
+  },
+  "slash command memories": async (openclaw, sessionKey) => {
+    const reply = await chat(openclaw, sessionKey, `/memories ${TREASURE.query}`);
+    return reply.includes(TREASURE.value);
+  },
 };
 
 /** Ways in that only whoever holds the gateway's token or sits at the machine can take, and nobody through a chat. */

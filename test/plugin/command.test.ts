@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError, type Memory, type MemoryStatus, type RecallHit } from "../../app/index.ts";
+import { HELP } from "../../plugin/chat-replies.ts";
+import { parseChatRequest } from "../../plugin/chat-status.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
-import { HELP, makeSlashCommand, parseChatRequest } from "../../plugin/slash-command.ts";
+import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -21,7 +23,12 @@ function typing(
   config: unknown = {},
 ) {
   const log = recordingLogger();
-  const command = makeSlashCommand({ access: accessTo(memory), gate: gateFor(config), log, deadlineMs: 40 });
+  const command = makeSlashCommand("helmdeck", {
+    access: accessTo(memory),
+    gate: gateFor(config),
+    log,
+    deadlineMs: 40,
+  });
   // Only the fields that the command reads.
   return Promise.resolve(command.handler({ ...context, args } as SlashContext)).then((reply) => ({
     text: reply.text,
@@ -47,14 +54,12 @@ const POSSIBLE: RecallHit = {
 
 describe("what was typed", () => {
   test.each([
-    [undefined, { kind: "status" }],
     ["", { kind: "status" }],
-    ["  status ", { kind: "status" }],
+    ["status", { kind: "status" }],
     ["STATUS", { kind: "status" }],
     ["help", { kind: "help" }],
     ["status now", { kind: "help" }],
     ["search", { kind: "help" }],
-    ["search   ", { kind: "help" }],
     ["nonsense", { kind: "help" }],
     ["searching x", { kind: "help" }],
     ["search deploy preference", { kind: "search", query: "deploy preference" }],
@@ -83,7 +88,7 @@ describe("what is replied", () => {
     );
   });
 
-  test("hits, each with score, path, lines and passage, harmless to look at", async () => {
+  test("hits, each with what it is and its passage, harmless to look at", async () => {
     const hit: RecallHit = {
       kind: "fact",
       docid: "user_facts/deploy",
@@ -103,9 +108,26 @@ describe("what is replied", () => {
     });
     const { text } = await typing("search deploy", memory);
     expect(text).toBe(
-      '1. 0.91  fact "deploy" in user_facts, stored 1970-01-01\n   helmdeck/user_facts/deploy.md:3-5\n' +
+      '1. fact "deploy" in user_facts, stored 1970-01-01\n' +
         "   > always[U+001B][31m via\n   > Konflux\n\n(still indexing)",
     );
+  });
+
+  test("the record of a run is named once", async () => {
+    const key = "pack_history/slides.narrate/01794";
+    const hit: RecallHit = {
+      ...{
+        kind: "pack",
+        docid: `pack_history/${key}`,
+        path: `helmdeck/pack_history/${key}.md`,
+        title: "run",
+      },
+      ...{ score: 0.9, snippet: "Outcome: ok", startLine: 3, endLine: 3, category: "pack_history", key },
+      ...{ createdAt: 0, updatedAt: 0 },
+    };
+    const memory = fakeMemory({ search: async () => ({ results: [hit], mode: "keyword" }) });
+    const { text } = await typing("search slides", memory);
+    expect(text).toBe(`1. pack call "${key}", stored 1970-01-01\n   > Outcome: ok`);
   });
 
   test("no hits", async () => {
@@ -117,7 +139,7 @@ describe("what is replied", () => {
     const unmatched = { facts: 12, auditRows: 1 };
     const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword", unmatched }) });
     expect(await typing("search x", memory)).toMatchObject({
-      text: 'Nothing found for "x". 12 facts and 1 record of tool runs, none matched; helmdeck/my-memory.md lists them.',
+      text: 'Nothing found for "x". 12 facts and 1 record of tool runs, none matched; /memories shows the newest.',
     });
   });
 
@@ -126,8 +148,8 @@ describe("what is replied", () => {
     const { text } = await typing("search wifi", memory);
     expect(text).toBe(
       'Nothing answers "wifi" surely; what follows is only possibly related.\n\n' +
-        '1. 0.21  fact "home" in user_facts, stored 1970-01-01  (only possibly related)\n' +
-        "   helmdeck/user_facts/home.md:3-3\n   > called Kolibri",
+        '1. fact "home" in user_facts, stored 1970-01-01  (only possibly related)\n' +
+        "   > called Kolibri",
     );
     expect(memory.calls).toEqual([{ method: "search", args: ["main", { query: "wifi", limit: 5 }] }]);
   });

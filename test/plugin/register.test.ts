@@ -73,7 +73,7 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
       registerMemoryPromptPreparation: 1,
       on: 2,
       registerTool: 3,
-      registerCommand: 1,
+      registerCommand: 4,
       registerService: 1,
       registerGatewayMethod: 1,
       registerCli: 1,
@@ -125,7 +125,8 @@ describe("every way to memory", () => {
     const audit: (event: object, context: object) => Promise<unknown> = call("on", 1, 1);
     const tool = (index: number): { execute(id: string, params: object): Promise<unknown> } =>
       (call("registerTool", index) as (context: object) => never)(context);
-    const command: { handler(context: object): Promise<unknown> } = call("registerCommand");
+    const command = (index: number): { handler(context: object): Promise<unknown> } =>
+      call("registerCommand", index);
     const event = { toolName: "helmdeck__web-scrape", params: {}, toolCallId: "1" };
     return Promise.allSettled([
       supplement.search({ ...asked, query: "x" }),
@@ -135,8 +136,12 @@ describe("every way to memory", () => {
       tool(0).execute("1", { key: "a", value: "b" }),
       tool(1).execute("1", { scope: "all" }),
       tool(2).execute("1", { key: "a" }),
-      command.handler({ ...context, args: "search x" }),
-      command.handler({ ...context, args: "" }),
+      command(0).handler({ ...context, args: "search x" }),
+      command(0).handler({ ...context, args: "" }),
+      command(1).handler({ ...context, args: "x = y" }),
+      command(2).handler({ ...context, args: "all --yes" }),
+      command(3).handler({ ...context, args: "" }),
+      command(3).handler({ ...context, args: "x" }),
     ]);
   }
 
@@ -166,14 +171,14 @@ describe("every way to memory", () => {
     expect(memory.calls.map(({ method }) => method).sort()).toEqual(
       [
         "factHistory",
-        "forget",
+        ...["forget", "forget"],
+        "listFacts",
         "myMemory",
         "readDocument",
         "recordPackRun",
-        "search",
-        "search",
+        ...["search", "search", "search"],
         "status",
-        "storeFact",
+        ...["storeFact", "storeFact"],
       ].sort(),
     );
     expect(new Set(memory.calls.map(({ args }) => args[0]))).toEqual(new Set(["main"]));

@@ -115,7 +115,7 @@ async function surfacesOver(memory: OpenMemory) {
   onTestFinished(() => client.close());
   return {
     supplement: makeSupplement(parts),
-    slash: makeSlashCommand(parts),
+    slash: makeSlashCommand("helmdeck", parts),
     client,
     rest: createServer(context, { requestsPerMinute: 0 }).app,
   };

@@ -40,9 +40,8 @@ export function readSnippet(snippet: string, lead = ""): ReadHit {
 export function readPrinted(printed: string): readonly ReadHit[] {
   const hits = printed.trimEnd().split(/\n(?=\S)/);
   return hits.map((hit) => {
-    const [first = "", place = "", ...quotation] = hit.split("\n").map((line) => line.trimEnd());
+    const [first = "", ...quotation] = hit.split("\n").map((line) => line.trimEnd());
     const [, frame = ""] = /^\d\.\d\d {2}(.*?)(?: {2}\(only possibly related\))?$/.exec(first) ?? [];
-    if (!/^ {6}helmdeck\/\S+:\d+-\d+$/.test(place)) throw new Error(`no place: ${place}`);
     return readHit(
       frame,
       quotation.map((line) => line.replace(/^ {6}/, "")),
@@ -58,14 +57,15 @@ export function readReply(reply: string): readonly ReadHit[] {
     !/^Nothing answers "[^\n]*" surely; what follows is only possibly related\.\n$/.test(first)
   )
     throw new Error(`not ours: ${first}`);
-  return readPrinted(
-    rest
-      .map((hit) =>
-        hit
-          .replace(/\n {3}…\n*$/, "")
-          .trimEnd()
-          .replaceAll("\n   ", "\n      "),
-      )
-      .join("\n"),
-  );
+  return rest.map((hit) => {
+    const [frame = "", ...quotation] = hit
+      .replace(/\n {3}…\n*$/, "")
+      .trimEnd()
+      .split("\n");
+    const possible = / {2}\(only possibly related\)$/;
+    return readHit(
+      frame.replace(possible, ""),
+      quotation.map((line) => line.replace(/^ {3}/, "").trimEnd()),
+    );
+  });
 }

@@ -1,0 +1,127 @@
+/** /remember, /forget and /memories: storing, forgetting and looking without a model. */
+import {
+  entries,
+  type FactView,
+  type Forgotten,
+  firstWords,
+  forgetPreview,
+  harmlessLine,
+  isHelmdeckError,
+  keyForText,
+  lineOf,
+  localMinute,
+  type Memory,
+  nearWords,
+  type StoredFact,
+} from "../app/index.ts";
+import { searchReply } from "./chat-status.ts";
+import { type Admitted, writerOf } from "./identity.ts";
+
+const NEWEST = 10;
+/** `deploy/preference = we deploy through Konflux` */
+const NAMED = /^([^\s=]+)\s+=\s+(\S.*)$/s;
+/** Phones make one dash of two. */
+const YES = /\s(?:--|—|–)yes$/i;
+const DRY_RUN = /\s(?:--|—|–)dry-run$/i;
+/** What may cover more than one thing. A fact whose key reads so is named with `key:`. */
+const WIDE = /^(?:all|everything|packs|pipelines|tools)$|^(?:category|pack|pipeline|tool):/;
+
+const HOW_TO_REMEMBER =
+  "/remember <text> stores it under a key made of its words. /remember <key> = <text> names the key, and replaces what it holds.";
+const HOW_TO_FORGET =
+  "/forget <key> forgets one fact; /forget category:<name> and /forget all show what that is first. /memories shows the keys.";
+const NOTHING_YET = "Nothing is remembered yet. /remember <text> is how it begins.";
+
+export async function rememberReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
+  if (typed === "") return HOW_TO_REMEMBER;
+  const { subject } = verdict;
+  const [, named, text = typed] = NAMED.exec(typed) ?? [];
+  const key = named ?? (await keyForText(text, (candidate) => factAt(memory, subject, candidate)));
+  return storedText(await memory.storeFact(subject, { key, value: text }, writerOf(verdict)));
+}
+
+/** One that does not open stands there all the same. */
+async function factAt(
+  memory: Memory,
+  subject: string,
+  key: string,
+): Promise<Pick<FactView, "value"> | undefined> {
+  try {
+    return await memory.getFact(subject, key);
+  } catch (error) {
+    if (isHelmdeckError(error, "entry_unreadable")) return { value: "" };
+    throw error;
+  }
+}
+
+function storedText(stored: StoredFact): string {
+  const { expiresAt, replaced, sameAs = [], similar = [] } = stored;
+  const key = harmlessLine(stored.key);
+  const end = dayOf(expiresAt);
+  const before = replaced === undefined ? "" : dayOf(replaced.updatedAt);
+  return [
+    replaced?.refreshed
+      ? `Remembered already, as ${key}, since ${before}; now until ${end}.`
+      : `Remembered as ${key}, until ${end}.`,
+    ...(replaced?.refreshed === false
+      ? [`It replaced what stood there since ${before}: openclaw helmdeck undo ${key} brings that back.`]
+      : []),
+    ...sameAs.map((other) => `The same stands under ${harmlessLine(other)}.`),
+    ...similar.map(({ key: other, value }) => `Similar: ${harmlessLine(other)}: ${firstWords(value)}`),
+    `To take it back: /forget ${key}`,
+  ].join("\n");
+}
+
+export async function forgetReply(memory: Memory, { subject }: Admitted, typed: string): Promise<string> {
+  const isSure = YES.test(typed);
+  const isDryRun = DRY_RUN.test(typed);
+  const scope = typed.replace(YES, "").replace(DRY_RUN, "").trim();
+  if (scope === "") return HOW_TO_FORGET;
+  const would = await memory.forget(subject, { scope, dryRun: true });
+  if (would.deleted + (would.former ?? 0) === 0) return missText(would);
+  const wantsYes = WIDE.test(scope) || would.deleted > 1;
+  if (isDryRun || (wantsYes && !isSure)) return previewText(memory, subject, would, wantsYes);
+  return forgottenText(await memory.forget(subject, { scope }));
+}
+
+function missText(would: Forgotten): string {
+  const near = nearWords(would) ?? "Keys are exact, case matters: /memories shows them.";
+  return `Nothing is remembered under ${harmlessLine(would.scope)}, so nothing was forgotten. ${near}`;
+}
+
+async function previewText(
+  memory: Memory,
+  subject: string,
+  { scope, deleted, former }: Forgotten,
+  wantsYes: boolean,
+): Promise<string> {
+  const shown = harmlessLine(scope);
+  return [
+    `Nothing is forgotten yet. ${shown} is ${entries(deleted, former)}:`,
+    ...(await forgetPreview(memory, subject, scope)).map((line) => `- ${line}`),
+    `To forget that for good: /forget ${shown}${wantsYes ? " --yes" : ""}`,
+  ].join("\n");
+}
+
+function forgottenText({ scope, deleted, former, erased }: Forgotten): string {
+  const pending = erased === "pending" ? " Old bytes are overwritten once nobody reads them." : "";
+  return `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good; nothing brings that back.${pending}`;
+}
+
+export async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
+  if (typed !== "") return searchReply(memory, verdict, typed);
+  const { facts, unreadable, nextCursor } = await memory.listFacts(verdict.subject, { limit: NEWEST });
+  if (facts.length + unreadable.length === 0) return NOTHING_YET;
+  return [
+    ...facts.map((fact) => `- ${lineOf(fact)} (${dayOf(fact.updatedAt)})`),
+    ...unreadable.map(
+      (key) => `- ${harmlessLine(key)} (cannot be opened; openclaw helmdeck doctor says more)`,
+    ),
+    ...(nextCursor === undefined ? [] : [`The newest ${NEWEST}; openclaw helmdeck list shows all.`]),
+    "/memories <words> looks for one, /forget <key> forgets one.",
+  ].join("\n");
+}
+
+function dayOf(at: number): string {
+  return localMinute(at).slice(0, "2026-01-01".length);
+}

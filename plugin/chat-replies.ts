@@ -1,0 +1,91 @@
+/**
+ * What the chat commands answer, to whoever the host says is asking.
+ *
+ * A chat may hold strangers. So the commands are refused where the agent's tools are; and what lists or changes memory is
+ * refused also where an operator opened memory to a group, since a person there did not mean everybody to see the rest.
+ */
+import { harmlessLine, isHelmdeckError, type Memory } from "../app/index.ts";
+import type { AccessPolicy } from "./access-policy.ts";
+import { forgetReply, memoriesReply, rememberReply } from "./chat-memory.ts";
+import { helmdeckReply, parseChatRequest } from "./chat-status.ts";
+import { type Admitted, sentenceOfRefusal } from "./identity.ts";
+import type { MemoryAccess } from "./memory-access.ts";
+import type { Logger, SlashContext } from "./openclaw-api.ts";
+import { logLineOf, sentenceOf } from "./plugin-failure.ts";
+import { startDeadline } from "./within-deadline.ts";
+
+export type ChatCommand = "helmdeck" | "remember" | "forget" | "memories";
+
+export interface CommandParts {
+  readonly access: MemoryAccess;
+  readonly gate: AccessPolicy;
+  readonly log: Logger;
+  /** What status says of the host. */
+  readonly warnings?: () => readonly string[];
+  readonly deadlineMs?: number;
+}
+
+/** A write waits for a locked database up to 5 s. */
+const COMMAND_DEADLINE_MS = 10_000;
+/** OpenClaw hands over so much of what was typed, and does not say that there was more. */
+const ARGUMENT_MAX_CHARS = 4_096;
+export const HELP =
+  "/remember <text> · /memories [words] · /forget <key> · /helmdeck status · /helmdeck search <words> · /helmdeck help";
+const TOO_LONG =
+  "That is too long for a chat command, which gets 4,096 characters at most. Nothing was changed; from a shell: openclaw helmdeck store KEY --value-file FILE";
+const ALONE = "Only in a direct chat with the agent, where nobody reads along";
+
+/** Never rejects. */
+export async function replyTo(
+  command: ChatCommand,
+  context: SlashContext,
+  parts: CommandParts,
+): Promise<string> {
+  const typed = (context.args ?? "").trim();
+  if (command === "helmdeck" && parseChatRequest(typed).kind === "help") return HELP;
+  const deadline = startDeadline(parts.deadlineMs ?? COMMAND_DEADLINE_MS);
+  const verdict = await parts.gate.verdictWithoutSandboxFlag({
+    agentId: context.agentId,
+    agentSessionKey: context.sessionKey,
+  });
+  if (!verdict.ok) return `helmdeck memory: ${sentenceOfRefusal(verdict.reason)}.`;
+  if (command !== "helmdeck" && verdict.opened !== undefined) return `${ALONE}: /${command}.`;
+  if ((context.args ?? "").length >= ARGUMENT_MAX_CHARS) return TOO_LONG;
+  try {
+    const answering = parts.access.open().then((memory) => answer(command, memory, verdict, typed, parts));
+    return await deadline(answering);
+  } catch (error) {
+    return failureText(error, parts);
+  }
+}
+
+function answer(
+  command: ChatCommand,
+  memory: Memory,
+  verdict: Admitted,
+  typed: string,
+  { warnings }: CommandParts,
+): Promise<string> {
+  switch (command) {
+    case "helmdeck":
+      return helmdeckReply(memory, verdict, typed, warnings?.());
+    case "remember":
+      return rememberReply(memory, verdict, typed);
+    case "forget":
+      return forgetReply(memory, verdict, typed);
+    case "memories":
+      return memoriesReply(memory, verdict, typed);
+  }
+}
+
+/** What the person can put right is said in memory's own words, which hold no value; the rest is in the log. */
+function failureText(error: unknown, { log }: CommandParts): string {
+  if (isHelmdeckError(error, "secret_refused")) {
+    return `${harmlessLine(error.message)} What you typed stays in this chat's own transcript.`;
+  }
+  if (isHelmdeckError(error, "invalid_input") || isHelmdeckError(error, "quota_exceeded")) {
+    return harmlessLine(error.message);
+  }
+  log.warn(`helmdeck memory: ${logLineOf(error)}`);
+  return `${sentenceOf(error)}.`;
+}

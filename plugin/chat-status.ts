@@ -1,0 +1,48 @@
+/** /helmdeck: status, search and help, for whoever may see the agent's memory. */
+import {
+  ANSWER_LIMITS,
+  defined,
+  type Memory,
+  type RecallQuery,
+  type SearchAnswer,
+  statusText,
+} from "../app/index.ts";
+import { type Admitted, isQuiet } from "./identity.ts";
+import { answerText } from "./presenters.ts";
+
+const CHAT_HITS = 5;
+const VOICE = { command: "openclaw helmdeck" };
+
+/** What someone typed after /helmdeck. */
+export type ChatRequest =
+  | { readonly kind: "status" }
+  | { readonly kind: "help" }
+  | { readonly kind: "search"; readonly query: string };
+
+/** Nothing typed means status; what is not understood, or a search for nothing, means help. */
+export function parseChatRequest(typed: string): ChatRequest {
+  const [word = ""] = typed.split(/\s/, 1);
+  const rest = typed.slice(word.length).trim().slice(0, ANSWER_LIMITS.queryCharacters);
+  const name = word.toLowerCase();
+  if (name === "search" && rest !== "") return { kind: "search", query: rest };
+  return name === "" || (name === "status" && rest === "") ? { kind: "status" } : { kind: "help" };
+}
+
+export async function helmdeckReply(
+  memory: Memory,
+  verdict: Admitted,
+  typed: string,
+  warnings: readonly string[] | undefined,
+): Promise<string> {
+  const request = parseChatRequest(typed);
+  if (request.kind === "search") return searchReply(memory, verdict, request.query);
+  return statusText(await memory.status(verdict.subject), VOICE, warnings);
+}
+
+export async function searchReply(memory: Memory, verdict: Admitted, query: string): Promise<string> {
+  const quiet = isQuiet(verdict);
+  const asked: RecallQuery = { query, limit: CHAT_HITS, ...(quiet && { recall: "quiet" }) };
+  const { unmatched, ...found }: SearchAnswer = await memory.search(verdict.subject, asked);
+  // How much there is tells strangers what they may not see.
+  return answerText(query, { ...found, ...(!quiet && defined({ unmatched })) });
+}

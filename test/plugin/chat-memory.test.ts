@@ -1,0 +1,246 @@
+/** /remember, /forget and /memories over a real memory, and who may use them. */
+import { describe, expect, test } from "vitest";
+import { HelmdeckError, keyForText, type OpenMemory } from "../../app/index.ts";
+import type { ChatCommand } from "../../plugin/chat-replies.ts";
+import type { SlashContext } from "../../plugin/openclaw-api.ts";
+import { makeSlashCommand } from "../../plugin/slash-command.ts";
+import { DAY_MS, inTurn, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
+import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
+import { accessTo, fakeMemory } from "./fake-memory.ts";
+
+/** What `/command args` answers. */
+type Type = (command: ChatCommand, args?: string, context?: object) => Promise<string>;
+
+function chatOver(memory: OpenMemory | Parameters<typeof accessTo>[0], config: unknown = {}): Type {
+  const parts = { access: accessTo(memory), gate: gateFor(config), log: recordingLogger() };
+  return async (command, args, context = MAIN_CONTEXT) => {
+    // Only the fields that the command reads.
+    const reply = await makeSlashCommand(command, parts).handler({ ...context, args } as SlashContext);
+    return reply.text ?? "";
+  };
+}
+
+async function chat(clock = new TestClock()) {
+  const memory = await openTestMemory({ now: clock.now });
+  return { memory, type: chatOver(memory) };
+}
+
+const keysOf = async (memory: OpenMemory) =>
+  (await memory.listFacts("main", {})).facts.map(({ key }) => key).sort();
+
+describe("/remember", () => {
+  test("stores the text under a key of its words, and says how to take it back", async () => {
+    const { memory, type } = await chat();
+    const text = "I always deploy via Konflux";
+    expect(await type("remember", text)).toBe(
+      "Remembered as deploy-via-konflux, until 2027-02-18.\nTo take it back: /forget deploy-via-konflux",
+    );
+    expect(await memory.getFact("main", "deploy-via-konflux")).toMatchObject({
+      value: text,
+      category: "user_facts",
+      writer: { surface: "openclaw", agent: "main", sessionKind: "main" },
+    });
+  });
+
+  test("another text with the same words gets a key of its own; the same text its own again", async () => {
+    const { memory, type } = await chat();
+    await type("remember", "The wifi password is on the fridge");
+    expect(await type("remember", "the wifi password: is on the fridge!")).toContain(
+      "Remembered as wifi-password-fridge-2,",
+    );
+    expect(await type("remember", "The wifi password is on the fridge")).toContain(
+      "Remembered already, as wifi-password-fridge, since 2026-11-20;",
+    );
+    expect(await keysOf(memory)).toEqual(["wifi-password-fridge", "wifi-password-fridge-2"]);
+  });
+
+  test("a key can be named; what it held is replaced, and that is said with the way back", async () => {
+    const clock = new TestClock();
+    const { memory, type } = await chat(clock);
+    await type("remember", "house/style = We write short sentences.");
+    clock.pass(DAY_MS);
+    const told = await type("remember", "house/style = We write\nshort = good sentences.");
+    expect(told).toContain("Remembered as house/style, until");
+    expect(told).toContain(
+      "It replaced what stood there since 2026-11-20: openclaw helmdeck undo house/style brings that back.",
+    );
+    expect(await memory.getFact("main", "house/style")).toMatchObject({
+      value: "We write\nshort = good sentences.",
+    });
+    expect((await memory.undoFact("main", "house/style")).restored).toMatchObject([
+      { value: "We write short sentences." },
+    ]);
+  });
+
+  test("what is like it is shown", async () => {
+    const similar = [{ key: "old\u202e", value: "We deploy by\nhand.", updatedAt: 0 }];
+    const memory = fakeMemory({
+      getFact: async () => undefined,
+      storeFact: async (_, { key }) => ({
+        ...{ key, category: "user_facts", expiresAt: 0, path: "p", sameAs: ["twin"], similar },
+      }),
+    });
+    const told = await chatOver(memory)("remember", "we deploy by hand");
+    expect(told).toContain("\nThe same stands under twin.\nSimilar: old[U+202E]: We deploy by hand.\n");
+  });
+
+  test("a credential is refused, without a word of it", async () => {
+    const { memory, type } = await chat();
+    const token = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
+    const told = await type("remember", `my token is ${token}`);
+    expect(told).toMatch(/looks like a credential|GITHUB/i);
+    expect(told).toContain("What you typed stays in this chat's own transcript.");
+    expect(told).not.toContain(token);
+    expect(await keysOf(memory)).toEqual([]);
+  });
+
+  test.each([
+    ["nothing", "", "/remember <text> stores it"],
+    ["a key that no fact can have", "a\u202eb = text", "key"],
+    ["what OpenClaw may have cut", "x".repeat(4_096), "too long for a chat command"],
+  ])("%s stores nothing", async (_, args, told) => {
+    const { memory, type } = await chat();
+    expect(await type("remember", args)).toContain(told);
+    expect(await keysOf(memory)).toEqual([]);
+  });
+});
+
+test.each([
+  ["The colour of our house is blue", "colour-house-blue"],
+  ["it is so", "it-is-so"],
+  ["Der Schlüssel liegt unter der Matte", "der-schlüssel-liegt-unter"],
+  ["猫は魚が好き", "猫は魚が好き"],
+  ["🚀🚀", "note"],
+  ["../../etc/passwd", "etc-passwd"],
+  [`${"x".repeat(60)} y`, `${"x".repeat(40)}-y`.slice(0, 40)],
+])("the key for %j", async (text, key) => {
+  expect(await keyForText(text, async () => undefined)).toBe(key);
+});
+
+describe("/forget", () => {
+  const FACTS = ["deploy", "style", "wifi"].map((key) => ({ key, value: `What we say\nof ${key}` }));
+
+  async function stocked() {
+    const all = await chat();
+    await inTurn(FACTS, (fact) => all.memory.storeFact("main", fact));
+    await all.memory.storeFact("main", { key: "lamp", value: "A lamp", category: "home" });
+    return all;
+  }
+
+  test.each(["deploy", "key:deploy", "helmdeck/user_facts/deploy.md"])("%s goes at once", async (scope) => {
+    const { memory, type } = await stocked();
+    expect(await type("forget", scope)).toBe(`Forgot ${scope}: 1 entry, for good; nothing brings that back.`);
+    expect(await keysOf(memory)).toEqual(["lamp", "style", "wifi"]);
+  });
+
+  test.each(["all", "everything", "category:user_facts"])(
+    "%s first shows keys and first words, and goes with --yes",
+    async (scope) => {
+      const { memory, type } = await stocked();
+      const shown = await type("forget", scope);
+      expect(shown).toContain(`Nothing is forgotten yet. ${scope} is`);
+      expect(shown).toContain("\n- deploy: What we say of deploy\n");
+      expect(shown).toContain(`To forget that for good: /forget ${scope} --yes`);
+      expect(await keysOf(memory)).toHaveLength(4);
+      expect(await type("forget", `${scope} —yes`)).toContain(`Forgot ${scope}:`);
+      expect(await keysOf(memory)).toEqual(scope === "category:user_facts" ? ["lamp"] : []);
+    },
+  );
+
+  test("records of tool runs want --yes too, also where there is one", async () => {
+    const { memory, type } = await stocked();
+    await memory.recordPackRun("main", { pack: "a.b", outcome: "ok", at_unix: 1_795_000_000 });
+    expect(await type("forget", "packs")).toContain("/forget packs --yes");
+    expect(await type("forget", "all")).toContain("\n- 1 record of tool runs\n");
+  });
+
+  test("--dry-run forgets nothing", async () => {
+    const { memory, type } = await stocked();
+    expect(await type("forget", "deploy --dry-run")).toBe(
+      "Nothing is forgotten yet. deploy is 1 entry:\n- deploy: What we say of deploy\nTo forget that for good: /forget deploy",
+    );
+    expect(await keysOf(memory)).toHaveLength(4);
+  });
+
+  test("what is not there is said, with what is near", async () => {
+    const { type } = await stocked();
+    expect(await type("forget", "deplyo")).toContain('so nothing was forgotten. Near it: "key:deploy".');
+    expect(await type("forget", "")).toContain("/forget <key> forgets one fact");
+  });
+});
+
+describe("/memories", () => {
+  test("lists the newest, each with its first words", async () => {
+    const clock = new TestClock();
+    const { memory, type } = await chat(clock);
+    expect(await type("memories")).toBe("Nothing is remembered yet. /remember <text> is how it begins.");
+    const keys = Array.from({ length: 11 }, (_, index) => `fact-${index}`);
+    await inTurn(keys, async (key) => {
+      clock.pass(1_000);
+      await memory.storeFact("main", { key, value: `## ${key}\n${"long ".repeat(40)}` });
+    });
+    const lines = (await type("memories")).split("\n");
+    expect(lines[0]).toMatch(/^- fact-10: ## fact-10( long)+… \(2026-11-20\)$/);
+    expect(lines).toHaveLength(12);
+    expect(lines[10]).toBe("The newest 10; openclaw helmdeck list shows all.");
+  });
+
+  test("with words it answers as a search does", async () => {
+    const { memory, type } = await chat();
+    await memory.storeFact("main", { key: "deploy", value: "We deploy via Konflux." });
+    expect(await type("memories", "how do we deploy")).toBe(
+      '1. fact "deploy" in user_facts, stored 2026-11-20\n   > We deploy via Konflux.',
+    );
+  });
+});
+
+// verifies P-alone-subjects
+describe.each(["remember", "forget", "memories"] as const)("/%s", (command) => {
+  const CLOSED: readonly [string, object, RegExp][] = [
+    ["a group", GROUP_CONTEXT, /closed to groups/],
+    ["a channel", { agentId: "main", sessionKey: "agent:main:slack:channel:c1" }, /closed to groups/],
+    ["a hook", { agentId: "main", sessionKey: "agent:main:hook:1" }, /closed to hooks/],
+    ["nobody", {}, /did not say which agent/],
+    ["another's session", { agentId: "main", sessionKey: "agent:work:main" }, /belongs to another agent/],
+  ];
+
+  test.each(CLOSED)("is refused to %s, and memory is not asked", async (_, context, told) => {
+    const memory = fakeMemory();
+    expect(await chatOver(memory)(command, "deploy", context)).toMatch(told);
+    expect(memory.calls).toEqual([]);
+  });
+
+  test("is refused to a sandboxed agent", async () => {
+    const memory = fakeMemory();
+    const config = { agents: { defaults: { sandbox: { mode: "all" as const } } } };
+    const parts = { access: accessTo(memory), gate: gateFor({}, { config }), log: recordingLogger() };
+    const context: object = { ...MAIN_CONTEXT, args: "deploy" };
+    const reply = await makeSlashCommand(command, parts).handler(context as SlashContext); // as above
+    expect(reply.text).toContain("closed to sandboxed runs");
+    expect(memory.calls).toEqual([]);
+  });
+
+  test("is refused in a group that the operator opened: others read along", async () => {
+    const memory = fakeMemory();
+    const told = await chatOver(memory, { allow: ["groups"] })(command, "deploy", GROUP_CONTEXT);
+    expect(told).toBe(`Only in a direct chat with the agent, where nobody reads along: /${command}.`);
+    expect(memory.calls).toEqual([]);
+  });
+
+  test("reaches its own agent's memory alone", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("work", { key: "deploy", value: "WORKS-ONLY" });
+    const type = chatOver(memory);
+    for (const args of ["deploy", "deploy = mine", "everything --yes", ""]) {
+      expect(await type(command, args)).not.toContain("WORKS-ONLY");
+    }
+    expect(await memory.getFact("work", "deploy")).toMatchObject({ value: "WORKS-ONLY" });
+  });
+
+  test("a failure is one fixed sentence", async () => {
+    const type = chatOver(new HelmdeckError("key_wrong", "of /home/x"));
+    expect(await type(command, "deploy")).toBe(
+      "helmdeck memory is not available: the memory key belongs to another database; run openclaw helmdeck doctor.",
+    );
+  });
+});
