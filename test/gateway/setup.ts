@@ -13,7 +13,7 @@ import {
 import { LOCKED_OPENCLAW, type OpenClawRuntime } from "../../scripts/openclaw-host/runtime.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
 import { atPlace, configBlock } from "../server/fixtures/howto.ts";
-import { MODEL_ID, startStandInModel } from "./stand-in-model.ts";
+import { MODEL_ID, providerAt, startStandInModel } from "./stand-in-model.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -92,12 +92,3 @@ async function shippedMcpServer() {
 const openclawConfig = z.object({
   mcp: z.object({ servers: z.object({ "helmdeck-engine": z.unknown() }) }),
 });
-
-function providerAt(baseUrl: string) {
-  return {
-    baseUrl,
-    apiKey: "stand-in-needs-none",
-    api: "openai-completions",
-    models: [{ id: MODEL_ID, name: "Stand-in", input: ["text"], contextWindow: 120_000, maxTokens: 8_192 }],
-  };
-}

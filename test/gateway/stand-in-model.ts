@@ -28,6 +28,15 @@ export interface StandInModel {
   close(): Promise<void>;
 }
 
+/** How the stand-in takes a message without a script. */
+export interface Reading {
+  /** Its first group is what it is about. */
+  readonly says: RegExp;
+  readonly calls: (about: string) => readonly ScriptedCall[];
+  /** What the agent says in the end, from the last tool's result. */
+  readonly answers: (result: string) => string;
+}
+
 export const MODEL_ID = "stand-in";
 const SCRIPT = /<<CALL (.*?)>>/s;
 
@@ -37,10 +46,12 @@ export function scriptFor(text: string, calls: readonly ScriptedCall[]): string 
   return `${text} <<CALL ${script}>>`;
 }
 
-export async function startStandInModel(): Promise<StandInModel> {
+export async function startStandInModel(readings: readonly Reading[] = []): Promise<StandInModel> {
   const requests: ModelRequest[] = [];
   const server = createServer((request, response) => {
-    answer(request, response, requests).catch((error: unknown) => response.destroy(toError(error)));
+    answer(request, response, { requests, readings }).catch((error: unknown) =>
+      response.destroy(toError(error)),
+    );
   });
   const port = await listen(server);
   return {
@@ -53,6 +64,16 @@ export async function startStandInModel(): Promise<StandInModel> {
   };
 }
 
+/** What OpenClaw's configuration says of it. */
+export function providerAt(baseUrl: string) {
+  return {
+    baseUrl,
+    apiKey: "stand-in-needs-none",
+    api: "openai-completions",
+    models: [{ id: MODEL_ID, name: "Stand-in", input: ["text"], contextWindow: 120_000, maxTokens: 8_192 }],
+  };
+}
+
 /** The text of a message, whichever of the two forms it has. */
 export function textOf({ content }: Message): string {
   if (typeof content === "string") return content;
@@ -62,7 +83,7 @@ export function textOf({ content }: Message): string {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  requests: ModelRequest[],
+  { requests, readings }: { readonly requests: ModelRequest[]; readonly readings: readonly Reading[] },
 ): Promise<void> {
   if (request.url === "/v1/requests") return sendJson(response, requests);
   if (request.url === "/v1/models")
@@ -71,27 +92,40 @@ async function answer(
   // What OpenClaw sends; its shape is OpenAI's.
   const asked = JSON.parse(await textOfBody(request)) as ModelRequest;
   requests.push(asked);
-  streamChunks(response, nextMove(asked));
+  streamChunks(response, nextMove(asked, readings));
 }
 
-/** The scripted call whose turn it is, or the final text. OpenClaw may put context of its own behind the person's message. */
-function nextMove({ messages, tools = [] }: ModelRequest): { text: string } | ScriptedCall {
-  const scripted = messages.findLastIndex(
-    (message) => message.role === "user" && scriptIn(message) !== undefined,
+/** The call whose turn it is, or the final text. OpenClaw may put context of its own behind the person's message. */
+function nextMove(
+  { messages, tools = [] }: ModelRequest,
+  readings: readonly Reading[],
+): { text: string } | ScriptedCall {
+  const at = messages.findLastIndex(
+    (message) => message.role === "user" && planFor(message, readings) !== undefined,
   );
-  const script = messages[scripted] === undefined ? undefined : scriptIn(messages[scripted]);
-  if (script === undefined) return { text: "ok" };
-  const calls: readonly ScriptedCall[] = JSON.parse(script);
-  const results = messages.slice(scripted + 1).filter((message) => message.role === "tool");
-  const call = calls[results.length];
-  if (call === undefined) return { text: `Done: ${textOf(results.at(-1) ?? { role: "tool" })}` };
+  const plan = messages[at] === undefined ? undefined : planFor(messages[at], readings);
+  if (plan === undefined) return { text: "ok" };
+  const results = messages.slice(at + 1).filter((message) => message.role === "tool");
+  const call = plan.calls[results.length];
+  if (call === undefined) return { text: plan.answers(textOf(results.at(-1) ?? { role: "tool" })) };
   const isOffered = tools.some((tool) => tool.function.name === call.tool);
   // Most tools stand behind OpenClaw's tool search, which calls them by id.
   return isOffered ? call : { tool: "tool_call", args: { id: call.tool, args: call.args } };
 }
 
-function scriptIn(message: Message): string | undefined {
-  return SCRIPT.exec(textOf(message))?.[1];
+interface Plan {
+  readonly calls: readonly ScriptedCall[];
+  readonly answers: (result: string) => string;
+}
+
+function planFor(message: Message, readings: readonly Reading[]): Plan | undefined {
+  const script = SCRIPT.exec(textOf(message))?.[1];
+  if (script !== undefined) return { calls: JSON.parse(script), answers: (result) => `Done: ${result}` };
+  for (const { says, calls, answers } of readings) {
+    const about = says.exec(textOf(message))?.[1];
+    if (about !== undefined) return { calls: calls(about), answers };
+  }
+  return undefined;
 }
 
 function streamChunks(response: ServerResponse, move: { text: string } | ScriptedCall): void {
