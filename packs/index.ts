@@ -29,7 +29,13 @@ export type { Pipeline, PipelineInput, PipelineRun, PipelineRunner } from "./pip
 export type { ServerContext } from "./server-context.ts";
 export { packSettings } from "./shipped/pack-settings.ts";
 export { shippedPacks } from "./shipped/shipped-packs.ts";
-export { packsReply, packsReplySchema, pipelinesReply, pipelinesReplySchema } from "./wire/catalogue.ts";
+export {
+  packInfoReply,
+  packInfoSchema,
+  packsReplySchema,
+  pipelinesReply,
+  pipelinesReplySchema,
+} from "./wire/catalogue.ts";
 export {
   packRunReply,
   packRunReplySchema,

@@ -5,9 +5,12 @@ import type { Pipeline } from "../pipelines/pipeline-contract.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown()).meta({ description: "JSON Schema 2020-12." });
 
-const packInfoSchema = z.object({
+export const packInfoSchema = z.object({
   name: z.string(),
+  title: z.string().meta({ description: "For people." }),
   version: z.string(),
+  versions: z.array(z.string()).meta({ description: "The one there is." }),
+  latest: z.string(),
   description: z.string(),
   input_schema: jsonSchema,
   output_schema: jsonSchema,
@@ -15,9 +18,7 @@ const packInfoSchema = z.object({
   cached: z.boolean().meta({ description: "A repeated input is answered from the cache for a while." }),
 });
 
-export const packsReplySchema = z.object({
-  packs: z.array(packInfoSchema).meta({ description: "In order of name." }),
-});
+export const packsReplySchema = z.array(packInfoSchema).meta({ description: "In order of name." });
 
 const pipelineInfoSchema = z.object({
   id: z.string(),
@@ -33,34 +34,32 @@ const pipelineInfoSchema = z.object({
   steps: z.array(z.object({ id: z.string(), pack: z.string() })),
 });
 
-export const pipelinesReplySchema = z.object({
-  pipelines: z.array(pipelineInfoSchema).meta({ description: "In order of id." }),
-});
+export const pipelinesReplySchema = z.array(pipelineInfoSchema).meta({ description: "In order of id." });
 
-export type PacksReply = z.infer<typeof packsReplySchema>;
+export type PackInfoReply = z.infer<typeof packInfoSchema>;
 export type PipelinesReply = z.infer<typeof pipelinesReplySchema>;
 
-export function packsReply(packs: readonly PackInfo[]): PacksReply {
+/** `versions` and `latest` are for helmdeck's own clients. */
+export function packInfoReply({ name, title, version, description, ...pack }: PackInfo): PackInfoReply {
   return {
-    packs: packs.map(({ name, version, description, ...pack }) => ({
-      name,
-      version,
-      description,
-      input_schema: { ...pack.inputSchema },
-      output_schema: { ...pack.outputSchema },
-      starts_process: pack.startsProcess,
-      cached: pack.cached,
-    })),
+    name,
+    title,
+    version,
+    versions: [version],
+    latest: version,
+    description,
+    input_schema: { ...pack.inputSchema },
+    output_schema: { ...pack.outputSchema },
+    starts_process: pack.startsProcess,
+    cached: pack.cached,
   };
 }
 
 export function pipelinesReply(pipelines: readonly Pipeline[]): PipelinesReply {
-  return {
-    pipelines: pipelines.map(({ id, description, inputs, steps }) => ({
-      id,
-      description,
-      inputs: { ...inputs },
-      steps: steps.map((step) => ({ id: step.id, pack: step.pack })),
-    })),
-  };
+  return pipelines.map(({ id, description, inputs, steps }) => ({
+    id,
+    description,
+    inputs: { ...inputs },
+    steps: steps.map((step) => ({ id: step.id, pack: step.pack })),
+  }));
 }

@@ -18,6 +18,7 @@ import {
   undoRequestSchema,
 } from "../../app/index.ts";
 import {
+  packInfoSchema,
   packRunReplySchema,
   packsReplySchema,
   pipelineRunReplySchema,
@@ -44,6 +45,7 @@ export const corpus = named("Corpus", corpusReplySchema);
 export const myMemory = named("MyMemory", myMemoryReplySchema);
 export const defaults = named("Defaults", defaultsReplySchema);
 export const callers = named("Callers", callersReplySchema);
+export const pack = named("Pack", packInfoSchema);
 export const packs = named("Packs", packsReplySchema);
 export const packRun = named("PackRun", packRunReplySchema);
 export const pipelines = named("Pipelines", pipelinesReplySchema);

@@ -1,11 +1,12 @@
 /** The routes of packs and of the files that they make. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { defined, HelmdeckError } from "../../app/index.ts";
-import { packRunReply, packsReply, type ServerContext } from "../../packs/index.ts";
+import { type PackInfo, packInfoReply, packRunReply, type ServerContext } from "../../packs/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
 import { packQuerySchema } from "./query-schemas.ts";
-import { failures, json, jsonBody } from "./rest-answers.ts";
+import { failures, json, optionalBody } from "./rest-answers.ts";
 
 const tags = ["packs"];
 
@@ -18,20 +19,54 @@ const listRoute = createRoute({
   responses: { 200: json("Packs.", schemas.packs), ...failures() },
 });
 
-const runRoute = createRoute({
-  method: "post",
+const packParams = z.object({ name: z.string().openapi({ example: "github.list_issues" }) });
+
+const getRoute = createRoute({
+  method: "get",
   path: "/api/v1/packs/{name}",
   tags,
-  operationId: "runPack",
-  summary: "Run a pack.",
+  operationId: "getPack",
+  summary: "One pack, with its schemas.",
+  request: { params: packParams },
+  responses: { 200: json("The pack.", schemas.pack), ...failures(404) },
+});
+
+const run = {
+  method: "post",
+  tags,
   description:
     "Answers when the run has ended; a caller that goes away cancels it. Either way the run is in the audit.",
-  request: {
-    params: z.object({ name: z.string().openapi({ example: "github.list_issues" }) }),
-    query: packQuerySchema,
-    body: jsonBody(z.unknown().openapi({ description: "The pack's input, as its input_schema says." })),
-  },
   responses: { 200: json("The run.", schemas.packRun), ...failures(404, 413, 415, 422, 502, 504) },
+} as const;
+
+const input = {
+  query: packQuerySchema,
+  body: optionalBody(
+    z.unknown().openapi({ description: "The pack's input, as its input_schema says; none counts as {}." }),
+  ),
+};
+
+const runRoute = createRoute({
+  ...run,
+  path: "/api/v1/packs/{name}",
+  operationId: "runPack",
+  summary: "Run a pack.",
+  request: { params: packParams, ...input },
+});
+
+const runVersionRoute = createRoute({
+  ...run,
+  path: "/api/v1/packs/{name}/{version}",
+  operationId: "runPackVersion",
+  summary: "Run a pack, if it is of this version.",
+  request: {
+    params: packParams.extend({
+      version: z
+        .string()
+        .openapi({ description: "Such as 1.2.0, v1 for any 1.x.y, or latest.", example: "latest" }),
+    }),
+    ...input,
+  },
 });
 
 const artifactRoute = createRoute({
@@ -51,19 +86,21 @@ const artifactRoute = createRoute({
 });
 
 export function addPackRoutes(app: OpenAPIHono<ServerEnv>, { packs, artifacts }: ServerContext): void {
-  app.openapi(listRoute, (c) => c.json(packsReply(packs.list()), 200));
-  app.openapi(runRoute, async (c) => {
-    const { subject, authenticated } = c.get("caller");
-    const sessionId = c.req.valid("query").session_id;
-    const run = await packs.run({
-      pack: c.req.valid("param").name,
-      input: c.get("body"),
-      caller: subject,
-      authenticated,
-      ...defined({ sessionId }),
-      signal: c.req.raw.signal,
-    });
-    return c.json(packRunReply(run), 200);
+  const runPack = async (c: Context<ServerEnv>, name: string, sessionId: string | undefined) => {
+    const { subject: caller, authenticated } = c.get("caller");
+    const signal = c.req.raw.signal;
+    const asked = { pack: name, input: c.get("body"), caller, authenticated, signal };
+    return packRunReply(await packs.run({ ...asked, ...defined({ sessionId }) }));
+  };
+  app.openapi(listRoute, (c) => c.json(packs.list().map(packInfoReply), 200));
+  app.openapi(getRoute, (c) => c.json(packInfoReply(requirePack(packs, c.req.valid("param").name)), 200));
+  app.openapi(runRoute, async (c) =>
+    c.json(await runPack(c, c.req.valid("param").name, c.req.valid("query").session_id), 200),
+  );
+  app.openapi(runVersionRoute, async (c) => {
+    const { name, version } = c.req.valid("param");
+    requireVersion(requirePack(packs, name), version);
+    return c.json(await runPack(c, name, c.req.valid("query").session_id), 200);
   });
   app.openapi(artifactRoute, async (c) => {
     const found = await artifacts.get(c.get("caller").subject, c.req.valid("param").id);
@@ -76,4 +113,20 @@ export function addPackRoutes(app: OpenAPIHono<ServerEnv>, { packs, artifacts }:
       ETag: `"${ref.sha256}"`,
     });
   });
+}
+
+function requirePack(packs: ServerContext["packs"], name: string): PackInfo {
+  const pack = packs.list().find((known) => known.name === name);
+  if (pack !== undefined) return pack;
+  throw new HelmdeckError(
+    "not_found",
+    "There is no pack with that name. Names are exact: see the list of packs.",
+  );
+}
+
+/** helmdeck's own versions are v1, v2 and so on. */
+function requireVersion({ name, version }: PackInfo, asked: string): void {
+  const [major] = version.split(".");
+  if (["latest", version, `v${version}`, `v${major}`].includes(asked)) return;
+  throw new HelmdeckError("not_found", `${name} is here in version ${version} only; latest names it too.`);
 }

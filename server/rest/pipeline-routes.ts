@@ -1,11 +1,17 @@
 /** The routes of pipelines: which there are, starting one, following its run, cancelling it. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { HelmdeckError } from "../../app/index.ts";
-import { type PipelineRun, pipelineRunReply, pipelinesReply, type ServerContext } from "../../packs/index.ts";
+import {
+  type Pipeline,
+  type PipelineRun,
+  pipelineRunReply,
+  pipelinesReply,
+  type ServerContext,
+} from "../../packs/index.ts";
 import type { ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
 import { pipelineQuerySchema } from "./query-schemas.ts";
-import { failures, json, jsonBody } from "./rest-answers.ts";
+import { failures, json, optionalBody } from "./rest-answers.ts";
 
 const tags = ["pipelines"];
 const runParams = z.object({ run_id: z.string() });
@@ -31,10 +37,10 @@ const startRoute = createRoute({
   request: {
     params: z.object({ id: z.string() }),
     query: pipelineQuerySchema,
-    body: jsonBody(
+    body: optionalBody(
       z
         .record(z.string(), z.unknown())
-        .openapi({ description: "The pipeline's inputs; {} when it has none." }),
+        .openapi({ description: 'The pipeline\'s inputs, or {"inputs": {…}} with them; none counts as {}.' }),
     ),
   },
   responses: {
@@ -68,9 +74,11 @@ export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: Se
   app.openapi(listRoute, (c) => c.json(pipelinesReply(pipelines.list()), 200));
   app.openapi(startRoute, async (c) => {
     const { subject, authenticated } = c.get("caller");
+    const { id } = c.req.valid("param");
+    const pipeline = pipelines.list().find((known) => known.id === id);
     const run = await pipelines.start({
-      pipeline: c.req.valid("param").id,
-      inputs: c.req.valid("json"),
+      pipeline: id,
+      inputs: inputsIn(c.req.valid("json"), pipeline),
       caller: subject,
       authenticated,
     });
@@ -89,6 +97,12 @@ export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: Se
     const run = await pipelines.cancel(c.get("caller").subject, c.req.valid("param").run_id);
     return c.json(pipelineRunReply(run), 200);
   });
+}
+
+/** helmdeck's clients wrap them. */
+function inputsIn(body: Readonly<Record<string, unknown>>, pipeline: Pipeline | undefined): unknown {
+  const isWrapped = Object.keys(body).join() === "inputs" && pipeline?.inputs.inputs === undefined;
+  return isWrapped ? body.inputs : body;
 }
 
 /** RFC 7240. */

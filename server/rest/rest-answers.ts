@@ -39,6 +39,11 @@ export function jsonBody<Schema>(schema: Schema) {
   return { required: true, content: { "application/json": { schema } } };
 }
 
+/** Of the routes whose empty body counts as `{}`: see parseBody. */
+export function optionalBody<Schema>(schema: Schema) {
+  return { ...jsonBody(schema), required: false };
+}
+
 interface Checked {
   readonly success: boolean;
   readonly data?: unknown;

@@ -122,6 +122,12 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   ],
   "GET /api/v1/memory/callers": () => [{ path: "/api/v1/memory/callers" }],
   "GET /api/v1/packs": () => [{ path: "/api/v1/packs" }],
+  "GET /api/v1/packs/:name": () => [{ path: "/api/v1/packs/helmdeck.memory_get" }],
+  "POST /api/v1/packs/:name/:version": () => [
+    { path: "/api/v1/packs/helmdeck.memory_get/latest", body: { key: CANARY }, status: 404 },
+    { path: "/api/v1/packs/helmdeck.memory_corpus/v1", body: {} },
+    { path: "/api/v1/packs/helmdeck.memory_forget/1.0.0", body: { scope: "everything" } },
+  ],
   "POST /api/v1/packs/:name": () => [
     { path: "/api/v1/packs/helmdeck.memory_store", body: { key: "bobs", value: "his" } },
     { path: "/api/v1/packs/helmdeck.memory_forget", body: { scope: "everything" } },

@@ -222,11 +222,45 @@ describe("defaults and callers", () => {
 
 describe("packs", () => {
   it("are listed with their schemas", async () => {
-    expect((await alice.get("/api/v1/packs")).body).toMatchObject({
-      packs: [
-        { name: "paint.wall", version: "1.0.0", input_schema: { type: "object" }, starts_process: false },
-      ],
+    const pack = {
+      name: "paint.wall",
+      version: "1.0.0",
+      versions: ["1.0.0"],
+      latest: "1.0.0",
+      input_schema: { type: "object" },
+      starts_process: false,
+    };
+    expect(JSON.parse((await alice.get("/api/v1/packs")).text)).toMatchObject([pack]);
+    expect((await alice.get("/api/v1/packs/paint.wall")).body).toMatchObject(pack);
+    expect(await alice.get("/api/v1/packs/no.such")).toMatchObject({
+      status: 404,
+      body: { error: "not_found" },
     });
+  });
+
+  it.each(["1.0.0", "v1.0.0", "v1", "latest"])("run by name and version, which is %s", async (version) => {
+    const { status, body } = await alice.post(`/api/v1/packs/paint.wall/${version}`, { theme: "blue" });
+    expect([status, body.output]).toEqual([200, { input: { theme: "blue" } }]);
+  });
+
+  it.each(["2.0.0", "v2", "1", "v10"])("do not run by a version that is not there: %s", async (version) => {
+    const { status, body } = await alice.post(`/api/v1/packs/paint.wall/${version}`, {});
+    expect([status, body.message]).toEqual([404, expect.stringContaining("version 1.0.0 only")]);
+    expect((await alice.get("/api/v1/memory/defaults")).body.recent).toEqual([]);
+  });
+
+  it.each([
+    ["nothing of its kind", {}],
+    ["its kind", { "Content-Type": "application/json" }],
+  ])("run without a body as with {}, which says %s", async (_, headers) => {
+    const authorization = { Authorization: `Bearer ${await tokenFor("alice")}` };
+    const post = { method: "POST", headers: { ...authorization, ...headers } };
+    for (const path of ["/api/v1/packs/paint.wall", "/api/v1/packs/paint.wall/latest"])
+      expect((await served.answerTo(path, post)).body.output).toEqual({ input: {} });
+    const started = await served.answerTo("/api/v1/pipelines/house/run?wait=false", post);
+    expect([started.status, house.inputs]).toEqual([202, {}]);
+    for (const path of ["/api/v1/memory/forget", "/api/v1/memory/store", "/api/v1/packs"])
+      expect((await served.answerTo(path, post)).status, path).toBeGreaterThanOrEqual(400);
   });
 
   it("answer with output, version, milliseconds and artifacts", async () => {
@@ -259,9 +293,18 @@ describe("packs", () => {
 
 describe("pipelines", () => {
   it("are listed", async () => {
-    expect((await alice.get("/api/v1/pipelines")).body).toMatchObject({
-      pipelines: [{ id: "house", steps: [{ id: "wall", pack: "paint.slow_wall" }] }],
-    });
+    expect(JSON.parse((await alice.get("/api/v1/pipelines")).text)).toMatchObject([
+      { id: "house", steps: [{ id: "wall", pack: "paint.slow_wall" }] },
+    ]);
+  });
+
+  it("take their inputs plainly or under inputs", async () => {
+    for (const body of [{ theme: "blue" }, { inputs: { theme: "blue" } }]) {
+      await alice.post("/api/v1/pipelines/house/run?wait=false", body);
+      expect(house.inputs).toEqual({ theme: "blue" });
+    }
+    await alice.post("/api/v1/pipelines/house/run?wait=false", { inputs: {}, theme: "red" });
+    expect(house.inputs).toEqual({ inputs: {}, theme: "red" });
   });
 
   it.each([

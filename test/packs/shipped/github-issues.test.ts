@@ -58,6 +58,7 @@ describe("what is listed", () => {
           url: "https://github.example.org/octo/hello/issues/7",
         },
       ],
+      count: 1,
       truncated: false,
     });
     expect(gitHub.asked).toEqual([
@@ -80,6 +81,15 @@ describe("what is listed", () => {
       assignee: "*",
       since,
     });
+  });
+
+  it("is asked for in the words of helmdeck's clients too: owner/name, labels with commas", async () => {
+    const { list, gitHub } = await rig(numbered(2));
+    const theirs = { owner: undefined, repo: "octo/hello", labels: "bug,good first issue" };
+    expect((await list(theirs)).output).toMatchObject({ issues: [{}, {}], count: 2 });
+    await list({ labels: ["bug", "good first issue"] });
+    const [first, second] = gitHub.asked;
+    expect(first).toEqual(second);
   });
 
   it("goes on over pages to the limit, and says whether there is more", async () => {
@@ -113,7 +123,7 @@ describe("what is listed", () => {
 
   it("ends where pull requests crowd out the issues, and says so", async () => {
     const { list, gitHub } = await rig(numbered(4_000).map((issue) => ({ ...issue, pull_request: {} })));
-    expect((await list()).output).toEqual({ issues: [], truncated: true });
+    expect((await list()).output).toEqual({ issues: [], count: 0, truncated: true });
     expect(gitHub.asked).toHaveLength(30);
   });
 
@@ -146,6 +156,12 @@ describe("the input", () => {
     { repo: ".." },
     { repo: "a/b" },
     { repo: "a?x=1" },
+    { owner: undefined },
+    { owner: undefined, repo: "../hello" },
+    { owner: undefined, repo: "octo/.." },
+    { owner: undefined, repo: "octo/hello/x" },
+    { labels: "" },
+    { labels: "a,,b" },
     { state: "merged" },
     { labels: ["a,b"] },
     { labels: [""] },
