@@ -7,6 +7,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { PackEngine } from "../../packs/index.ts";
 import { packTools } from "./pack-tools.ts";
+import { textOf } from "./results.ts";
 import type { McpTool } from "./tool-registry.ts";
 
 const PREFIX = "helmdeck.memory_";
@@ -58,6 +59,6 @@ function withoutExamples(properties: Tool["inputSchema"]["properties"] = {}) {
   return Object.fromEntries(brief);
 }
 
-function asTextAlone({ structuredContent: _, ...result }: CallToolResult): CallToolResult {
-  return result;
+function asTextAlone({ structuredContent, ...result }: CallToolResult): CallToolResult {
+  return structuredContent === undefined ? result : { ...result, content: [textOf(structuredContent)] };
 }

@@ -13,7 +13,7 @@ import {
 } from "../../packs/index.ts";
 import { listedOutput } from "./listed-schema.ts";
 import { annotationsFor, asObjectSchema } from "./pack-tools.ts";
-import { textOf } from "./results.ts";
+import { asTextAndData, textOf } from "./results.ts";
 import { type McpTool, type ToolCall, toolNameOf } from "./tool-registry.ts";
 
 export function pipelineTools(runner: PipelineRunner, packs: readonly PackInfo[]): readonly McpTool[] {
@@ -50,7 +50,7 @@ async function runPipeline(
 }
 
 function resultOf(run: z.infer<typeof pipelineRunReplySchema>): CallToolResult {
-  if (run.state === "succeeded") return { content: [textOf(run)], structuredContent: run };
+  if (run.state === "succeeded") return asTextAndData(run);
   const { code, message } = run.error ?? { code: run.state, message: `The pipeline was ${run.state}.` };
   return { isError: true, content: [{ type: "text", text: `${code}: ${message}` }, textOf(run)] };
 }

@@ -6,11 +6,17 @@ import { artifactUri } from "./artifact-content.ts";
 
 export function resultOfRun(run: PackRun): CallToolResult {
   const { output, artifacts: _, ...about } = packRunReply(run);
-  return {
-    content: [textOf(output), ...run.artifacts.map(linkTo)],
-    ...(isRecord(output) ? { structuredContent: output } : {}),
-    _meta: { "helmdeck/run": about },
-  };
+  const links = run.artifacts.map(linkTo);
+  const _meta = { "helmdeck/run": about };
+  if (!isRecord(output)) return { content: [textOf(output), ...links], _meta };
+  const { content, structuredContent } = asTextAndData(output);
+  return { content: [...content, ...links], structuredContent, _meta };
+}
+
+/** Indented so, the text is known to OpenClaw as the data's and not shown beside it (decision 43). */
+export function asTextAndData<Data extends Record<string, unknown>>(data: Data) {
+  const content = [{ type: "text" as const, text: JSON.stringify(data, null, 2) }];
+  return { content, structuredContent: data };
 }
 
 /** For a model to read and act on: `code: message`, then what to do. */
@@ -28,7 +34,7 @@ export function sentenceFor({ code, message }: HelmdeckError): string {
   return `${code}: ${harmlessLine(message)} ${remedyFor(code)}`;
 }
 
-/** The same data for clients that do not read structured content. */
+/** Data for those who read no structured content. */
 export function textOf(value: unknown): { type: "text"; text: string } {
   return { type: "text", text: JSON.stringify(value) ?? "null" };
 }

@@ -86,7 +86,7 @@ describe.each([
       expect((await call(client, `${dot}memory_store`, { key, value: "v" })).isError).toBeUndefined();
       expect(textOf(await call(client, `${dot}memory_corpus`, { limit: 1 }))).toContain(key);
       expect(textOf(await call(client, `${dot}memory_renew`, { key }))).toContain(key);
-      expect(textOf(await call(client, `${dot}memory_forget`, { scope: key }))).toContain('"deleted":1');
+      expect(textOf(await call(client, `${dot}memory_forget`, { scope: key }))).toMatch(/"deleted": ?1\b/);
     }
   });
 
@@ -114,6 +114,17 @@ describe.each([
   ])(`memory_%s sends a text ${most === 1 ? "once" : "as text and as data"}`, async (name, args) => {
     const sent = JSON.stringify(await call(await connect(memoryOnly), `helmdeck__memory_${name}`, args));
     expect(countOf(sent, `the ${MARK}`) + countOf(sent, `The ${MARK}`)).toBe(most);
+  });
+
+  test("OpenClaw shows an answer once", async () => {
+    const { content, structuredContent } = await call(await connect(memoryOnly), "helmdeck__memory_list");
+    // It leaves the text out where it is the data written like this.
+    const asOpenClawWrites = JSON.stringify(structuredContent, null, 2);
+    const shown = [
+      structuredContent,
+      ...content.filter((part) => part.type !== "text" || part.text !== asOpenClawWrites),
+    ];
+    expect(shown.filter((part) => part !== undefined)).toHaveLength(1);
   });
 
   test("a refusal is told, and what to do", async () => {
