@@ -60,7 +60,7 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     language: "fr",
-    open: /\bqu(?: est ce que tu)? (?:as|avez|a) (?:tu |vous )?fait\b|\bquels? outils? (?:as|avez) (?:tu|vous) /,
+    open: /^(?:as tu|avez vous) fait\b|\bce que (?:tu as|vous avez) fait\b|\bquels? outils? (?:as tu|avez vous)\b/, // the "qu'" is no word
     closed: /^(?:as tu|avez vous) (?:deja )?/,
     days: [
       [/\bavant hier\b/, -2, -1],

@@ -1,0 +1,217 @@
+/** Records of tool calls stand behind the facts, unless the question asks what was done; then its time decides what is meant. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { composeMemory } from "../../app/compose.ts";
+import type { OpenMemory } from "../../app/index.ts";
+import { createInMemoryStore } from "../../engine/index.ts";
+import { deedAskedFor } from "../../recall/analysis/what-was-done.ts";
+
+const ANA = "ana";
+/** A Friday, on this machine. */
+const at = (day: number, hour = 12, minute = 0) => new Date(2026, 10, day, hour, minute).getTime();
+const TODAY = at(20);
+const DAY_MS = 24 * 3_600_000;
+
+const SCRIPT = {
+  key: "deploy/script",
+  value: "The deploy script is scripts/deploy.sh and takes the region.",
+};
+const TEA = { key: "tea", value: "Oolong in the morning, nothing after four." };
+
+class Fixture {
+  readonly memory: OpenMemory;
+  #now = TODAY;
+
+  constructor() {
+    this.memory = composeMemory({
+      store: createInMemoryStore({ now: () => this.#now }),
+      location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
+      key: { source: "none", made: false },
+      sweepEveryMs: 0,
+    });
+    onTestFinished(() => this.memory.close());
+  }
+
+  async facts(...facts: readonly { readonly key: string; readonly value: string }[]): Promise<void> {
+    for (const fact of facts) await this.memory.storeFact(ANA, fact);
+  }
+
+  async call(tool: string, path: string, time = TODAY): Promise<void> {
+    this.#now = time;
+    const row = { tool, outcome: "ok", at_unix: Math.floor(time / 1_000), inputs: { path } } as const;
+    await this.memory.recordToolCall(ANA, row);
+  }
+
+  async pack(pack: string, time: number): Promise<void> {
+    this.#now = time;
+    await this.memory.recordPackRun(ANA, { pack, outcome: "ok", at_unix: Math.floor(time / 1_000) });
+  }
+
+  async hits(query: string, limit = 10, time = TODAY) {
+    this.#now = time;
+    return (await this.memory.search(ANA, { query, limit })).results;
+  }
+
+  /** Facts by their keys, runs by what ran and their inputs. */
+  async shown(query: string, limit?: number): Promise<readonly string[]> {
+    const hits = await this.hits(query, limit);
+    return hits.map(({ key, title, snippet }) => {
+      const path = /path: (\S+)/.exec(snippet)?.[1];
+      return title === key
+        ? key
+        : [title.replace(/^.*: /, ""), ...(path === undefined ? [] : [path])].join(" ");
+    });
+  }
+}
+
+// verifies P-recall-beside-calls
+describe("beside many calls", () => {
+  const QUESTIONS = [
+    "deploy script region",
+    "where is the deploy script",
+    "oolong tea",
+    "who fed the cat",
+    "scripts/deploy.sh",
+  ];
+
+  test("facts are found as if there were none: the same ones, in the same order, with the same scores", async () => {
+    const [alone, beside] = [new Fixture(), new Fixture()];
+    for (const fixture of [alone, beside]) await fixture.facts(SCRIPT, TEA);
+    for (let number = 0; number < 300; number += 1) {
+      await beside.call(number % 2 ? "exec" : "read", `scripts/deploy-${number}.sh`, TODAY - number * 60_000);
+    }
+    const factsOf = async (fixture: Fixture, query: string) =>
+      (await fixture.hits(query)).filter(({ kind }) => kind === "fact");
+    for (const query of QUESTIONS) {
+      const expected = (await factsOf(alone, query)).map(({ key, score, possible }) => [
+        key,
+        score,
+        possible,
+      ]);
+      expect(
+        (await factsOf(beside, query)).map(({ key, score, possible }) => [key, score, possible]),
+      ).toEqual(expected);
+    }
+  });
+
+  test("one call at most is shown, behind the facts and with a lower score", async () => {
+    const fixture = new Fixture();
+    await fixture.facts(SCRIPT);
+    for (let minute = 0; minute < 9; minute += 1)
+      await fixture.call("read", "scripts/deploy.sh", at(20, 9, minute));
+    const hits = await fixture.hits("scripts deploy.sh");
+    expect(hits.map(({ kind }) => kind)).toEqual(["fact", "tool"]);
+    expect(hits[1]?.score).toBeLessThan(hits[0]?.score ?? 0);
+    expect((await fixture.hits("scripts deploy.sh", 1)).map(({ kind }) => kind)).toEqual(["fact"]);
+  });
+
+  test("a call that is certain is found where no fact is, and takes no place from possible facts", async () => {
+    const fixture = new Fixture();
+    await fixture.call("write", "lichen/essay.md");
+    await fixture.call("write", "lichen/essay.md");
+    expect(await fixture.shown("lichen essay")).toEqual(["write lichen/essay.md"]);
+    await fixture.facts({ key: "lichen", value: "Lichen grows on the north wall." });
+    const hits = await fixture.hits("who photographed the lichen essay in spring");
+    expect(hits.map(({ kind, possible }) => [kind, possible])).toEqual([["fact", true]]);
+  });
+
+  test("expired and forgotten calls are not found", async () => {
+    const fixture = new Fixture();
+    await fixture.call("write", "lichen/essay.md");
+    for (const question of ["lichen essay", "what did you do?"]) {
+      expect(await fixture.hits(question, 10, at(20) + 29 * DAY_MS)).toHaveLength(1);
+      expect(await fixture.hits(question, 10, at(20) + 31 * DAY_MS)).toEqual([]);
+    }
+    expect(await fixture.shown("lichen essay")).toHaveLength(1);
+    await fixture.memory.forget(ANA, { scope: "tools" });
+    expect(await fixture.shown("what did you do today?")).toEqual([]);
+  });
+});
+
+describe("asked what was done", () => {
+  async function week(): Promise<Fixture> {
+    const fixture = new Fixture();
+    await fixture.facts(TEA, SCRIPT);
+    await fixture.call("write", "report.md", at(12)); // Thursday of last week
+    await fixture.call("web_fetch", "lichen.html", at(16, 0, 0)); // Monday
+    await fixture.call("exec", "wednesday.sh", at(18));
+    await fixture.call("edit", "first.md", at(19, 0, 0)); // yesterday's first moment
+    await fixture.pack("slides.narrate", at(19, 10));
+    await fixture.call("exec", "last.sh", at(19, 23, 59));
+    await fixture.call("read", "tea.md", at(20, 8));
+    return fixture;
+  }
+
+  test.each([
+    ["what did you do yesterday?", ["exec last.sh", "slides.narrate", "edit first.md"]],
+    ["What have you done today", ["read tea.md"]],
+    ["what did I do on Wednesday", ["exec wednesday.sh"]],
+    ["what did you do the day before yesterday?", ["exec wednesday.sh"]],
+    ["what did you do last week", ["write report.md"]],
+    ["which tools did you use on Monday?", ["web_fetch lichen.html"]],
+    ["tool calls 2026-11-18", ["exec wednesday.sh"]],
+    ["activity yesterday", ["exec last.sh", "slides.narrate", "edit first.md"]],
+    ["Was hast du gestern gemacht?", ["exec last.sh", "slides.narrate", "edit first.md"]],
+    ["Was hast du vorgestern erledigt?", ["exec wednesday.sh"]],
+    ["Was hast du hier gemacht?", expect.arrayContaining(["read tea.md", "write report.md"])],
+    ["Qu'as-tu fait hier ?", ["exec last.sh", "slides.narrate", "edit first.md"]],
+    ["¿Qué hiciste ayer?", ["exec last.sh", "slides.narrate", "edit first.md"]],
+    ["what did you do on Sunday", []],
+  ])("%j", async (question, expected) => {
+    expect(await (await week()).shown(question)).toEqual(expected);
+  });
+
+  test("this week has all since Monday, and no more hits than are asked for", async () => {
+    const fixture = await week();
+    const all = await fixture.shown("what did you do this week?");
+    expect(all).toHaveLength(6);
+    expect(all).not.toContain("write report.md");
+    expect(await fixture.shown("what did you do this week?", 2)).toHaveLength(2);
+  });
+
+  test("what the question is about comes first, and facts are answers too", async () => {
+    const fixture = await week();
+    const hits = await fixture.hits("what did you do with lichen.html this week?");
+    expect(hits[0]?.snippet).toContain("lichen.html");
+    expect(hits[0]?.score).toBeGreaterThan(0.6);
+    expect((await fixture.shown("what did you do about oolong in the morning today")).toSorted()).toEqual([
+      "read tea.md",
+      "tea",
+    ]);
+  });
+
+  test("a hundred calls of one tool do not hide the others", async () => {
+    const fixture = new Fixture();
+    await fixture.call("message", "boss", at(19, 7));
+    await fixture.call("write", "plan.md", at(19, 8));
+    for (let minute = 0; minute < 50; minute += 1)
+      await fixture.call("exec", `${minute}.sh`, at(19, 9, minute));
+    const shown = await fixture.shown("what did you do yesterday", 6);
+    expect(shown).toEqual([
+      "exec 49.sh",
+      "exec 48.sh",
+      "exec 47.sh",
+      "exec 46.sh",
+      "write plan.md",
+      "message boss",
+    ]);
+  });
+
+  test("whether something was done is answered by what was, and by nothing else", async () => {
+    const fixture = await week();
+    expect(await fixture.shown("did you already write report.md?")).toEqual(["write report.md"]);
+    expect(await fixture.shown("did you write report.md yesterday?")).toEqual([]);
+    expect(await fixture.shown("Hast du schon report.md?")).toEqual(["write report.md"]);
+    expect(await fixture.shown("did you already feed the cat?")).toEqual([]);
+  });
+
+  test.each([
+    "what does the cat do yesterday's food",
+    "which tool do I prefer",
+    "what happened yesterday",
+    "when did we move",
+    "what is my wifi password",
+    "hier wohnt Ana",
+  ])("%j asks for nothing that was done", (question) => {
+    expect(deedAskedFor(question, TODAY)).toBeUndefined();
+  });
+});
