@@ -82,6 +82,8 @@ export interface OpenClawReady {
   readonly search: SearchFacts;
   /** Who embeds helmdeck's facts: the plugin's `embeddings` as the plugin reads them, without the key. */
   readonly facts: FactsEmbedder;
+  /** Of the plugin's configuration, when it is set. */
+  readonly auditTools: AuditTools | undefined;
   /** `plugins.allow`, when it is set. */
   readonly allowedPlugins: readonly string[] | undefined;
   /** Plugins that are switched off by name. */
@@ -118,6 +120,9 @@ export interface SearchFacts {
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
 }
+
+/** Whose calls are recorded: of every tool, or of helmdeck's own. */
+export type AuditTools = "all" | "helmdeck";
 
 /** `none` is somebody's wish, `unset` nobody's. */
 export type FactsEmbedder = FactsService | { readonly provider: "unset" | "none" | "unusable" };
@@ -173,6 +178,10 @@ export interface JournalFacts {
   readonly search: JsonObject | undefined;
   /** What we last set in the plugin's configuration. */
   readonly facts: JsonObject | undefined;
+  /** What a person answered, whether that was set, and whether a run was killed over it. */
+  readonly auditTools:
+    | { readonly answer: AuditTools; readonly isSet: boolean; readonly isDue: boolean }
+    | undefined;
   /** OpenClaw's index of its notes may be of another provider than the one that is set. */
   readonly indexDue: boolean;
   readonly hasConfigCopy: boolean;

@@ -121,9 +121,22 @@ async function resolvePlan(
     return resolvePlan(environment, instead, reporter, ask);
   }
   if (options.dryRun || ask === undefined) return { facts, plan, openclaw };
-  const replaces: Question["about"][] = [];
-  for (const { about, text } of plan.questions) if (await ask(text)) replaces.push(about);
-  return { facts, plan: makePlan(facts, { ...options, replaces }), openclaw };
+  const answered = await answersTo(plan.questions, options, ask);
+  return { facts, plan: makePlan(facts, answered), openclaw };
+}
+
+async function answersTo(
+  questions: readonly Question[],
+  options: Options,
+  ask: NonNullable<Ask>,
+): Promise<Options> {
+  let answered = options;
+  for (const { about, text } of questions) {
+    const isYes = await ask(text);
+    if (about === "tools") answered = { ...answered, auditTools: isYes ? "all" : "helmdeck" };
+    else if (isYes) answered = { ...answered, replaces: [...answered.replaces, about] };
+  }
+  return answered;
 }
 
 /** What is done where Docker cannot be used: with the machine's own Ollama, by keywords, or (undefined) not at all. */

@@ -35,6 +35,17 @@ const ENTRIES = z.strictObject({
   search: CHANGE.extend({ allowed: z.array(z.string()) }).optional(),
   /** Of the plugin's own configuration. */
   facts: CHANGE.optional(),
+  /** Which tools' calls are to be recorded, as a person answered; what was set before, and whether we set anything. */
+  auditTools: z
+    .strictObject({
+      answer: z.enum(["all", "helmdeck"]),
+      before: JSON_VALUE.optional(),
+      hadSettings: z.boolean(),
+      isSet: z.boolean(),
+      /** From before the configuration changes until it has. */
+      isDue: z.boolean(),
+    })
+    .optional(),
   /** From before `memory.search` changes until OpenClaw's index of its notes fits it. */
   indexDue: z.boolean().optional(),
   /** sha256 of the configuration after the last step that wrote to it; another word when others wrote in between. */

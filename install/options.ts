@@ -1,7 +1,7 @@
 /** The installer's command line. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_MODEL, INSTALLER } from "./install-names.ts";
-import type { Target } from "./installation-facts.ts";
+import type { AuditTools, Target } from "./installation-facts.ts";
 
 export interface Options {
   readonly mode: "install" | "verify" | "repair" | "uninstall";
@@ -14,6 +14,8 @@ export interface Options {
   readonly dryRun: boolean;
   readonly purge: boolean;
   readonly json: boolean;
+  /** Whose calls are recorded; undefined: a person is asked, once. */
+  readonly auditTools: AuditTools | undefined;
   /** What of the operator's own may be replaced, as the operator said when asked. */
   readonly replaces: readonly ("search" | "facts")[];
 }
@@ -36,6 +38,7 @@ interface Parsed {
   readonly verify?: boolean;
   readonly repair?: boolean;
   readonly json?: boolean;
+  readonly auditTools?: AuditTools;
 }
 
 const AFTER_HELP = `
@@ -71,6 +74,7 @@ export function parseOptions(
     dryRun: parsed.dryRun === true,
     purge: parsed.purge === true,
     json: parsed.json === true,
+    auditTools: parsed.auditTools,
     replaces: [],
   };
 }
@@ -90,6 +94,12 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     .option("--embeddings-url <url>", "Use an Ollama that is already there.", httpUrl)
     .option("--embedding-model <model>", "The model that embeds.", modelName, DEFAULT_MODEL)
     .option("--openclaw <where>", "host, or container:NAME; found by itself otherwise.", target)
+    .addOption(
+      new Option(
+        "--audit-tools <whose>",
+        "Record what the agent does with all tools, or with helmdeck's alone; asked once where a person is there.",
+      ).choices(["all", "helmdeck"]),
+    )
     .option("--gpu", "Lend the sidecar this machine's NVIDIA cards.")
     .option("--yes", "Do not ask; what is the operator's own is then left as it is.")
     .option("--dry-run", "Print the plan and change nothing.")
@@ -114,13 +124,15 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
 }
 
 function refuseContradictions(parsed: Parsed, command: Command): void {
-  const { embeddings, embeddingsUrl, gpu, uninstall, purge, verify, repair } = parsed;
+  const { embeddings, embeddingsUrl, gpu, uninstall, purge, verify, repair, auditTools } = parsed;
   const both = (left: string, right: string) => command.error(`${left} and ${right} exclude each other.`);
   if (!embeddings && embeddingsUrl !== undefined) both("--no-embeddings", "--embeddings-url");
   if (gpu && (!embeddings || embeddingsUrl !== undefined)) both("--gpu", "a run without the sidecar");
   if (uninstall && verify) both("--uninstall", "--verify");
   if (uninstall && repair) both("--uninstall", "--repair");
   if (verify && repair) both("--verify", "--repair");
+  if (auditTools !== undefined && modeOf(parsed) !== "install")
+    command.error("--audit-tools belongs to an installation.");
   if (purge && !uninstall) command.error("--purge belongs to --uninstall.");
 }
 

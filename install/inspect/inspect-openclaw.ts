@@ -8,6 +8,7 @@ import { defined, embeddingSettingsOf, findStorage } from "../../app/index.ts";
 import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
 import {
+  type AuditTools,
   type FactsEmbedder,
   type OpenClawFacts,
   type OpenClawReady,
@@ -98,6 +99,7 @@ async function inspectFound(
       gateway,
       search: searchFacts(search),
       facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
+      auditTools: auditTools(at(config, "plugins", "entries", PLUGIN_ID, "config", "auditTools")),
       ...pluginFacts(config),
       unfitIndexes: unfitIndexes(indexes, config),
       agentsWithProvider: agentsWithProvider(config),
@@ -142,6 +144,10 @@ function factsEmbedder(embeddings: Json | undefined): FactsEmbedder {
   const { provider, model, url } = settings;
   if (provider === "ollama" && apiKey !== undefined) return { provider: "unusable" };
   return { provider, model, url: withoutSlash(url) };
+}
+
+function auditTools(value: Json | undefined): AuditTools | undefined {
+  return value === "all" || value === "helmdeck" ? value : undefined;
 }
 
 function withoutSlash(url: string): string {

@@ -5,6 +5,7 @@ import type { Facts, FactsService, OpenClawReady } from "../installation-facts.t
 import type { Options } from "../options.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Plan } from "./plan.ts";
+import { planAuditTools } from "./plan-audit-tools.ts";
 import { planEmbeddings } from "./plan-embeddings.ts";
 import { planFacts } from "./plan-facts.ts";
 import { indexSteps, repairSteps } from "./plan-notes-index.ts";
@@ -48,7 +49,8 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   const own = planFacts(openclaw, facts, options, embeddings.baseUrl);
   const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
   // The search last: a gateway that runs restarts its insides when it changes.
-  const changes = [...pluginSteps(openclaw, facts), ...own.steps, ...search.steps];
+  const tools = planAuditTools(openclaw, facts, options);
+  const changes = [...pluginSteps(openclaw, facts), ...own.steps, ...tools.steps, ...search.steps];
   const steps = [
     ...embeddings.before,
     ...keySteps(openclaw),
@@ -63,7 +65,7 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   return {
     ...planOf(openclaw, steps),
     warnings: [...search.warnings, ...own.warnings, ...attachWarnings(openclaw, options)],
-    questions: [...search.questions, ...own.questions],
+    questions: [...search.questions, ...own.questions, ...tools.questions],
   };
 }
 

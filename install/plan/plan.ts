@@ -20,6 +20,6 @@ export interface UnmetPrerequisite {
 }
 
 export interface Question {
-  readonly about: "search" | "facts";
+  readonly about: "search" | "facts" | "tools";
   readonly text: string;
 }

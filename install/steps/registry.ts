@@ -5,6 +5,7 @@
  */
 import { HelmdeckError } from "../../app/index.ts";
 import { attachContainer } from "./attach-container.ts";
+import { setAuditTools } from "./audit-tools.ts";
 import { backUpConfig } from "./back-up-config.ts";
 import { checkEmbedding } from "./check-embedding.ts";
 import { checkFromContainer } from "./check-from-container.ts";
@@ -35,6 +36,7 @@ const STEPS = [
   installPlugin,
   pointSearch,
   pointFacts,
+  setAuditTools,
   runSmokeTest,
   deleteMemory,
   deleteMemoryInContainer,

@@ -144,12 +144,37 @@ describe("without OpenClaw", () => {
 describe("questions", () => {
   it("a plan is shown before it is asked about, and a no changes nothing", async () => {
     const { code, text, asked } = await installLines(["--no-embeddings"], () => false);
-    expect(asked).toEqual(["Go on?"]);
+    expect(asked.at(-1)).toBe("Go on?");
     expect(text).toMatch(
       /==> Plan\n {2}1\. make the memory's key.*\n[\s\S]*it brings: helmdeck__memory_store/,
     );
     expect(code).toBe(1);
     expectNothingChanged();
+  });
+
+  it("what the agent does with any tool is recorded only after a yes, and asked about alone", async () => {
+    const yes = await installLines(["--no-embeddings"], (question) =>
+      question.includes("did you do yesterday"),
+    );
+    expect(yes.asked).toEqual([
+      expect.stringMatching(/^Record what your agent does with any tool/),
+      "Go on?",
+    ]);
+    expect(yes.text).toMatch(
+      /3\. install the plugin.*\n {2}4\. let memory record what the agent does with any tool/,
+    );
+    const no = await installLines(["--no-embeddings"], () => false);
+    expect(no.text).toContain("note that only helmdeck's own tools are recorded");
+    const silent = await installJson(["--yes", "--dry-run"]);
+    expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("audit-tools");
+    expectNothingChanged();
+  });
+
+  it("--audit-tools answers where nobody is asked", async () => {
+    const { report } = await installJson(["--yes", "--dry-run", "--audit-tools", "all"]);
+    expect(report.plan.find(({ kind }) => kind === "audit-tools")).toMatchObject({ answer: "all" });
+    expect(() => options("--audit-tools", "some")).toThrow("all, helmdeck");
+    expect(() => options("--uninstall", "--audit-tools", "all")).toThrow("belongs to an installation");
   });
 
   it("where nobody can answer, --yes is needed", async () => {
@@ -200,7 +225,7 @@ describe("what an operator set for helmdeck's facts", () => {
 
   it("is nothing where nothing is set, and nothing to change where it is right", async () => {
     configure({});
-    expect((await installLines([], () => false)).asked).toEqual(["Go on?"]);
+    expect((await installLines([], () => false)).asked.join()).not.toContain("are set to");
     const planned = await installJson(["--yes", "--dry-run"]);
     const { url } = planned.report.plan.find((step) => step.kind === "point-facts") ?? {};
     configure({ url });

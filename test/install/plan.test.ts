@@ -3,10 +3,32 @@ import { describe, expect, it } from "vitest";
 import type { Facts, OpenClawReady } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
 import { definitionOf } from "../../install/steps/registry.ts";
-import { FACTS, INSTALLED, options, SERVICE, withOpenClaw, withSearch } from "./fixtures.ts";
+import { FACTS, INSTALLED, options, SERVICE, withJournal, withOpenClaw, withSearch } from "./fixtures.ts";
 
 const kinds = (facts: Facts, ...args: string[]) =>
   makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
+
+describe("the question about other tools", () => {
+  const NEW = withOpenClaw({ auditTools: undefined }, INSTALLED);
+  const about = (facts: Facts) => makePlan(facts, options()).questions.map((question) => question.about);
+  const answered = (answer: "all" | "helmdeck", isDue = false) =>
+    withJournal({ auditTools: { answer, isSet: answer === "all", isDue } }, NEW);
+
+  it("is asked once: not after an answer, nor where somebody set it", () => {
+    expect(about(NEW)).toEqual(["tools"]);
+    for (const answer of ["all", "helmdeck"] as const) expect(about(answered(answer))).toEqual([]);
+    expect(about(withOpenClaw({ auditTools: "helmdeck" }, INSTALLED))).toEqual([]);
+  });
+
+  it("an answer is carried out once, finished after a kill, and taken back", () => {
+    const done = withOpenClaw({ auditTools: "all" }, answered("all"));
+    expect(kinds(done, "--audit-tools", "all")).not.toContain("audit-tools");
+    expect(kinds(answered("all", true))).toContain("audit-tools");
+    const changed = withJournal({ configIsAsLeft: false }, done);
+    expect(kinds(changed, "--uninstall")[0]).toBe("restore-audit-tools");
+    expect(kinds(answered("helmdeck"), "--uninstall")).not.toContain("restore-audit-tools");
+  });
+});
 
 describe("an installation", () => {
   it("points OpenClaw and helmdeck's facts at the sidecar only after an embedding came back, and the smoke test is last", () => {

@@ -1,8 +1,9 @@
-/** Pointing helmdeck's facts at the service, and taking it back: what was there returns, what others wrote since stays. */
+/** The plugin's own settings, changed and taken back: what was there returns, what others wrote since stays. */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Journal } from "../../install/journal.ts";
 import { isObject, type Json, type JsonObject } from "../../install/openclaw-json.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
@@ -93,6 +94,55 @@ describe("helmdeck's facts", () => {
     await run(restore());
     await run(restore());
     expect(patches).toEqual([]);
+  });
+});
+
+describe("which tools' calls are recorded", () => {
+  const answer = (given: "all" | "helmdeck"): Step => ({ kind: "audit-tools", configPath, answer: given });
+  const takeBack = (): Step => ({ kind: "restore-audit-tools", configPath });
+
+  it.each<[string, JsonObject | undefined]>([
+    ["nothing", undefined],
+    ["no settings", {}],
+    ["other settings", { promptHints: false }],
+    ["the same as a wish", { auditTools: "helmdeck" }],
+  ])("is set after a yes, and given back where there was %s", async (_, before) => {
+    configure(before);
+    await run(answer("all"));
+    expect(settings().auditTools).toBe("all");
+    await run(takeBack());
+    expect(settings()).toEqual(before);
+    expect(warnings).toEqual([]);
+  });
+
+  it("is only noted after a no", async () => {
+    configure({ promptHints: false });
+    await run(answer("helmdeck"));
+    expect(patches).toEqual([]);
+    const { entries } = await Journal.read(join(folder, "journal"));
+    expect(entries.auditTools).toMatchObject({ answer: "helmdeck", isSet: false, isDue: false });
+  });
+
+  it("comes back as it was at first after a yes and a no, and where the run was killed", async () => {
+    configure(undefined);
+    isKilled = true;
+    await run(answer("all"));
+    expect((await Journal.read(join(folder, "journal"))).entries.auditTools).toMatchObject({ isDue: true });
+    isKilled = false;
+    await run(answer("all"));
+    await run(answer("helmdeck"));
+    expect(settings()).toEqual({ auditTools: "helmdeck" });
+    await run(takeBack());
+    expect(settings()).toBeUndefined();
+  });
+
+  it("stays what somebody chose since, and it is said", async () => {
+    configure(undefined);
+    await run(answer("all"));
+    configure({ auditTools: "helmdeck" });
+    await run(takeBack());
+    expect(settings()).toEqual({ auditTools: "helmdeck" });
+    expect(warnings.join()).toContain("changed by somebody else");
   });
 });
 

@@ -1,0 +1,84 @@
+/** Which tools' calls are recorded: the plugin's `auditTools`, as a person answered once, and what was there before. */
+import { defined } from "../../app/index.ts";
+import { patchAt, patchBetween } from "../config-patch.ts";
+import { FACTS } from "../config-section.ts";
+import type { AuditTools } from "../installation-facts.ts";
+import { EXIT } from "../installer-exit-codes.ts";
+import { at, isObject, type Json, objectOf } from "../openclaw-json.ts";
+import { requireOpenClaw, type StepContext } from "../step-context.ts";
+import { isConfigAsLeft, patchConfig } from "./config-changes.ts";
+import type { StepDefinition } from "./step-definition.ts";
+
+interface SetAuditTools {
+  readonly kind: "audit-tools";
+  readonly configPath: string;
+  readonly answer: AuditTools;
+}
+interface RestoreAuditTools {
+  readonly kind: "restore-audit-tools";
+  readonly configPath: string;
+}
+type Maybe = Json | undefined;
+
+const KEY = "auditTools";
+
+export const setAuditTools: StepDefinition<SetAuditTools, RestoreAuditTools> = {
+  kind: "audit-tools",
+  title: ({ answer }) =>
+    answer === "all"
+      ? "let memory record what the agent does with any tool (auditTools: all)"
+      : "note that only helmdeck's own tools are recorded",
+  exitCode: EXIT.openclaw,
+  record: async ({ configPath, answer }, context) => {
+    const settings = await settingsIn(configPath, context);
+    const earlier = context.environment.journal.entries.auditTools;
+    const { before, hadSettings } = earlier ?? {
+      before: at(settings, KEY),
+      hadSettings: settings !== undefined,
+    };
+    const isSet = earlier?.isSet === true || auditedTools(settings) !== answer;
+    const auditTools = { ...defined({ before }), hadSettings, answer, isSet, isDue: true };
+    return { target: requireOpenClaw(context).target, auditTools };
+  },
+  run: async ({ configPath, answer }, context) => {
+    const isSet = auditedTools(await settingsIn(configPath, context)) === answer;
+    await patchConfig(configPath, context, isSet ? {} : patchAt([...FACTS.path, KEY], answer));
+    const { journal } = context.environment;
+    const { auditTools } = journal.entries;
+    if (auditTools !== undefined) await journal.record({ auditTools: { ...auditTools, isDue: false } });
+  },
+  undo: {
+    kind: "restore-audit-tools",
+    title: ({ configPath }) => `give auditTools its former setting back in ${configPath}`,
+    exitCode: EXIT.openclaw,
+    plan: ({ journal, openclaw }) =>
+      openclaw !== undefined && journal.auditTools?.isSet === true && !isConfigAsLeft(journal)
+        ? { kind: "restore-audit-tools", configPath: openclaw.configPath }
+        : undefined,
+    run: async ({ configPath }, context) => {
+      const change = context.environment.journal.entries.auditTools;
+      const settings = await settingsIn(configPath, context);
+      if (change === undefined || settings === undefined) return;
+      if (at(settings, KEY) !== change.answer)
+        return context.warn("auditTools was changed by somebody else since; that stays.");
+      const former = restored(settings, change.before, change.hadSettings);
+      await patchConfig(configPath, context, patchAt(FACTS.path, patchBetween(settings, former)));
+    },
+    forgets: ["auditTools"],
+  },
+};
+
+/** As the plugin reads its settings. */
+function auditedTools(settings: Maybe): AuditTools {
+  return at(settings, KEY) === "all" ? "all" : "helmdeck";
+}
+
+async function settingsIn(configPath: string, context: StepContext): Promise<Maybe> {
+  return at(await requireOpenClaw(context).authoredConfig(configPath), ...FACTS.path);
+}
+
+function restored(settings: Json, before: Maybe, hadSettings: boolean): Maybe {
+  const others = Object.entries(isObject(settings) ? settings : {}).filter(([key]) => key !== KEY);
+  if (before !== undefined) return objectOf([...others, [KEY, before]]);
+  return others.length === 0 && !hadSettings ? undefined : objectOf(others);
+}
