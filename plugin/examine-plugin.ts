@@ -32,6 +32,7 @@ export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]
     searchFinding(facts.plugin),
     ...sharingFindings(facts.config, facts.plugin),
     originFinding(facts.tellsOrigins),
+    recordedFinding(facts.plugin),
     wikiFinding(facts.config),
     await embeddingsFinding(facts),
   ];
@@ -139,6 +140,23 @@ function originFinding(tellsOrigins: boolean): Finding {
   const check = RUNS;
   if (tellsOrigins) return { level: "ok", check, message: "reach what the session they come from may reach" };
   return { level: "warning", check, message: ORIGINS_UNTOLD, remedy: "Update OpenClaw." };
+}
+
+/** What is recorded of tool calls, so that nobody has to guess. */
+function recordedFinding({ auditServers, auditTools, auditDeny, auditInputs }: PluginConfig): Finding {
+  const check = "recorded tool calls";
+  const except = auditDeny.length === 0 ? "" : `, but for ${auditDeny.join(", ")}`;
+  if (auditTools !== "all") {
+    const servers = auditServers.length === 0 ? "none" : `those of MCP server ${auditServers.join(", ")}`;
+    return { level: "ok", check, message: `${servers}${except} (auditTools "all" records every tool)` };
+  }
+  const inputs = [...auditInputs].flatMap(([tool, names]) => names.map((name) => `${name} of ${tool}`));
+  const kept = inputs.length === 0 ? "no inputs" : `of inputs only ${inputs.join(", ")}`;
+  return {
+    level: "ok",
+    check,
+    message: `those of every tool${except}: name, time, outcome, ${kept}; none in groups, hooks and sandboxed runs`,
+  };
 }
 
 function wikiFinding(config: HostConfig): Finding {

@@ -56,6 +56,25 @@ test("whatever is not well says what to do", async () => {
   expect(notWell.every(({ remedy }) => remedy !== undefined)).toBe(true);
 });
 
+test.each([
+  [{}, 'those of MCP server helmdeck (auditTools "all" records every tool)'],
+  [{ auditServers: [] }, 'none (auditTools "all" records every tool)'],
+  [
+    { auditTools: "all" },
+    "those of every tool: name, time, outcome, of inputs only path of read, path of write, path of edit; none in groups, hooks and sandboxed runs",
+  ],
+  [
+    { auditTools: "all", auditDeny: ["exec", "bank__*"], auditInputs: { read: [], write: [], edit: [] } },
+    "those of every tool, but for exec, bank__*: name, time, outcome, no inputs; none in groups, hooks and sandboxed runs",
+  ],
+])("what is recorded of tool calls is said: %j", async (plugin, message) => {
+  expect(await finding("recorded tool calls", {}, { plugin })).toEqual({
+    level: "ok",
+    check: "recorded tool calls",
+    message,
+  });
+});
+
 test("the version of the host is said beside those that the tests run, and decides nothing", async () => {
   expect(await finding("OpenClaw version", {}, { version: "2025.1.1" })).toEqual({
     level: "ok",
