@@ -10,7 +10,9 @@ import { type ClientRun, runClient, tempHome } from "./fixtures/clients.ts";
 import { atPlace, configBlock } from "./fixtures/howto.ts";
 
 const SECRET = Buffer.from("0123456789abcdef0123456789abcdef");
-const MEMORY_TOOLS = ["helmdeck__memory_corpus", "helmdeck__memory_forget", "helmdeck__memory_store"];
+const MEMORY_TOOLS = ["search", "get", "store", "list", "forget", "history", "corpus"].map(
+  (name) => `helmdeck__memory_${name}`,
+);
 const TEA = { key: "ada/tea", value: "Oolong in the morning, nothing after four." };
 
 interface Reached {
@@ -22,7 +24,8 @@ interface Reached {
 }
 
 describe.each([
-  ["standard streams", overStdio],
+  ["standard streams", () => overStdio()],
+  ["standard streams, with packs", () => overStdio("--packs")],
   ["HTTP with a token", overHttp],
 ])("over %s", (_, reach) => {
   test("the inspector finds the tools sound, stores, reads and is refused with a reason", async () => {
@@ -38,9 +41,13 @@ describe.each([
     const { tools } = resultOf(listed);
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(MEMORY_TOOLS));
 
-    expect(resultOf(await call("helmdeck__memory_store", TEA))).toMatchObject({
-      structuredContent: { key: TEA.key, category: "user_facts" },
-    });
+    const stored = resultOf(await call("helmdeck__memory_store", TEA));
+    expect(JSON.parse(stored.content[0].text)).toMatchObject({ key: TEA.key, category: "user_facts" });
+    const { prompts } = resultOf(await ask("--method", "prompts/list"));
+    expect(prompts.map(({ name }: { name: string }) => name)).toEqual([
+      "remember_conversation",
+      "what_you_know",
+    ]);
     const read = resultOf(await ask("--method", "resources/read", "--uri", "helmdeck://my-memory"));
     expect(JSON.parse(read.contents[0].text)).toMatchObject({
       scope: `caller=${subject}`,
@@ -83,9 +90,9 @@ describe("the configuration that is shipped for", () => {
   });
 });
 
-async function overStdio(): Promise<Reached> {
+async function overStdio(...options: readonly string[]): Promise<Reached> {
   const home = await tempHome();
-  const command = [process.execPath, BUNDLED_COMMAND, "mcp"];
+  const command = [process.execPath, BUNDLED_COMMAND, "mcp", ...options];
   const args = command.slice(1).flatMap((arg) => ["--stdio-arg", arg]);
   return { subject: "main", home, inspector: command, mcporter: ["--stdio", process.execPath, ...args] };
 }
