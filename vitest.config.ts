@@ -28,7 +28,7 @@ const EACH_HOST_TEST = "test/gateway/each-host.test.ts";
 const OTHER_HOST_TESTS = [
   EACH_HOST_TEST,
   SMOKE_TESTS,
-  ...["agent-turn", "commands", "hybrid"].map((name) => `test/gateway/${name}.test.ts`),
+  ...["agent-turn", "commands", "forget-approval", "hybrid"].map((name) => `test/gateway/${name}.test.ts`),
 ];
 const DOCKER_TESTS = "test/docker/**/*.test.ts";
 const INTEGRATION_TESTS = "test/**/*.integration.test.ts";

@@ -5,6 +5,7 @@ import {
   type ForgetScope,
   filterOf,
   invalidField,
+  isWideScope,
   type Namespace,
   nearestKeys,
   nextTurn,
@@ -39,6 +40,11 @@ export async function forget(
   const { deleted, erased } = counted;
   if (deleted + former > 0) return { scope, deleted, dryRun, erased, ...(former > 0 && { former }) };
   return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(context, namespace, scope) };
+}
+
+/** Whether a scope names a kind of entries, not one thing. Throws `invalid_input` as forgetting does. */
+export function isWideForget(scope: unknown): boolean {
+  return parseForgetScope(scope).some(isWideScope);
 }
 
 async function countCovered({ store }: UseCaseContext, filter: EntryFilter) {

@@ -39,6 +39,7 @@ export {
 } from "./embedding/embedding-settings.ts";
 export { embedWhatIsThere } from "./embedding/idle.ts";
 export type { EmbedReport, EmbedRequest } from "./embedding/on-request.ts";
+export { isWideForget } from "./forgetting.ts";
 export { nearWords } from "./forgotten-words.ts";
 export { compactMemory } from "./health/compact-memory.ts";
 export { remedyFor } from "./health/remedies.ts";

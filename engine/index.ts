@@ -34,6 +34,7 @@ export {
   type ForgetReadings,
   type ForgetScope,
   filterOf,
+  isWideScope,
   parseForgetScope,
   settleScope,
 } from "./facts/forget-scope.ts";

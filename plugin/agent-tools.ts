@@ -64,7 +64,9 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
     parameters: FORGET_PARAMETERS,
     execute: (_callId, params) =>
       perform(parts, context, async (memory, { subject }) => {
-        return forgetResult(await memory.forget(subject, forgetFrom(params)));
+        const asked = forgetFrom(params);
+        const forgotten = await memory.forget(subject, asked);
+        return forgetResult(forgotten, asked.dryRun ? await previewOf(memory, subject, asked.scope) : []);
       }),
   };
 }
@@ -105,7 +107,7 @@ export async function perform(
 
 /** The host checks arguments against the schema only on some ways in; the policy itself is checked where facts are stored. */
 function factFrom(params: unknown): FactInput {
-  const given = fieldsOf(params);
+  const given = argumentsFor(STORE_PARAMETERS, params);
   const { category, ttl_seconds: ttlSeconds } = given;
   if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
     throw invalidField("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
@@ -122,11 +124,23 @@ function factFrom(params: unknown): FactInput {
 }
 
 function forgetFrom(params: unknown): { scope: string; dryRun: boolean } {
-  const given = fieldsOf(params);
+  const given = argumentsFor(FORGET_PARAMETERS, params);
   const dryRun = given.dry_run ?? false;
   // Anything but a plain boolean could mean "only look": deleting on a misreading cannot be taken back.
   if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
   return { scope: text("scope", given.scope), dryRun };
+}
+
+/** What was given, of arguments that this tool takes; one that it does not take is refused on every way in. */
+export function argumentsFor(
+  { properties }: { readonly properties: Readonly<Record<string, unknown>> },
+  params: unknown,
+): Readonly<Record<string, unknown>> {
+  const given = fieldsOf(params);
+  const foreign = Object.keys(given).find((name) => !Object.hasOwn(properties, name));
+  if (foreign === undefined) return given;
+  const known = Object.keys(properties).join(", ");
+  throw invalidField(lineOf(foreign) ?? "an argument", `is not known; this tool takes ${known}`);
 }
 
 function textsFrom(field: string, texts: unknown): readonly string[] | undefined {
@@ -162,19 +176,33 @@ function storeResult(stored: StoredFact): ToolResult {
   return answer(told, storeReply(stored));
 }
 
-function forgetResult(forgotten: Forgotten): ToolResult {
+async function previewOf(memory: Memory, subject: string, scope: string): Promise<readonly string[]> {
+  const { forgetPreview } = await import("./seldom.ts");
+  return forgetPreview(memory, subject, scope);
+}
+
+function forgetResult(forgotten: Forgotten, preview: readonly string[]): ToolResult {
   const { deleted, former = 0 } = forgotten;
-  const story = deleted + former === 0 ? missStory(forgotten) : forgetStory(forgotten);
+  const story = deleted + former === 0 ? missStory(forgotten) : forgetStory(forgotten, preview);
   return answer(story, forgetReply(forgotten));
 }
 
-function forgetStory({ scope, deleted, former = 0, dryRun, erased }: Forgotten): string {
+function forgetStory(
+  { scope, deleted, former = 0, dryRun, erased }: Forgotten,
+  preview: readonly string[],
+): string {
   const entries = deleted === 1 ? "1 entry" : `${deleted} entries`;
   const count = former === 0 ? entries : `${entries} and ${former} of what other facts held before`;
   const shown = lineOf(scope) ?? "";
-  if (dryRun) return `${count} would be forgotten for ${shown}. Nothing was changed.`;
+  if (dryRun)
+    return [`${count} would be forgotten for ${shown}. Nothing was changed.`, ...quoted(preview)].join("\n");
   const pending = erased === "pending" ? " Old bytes are overwritten as soon as no reader needs them." : "";
   return `Forgot ${count} for ${shown}.${pending}`;
+}
+
+function quoted(preview: readonly string[]): readonly string[] {
+  if (preview.length === 0) return [];
+  return ["Newest first, key and first words as they were stored:", ...preview.map((line) => `> ${line}`)];
 }
 
 function missStory(forgotten: Forgotten): string {
@@ -192,6 +220,6 @@ function dayOf(unixMs: number): string {
   return rfc3339(unixMs).slice(0, "2026-01-01".length);
 }
 
-export function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
+function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
   return typeof params === "object" && params !== null ? { ...params } : {};
 }

@@ -1,6 +1,6 @@
 /** The tool by which an agent asks what a fact held before. */
 import { HISTORY_DESCRIPTION } from "../app/index.ts";
-import { answer, fieldsOf, perform, type ToolParts, text } from "./agent-tools.ts";
+import { answer, argumentsFor, perform, type ToolParts, text } from "./agent-tools.ts";
 import type { Tool, ToolContext } from "./openclaw-api.ts";
 import { HISTORY_TOOL } from "./tool-names.ts";
 
@@ -13,7 +13,10 @@ export function makeHistoryTool(parts: ToolParts, context: ToolContext): Tool {
     parameters: HISTORY_PARAMETERS,
     execute: (_callId, params) =>
       perform(parts, context, async (memory, { subject }) => {
-        const history = await memory.factHistory(subject, text("key", fieldsOf(params).key));
+        const history = await memory.factHistory(
+          subject,
+          text("key", argumentsFor(HISTORY_PARAMETERS, params).key),
+        );
         const { historyAnswer } = await import("./seldom.ts"); // seldom needed
         const { story, details } = historyAnswer(history);
         return answer(story, details);

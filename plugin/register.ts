@@ -3,6 +3,7 @@
 import { statusReply } from "../app/index.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
+import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
 import { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
 import { hostWarnings } from "./examine-plugin.ts";
@@ -43,6 +44,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     matcher: ROUTED_TOOLS,
     timeoutMs: HOOK_TIMEOUT_MS,
   });
+  api.on("before_tool_call", makeApprovalHook(parts), { timeoutMs: APPROVAL_TIMEOUT_MS });
   if (config.auditServers.length > 0 || config.auditTools === "all") {
     api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers, rules: config }));
   }

@@ -60,6 +60,16 @@ export function settleScope(readings: ForgetReadings, exists: readonly boolean[]
   return meant;
 }
 
+/** Whether it names a kind of entries, however many there are, and not one thing by its name. */
+export function isWideScope({ kind }: ForgetScope): boolean {
+  return WIDE[kind];
+}
+
+const WIDE = {
+  ...{ all: true, everything: true, category: true, packs: true, pipelines: true, tools: true },
+  ...{ pack: false, pipeline: false, tool: false, key: false, document: false },
+} satisfies Record<ForgetScope["kind"], boolean>;
+
 /** Exactly the entries of a scope: what a dry run counts and a real run deletes. */
 export function filterOf(scope: ForgetScope, namespace: Namespace): EntryFilter {
   switch (scope.kind) {

@@ -23,21 +23,60 @@ export interface RpcOptions {
 
 /** The payload of the method's first answer; throws with the gateway's own message when it refuses. */
 export async function callGateway(
-  gateway: { readonly port: number; readonly token: string },
+  gateway: Gateway,
   method: string,
   params: JsonObject,
-  { timeoutMs = DEFAULT_TIMEOUT_MS, scopes = ALL_SCOPES }: RpcOptions = {},
+  { timeoutMs = DEFAULT_TIMEOUT_MS, scopes }: RpcOptions = {},
 ): Promise<Json> {
-  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}`);
-  const timer = setTimeout(() => socket.close(), timeoutMs);
+  const session = await connectGateway(gateway, { scopes });
+  const timer = setTimeout(() => session.close(), timeoutMs);
   try {
-    await frameFrom(socket, (frame) => frame.event === "connect.challenge");
-    await request(socket, "connect", connectParams(gateway.token, scopes));
-    return await request(socket, method, params);
+    return await session.call(method, params);
   } finally {
     clearTimeout(timer);
-    socket.close();
+    session.close();
   }
+}
+
+interface Gateway {
+  readonly port: number;
+  readonly token: string;
+}
+
+/** A client that stays connected, as the Control UI does. */
+export interface GatewaySession {
+  call(method: string, params: JsonObject): Promise<Json>;
+  /** The payload of the next event of this name. */
+  next(event: string): Promise<Json>;
+  close(): void;
+}
+
+interface SessionOptions {
+  readonly scopes?: readonly string[] | undefined;
+  /** What the client can do, such as `approvals`: be asked for a person's yes. */
+  readonly caps?: readonly string[];
+}
+
+export async function connectGateway(
+  { port, token }: Gateway,
+  { scopes = ALL_SCOPES, caps = [] }: SessionOptions = {},
+): Promise<GatewaySession> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+  const timer = setTimeout(() => socket.close(), DEFAULT_TIMEOUT_MS);
+  try {
+    await frameFrom(socket, (frame) => frame.event === "connect.challenge");
+    await request(socket, "connect", connectParams(token, scopes, caps));
+  } catch (error) {
+    socket.close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return {
+    call: (method, params) => request(socket, method, params),
+    next: async (event) => (await frameFrom(socket, (frame) => frame.event === event)).payload ?? null,
+    close: () => socket.close(),
+  };
 }
 
 async function request(socket: WebSocket, method: string, params: JsonObject): Promise<Json> {
@@ -63,14 +102,14 @@ function frameFrom(socket: WebSocket, isWanted: (frame: Frame) => boolean): Prom
   });
 }
 
-function connectParams(token: string, scopes: readonly string[]): JsonObject {
+function connectParams(token: string, scopes: readonly string[], caps: readonly string[]): JsonObject {
   return {
     minProtocol: 4,
     maxProtocol: 4,
     client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
     role: "operator",
     scopes,
-    caps: [],
+    caps,
     auth: { token },
   };
 }

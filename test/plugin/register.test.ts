@@ -71,7 +71,7 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
     {
       registerMemoryCorpusSupplement: 1,
       registerMemoryPromptPreparation: 1,
-      on: 2,
+      on: 3,
       registerTool: 3,
       registerCommand: 4,
       registerService: 1,
@@ -122,13 +122,17 @@ describe("every way to memory", () => {
     const supplement: { search(params: object): Promise<unknown>; get(params: object): Promise<unknown> } =
       call("registerMemoryCorpusSupplement");
     const prepare: (params: object) => Promise<unknown> = call("registerMemoryPromptPreparation");
-    const audit: (event: object, context: object) => Promise<unknown> = call("on", 1, 1);
+    const approval: (event: object, context: object) => Promise<unknown> = call("on", 1, 1);
+    const audit: (event: object, context: object) => Promise<unknown> = call("on", 2, 1);
     const tool = (index: number): { execute(id: string, params: object): Promise<unknown> } =>
       (call("registerTool", index) as (context: object) => never)(context);
     const command = (index: number): { handler(context: object): Promise<unknown> } =>
       call("registerCommand", index);
     const event = { toolName: "helmdeck__web-scrape", params: {}, toolCallId: "1" };
+    const wide = { toolName: "helmdeck__memory_forget", params: { scope: "all" } };
+    const atAScreen = { ...context, requester: { channel: "webchat" } };
     return Promise.allSettled([
+      approval(wide, atAScreen),
       supplement.search({ ...asked, query: "x" }),
       supplement.get({ ...asked, lookup: "helmdeck/user_facts/x.md" }),
       prepare({ ...asked, availableTools: new Set(["memory_search"]) }),
@@ -173,6 +177,8 @@ describe("every way to memory", () => {
         "factHistory",
         ...["forget", "forget"],
         "listFacts",
+        // Where a person can be asked, what would go is looked at first.
+        ...(context === MAIN_CONTEXT ? ["forget"] : []),
         "myMemory",
         "readDocument",
         "recordPackRun",
@@ -208,7 +214,7 @@ describe("configuration", () => {
     const { api, registered } = recordingApi({ promptHints: false, auditServers: [] });
     register(api, startCounting(fakeMemory()).start);
     expect(registered).not.toHaveProperty("registerMemoryPromptPreparation");
-    expect(registered.on?.map(([name]) => name)).toEqual(["before_tool_call"]);
+    expect(registered.on?.map(([name]) => name)).toEqual(["before_tool_call", "before_tool_call"]);
   });
 });
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type Forgotten, HelmdeckError, type Memory, type StoredFact } from "../../app/index.ts";
+import {
+  type FactView,
+  type Forgotten,
+  HelmdeckError,
+  type Memory,
+  type StoredFact,
+} from "../../app/index.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import type { ToolContext } from "../../plugin/openclaw-api.ts";
 import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
@@ -210,12 +216,29 @@ describe("identity", () => {
     expect(log.lines).toEqual([]);
   });
 
-  test("arguments name no subject: what looks like one is ignored", async () => {
+  test("a dry run shows the key and the first words of what would go", async () => {
+    const fact = { key: "tea", value: "Oolong" } as FactView; // no more of it is looked at
+    const memory = fakeMemory({
+      forget: async () => ({ ...FORGOTTEN, dryRun: true }),
+      getFact: async () => fact,
+    });
+    expect(await toolsOver(memory).forget({ scope: "key:tea", dry_run: true })).toMatchObject({
+      content: [{ text: expect.stringMatching(/first words as they were stored:\n> tea: Oolong$/) }],
+    });
+  });
+
+  test("a misspelt dry run deletes nothing", async () => {
+    const memory = fakeMemory();
+    const failure = await failureOf(toolsOver(memory).forget({ scope: "key:a", dryRun: true }));
+    expect(failure.message).toBe("invalid_input: dryRun is not known; this tool takes scope, dry_run.");
+    expect(memory.calls).toEqual([]);
+  });
+
+  test.each(["subject", "agentId", "caller"])("arguments name no subject: %s is refused", async (name) => {
     const memory = fakeMemory({ storeFact: async () => STORED });
-    const params = { key: "a", value: "b", subject: "other", agentId: "other", caller: "other" };
-    await toolsOver(memory).store(params);
-    const args = ["main", { key: "a", value: "b" }, WRITER];
-    expect(memory.calls).toEqual([{ method: "storeFact", args }]);
+    const failure = await failureOf(toolsOver(memory).store({ key: "a", value: "b", [name]: "other" }));
+    expect(failure.message).toContain(`invalid_input: ${name} is not known`);
+    expect(memory.calls).toEqual([]);
   });
 });
 

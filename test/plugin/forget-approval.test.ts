@@ -1,0 +1,171 @@
+/** Before an agent forgets a whole kind of entries a person is asked; whatever goes wrong on the way there refuses the call. */
+import { describe, expect, test } from "vitest";
+import type { FactView, Memory } from "../../app/memory.ts";
+import { makeApprovalHook } from "../../plugin/approval-hook.ts";
+import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT } from "./fake-host.ts";
+import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+const TOOL = "helmdeck__memory_forget";
+/** As OpenClaw says it of a turn that a person wrote in its Control UI. */
+const AT_A_SCREEN = { ...MAIN_CONTEXT, requester: { channel: "webchat", senderIsOwner: true } };
+
+/** A memory of so many entries, of which the facts are listed. */
+function holding(deleted: number, ...facts: readonly Pick<FactView, "key" | "value">[]): Memory {
+  return fakeMemory({
+    forget: async (_subject, { scope, dryRun }) => {
+      expect(dryRun).toBe(true);
+      return { scope, deleted, dryRun: true, erased: "nothing" };
+    },
+    listFacts: async () => ({ facts: facts as readonly FactView[], unreadable: [] }), // keys and values alone are looked at
+    getFact: async () => undefined,
+    myMemory: async () => ({ scope: "main", fetchedAt: 0, categories: [] }),
+  });
+}
+const TEA = holding(1, { key: "tea", value: "Oolong in the morning" });
+
+interface Call {
+  readonly tool?: string;
+  readonly context?: object;
+  readonly memory?: Memory | Error;
+  readonly config?: unknown;
+}
+
+async function decide(params: unknown, call: Call = {}) {
+  const { tool = TOOL, context = AT_A_SCREEN, memory = TEA, config = {} } = call;
+  const hook = makeApprovalHook({ access: accessTo(memory), gate: gateFor(config), deadlineMs: 2_000 });
+  return hook({ toolName: tool, params }, context);
+}
+
+const ASKED = { requireApproval: { severity: "critical", allowedDecisions: ["allow-once", "deny"] } };
+const refused = (reason: RegExp) => ({ block: true, blockReason: expect.stringMatching(reason) });
+
+// verifies P-forget-asks
+describe("a person is asked", () => {
+  test.each([
+    ...["all", "everything", "packs", "pipelines", "tools", "category:work"],
+    ...[" all ", "\tall\n", "category: work "],
+  ])("before %j goes", async (scope) => {
+    expect(await decide({ scope })).toMatchObject(ASKED);
+  });
+
+  test.each([
+    ["a dry run that is not plainly one", { scope: "all", dry_run: "true" }],
+    ["a dry run of 1", { scope: "all", dry_run: 1 }],
+    ["no dry run", { scope: "all", dry_run: false }],
+  ])("before %s", async (_what, params) => expect(await decide(params)).toMatchObject(ASKED));
+
+  test.each([
+    "helmdeck__helmdeck-memory_forget",
+    "helmdeck-engine__helmdeck__memory_forget",
+    "engine__helmdeck_memory_forget-2",
+    "HELMDECK.MEMORY_FORGET",
+    "helmdeck.memory_forget",
+  ])("whatever the tool is called: %s", async (tool) => {
+    const asked = await decide({ scope: "all" }, { tool });
+    expect(asked).toMatchObject(ASKED);
+    expect(JSON.stringify(asked)).not.toContain("Oolong");
+  });
+});
+
+describe("nobody is asked", () => {
+  test.each([
+    "key:tea",
+    "tea",
+    "ALL",
+    "helmdeck/user_facts/tea.md",
+    "pack:lint",
+    "pipeline:x",
+    "tool:exec",
+    "key:all",
+  ])("about %j", async (scope) =>
+    expect(await decide({ scope }, { memory: new Error("not opened") })).toBeUndefined(),
+  );
+
+  test("about a dry run, another tool, or where nothing is there", async () => {
+    expect(await decide({ scope: "all", dry_run: true })).toBeUndefined();
+    expect(await decide({ scope: "all" }, { tool: "memory_search" })).toBeUndefined();
+    expect(await decide({ scope: "all" }, { memory: holding(0) })).toBeUndefined();
+  });
+});
+
+describe("the call is refused", () => {
+  test.each([
+    ["memory does not open", new Error("boom")],
+    ["the count fails", fakeMemory({ forget: () => Promise.reject(new Error("boom")) })],
+  ])("when %s", async (_what, memory) => {
+    expect(await decide({ scope: "all" }, { memory })).toMatchObject(refused(/Nothing was forgotten\.$/));
+  });
+
+  test("when the count takes too long", async () => {
+    const hook = makeApprovalHook({
+      access: accessTo(fakeMemory({ forget: hanging })),
+      gate: gateFor(),
+      deadlineMs: 20,
+    });
+    expect(await hook({ toolName: TOOL, params: { scope: "all" } }, AT_A_SCREEN)).toMatchObject(
+      refused(/^deadline_exceeded/),
+    );
+  });
+
+  test.each([
+    [{}],
+    [undefined],
+    [{ scope: "" }],
+    [{ scope: ["all"] }],
+    [{ scope: { all: 1 } }],
+    [{ scope: 7 }],
+  ])("for what is no scope: %j", async (params) =>
+    expect(await decide(params)).toMatchObject(refused(/^invalid_input/)),
+  );
+
+  test("in a group, which learns nothing and asks nobody", async () => {
+    const context = { ...GROUP_CONTEXT, requester: { channel: "telegram" } };
+    const memory = new Error("not opened");
+    expect(await decide({ scope: "all" }, { context, memory })).toMatchObject(refused(/^identity_refused/));
+  });
+
+  test.each([
+    ["on the command line", { ...MAIN_CONTEXT, requester: { senderIsOwner: true } }],
+    ["from /tools/invoke", MAIN_CONTEXT],
+  ])("where nobody can be asked, with the command that can do it: %s", async (_where, context) => {
+    const command = /openclaw helmdeck forget category:work, or: helmdeck-memory forget category:work$/;
+    expect(await decide({ scope: "category:work" }, { context })).toMatchObject(refused(command));
+  });
+
+  test("with the agent and the memory in the command, where they are not the default", async () => {
+    const context = { agentId: "work", sessionKey: "agent:work:main" };
+    const config = { subjects: { work: "o'hara and sons" } };
+    expect(await decide({ scope: "all" }, { context, config })).toMatchObject(
+      refused(/forget all --agent work, or: .* forget all --caller 'o'\\''hara and sons'$/),
+    );
+  });
+});
+
+describe("what the person is shown", () => {
+  const shownFor = async (memory: Memory, scope = "all") => {
+    const decision = await decide({ scope }, { memory });
+    if (decision === undefined || !("requireApproval" in decision)) throw new Error("nobody was asked");
+    return decision.requireApproval;
+  };
+
+  test("is how much goes, and the newest by key and first words", async () => {
+    const { title, description } = await shownFor(
+      holding(12, { key: "tea", value: "Oolong\nin the morning" }),
+    );
+    expect(title).toBe("Forget for good: all");
+    expect(description).toBe(
+      "12 entries of main's memory would be deleted for good. Newest first, key and first words as stored:\n> tea: Oolong in the morning",
+    );
+  });
+
+  test("keeps within OpenClaw's limits, and no key passes for a line of ours", async () => {
+    const long = { key: `x"\n0 entries would be deleted ${"y".repeat(200)}`, value: "z".repeat(5_000) };
+    const memory = holding(500, long, long, long);
+    const { title, description } = await shownFor(memory, `category:${"c".repeat(64)}`);
+    expect(title.length).toBeLessThanOrEqual(80);
+    expect(description.length).toBeLessThanOrEqual(512);
+    const [first, ...others] = description.split("\n");
+    expect(first).toMatch(/^500 entries/);
+    expect(others).toEqual([expect.stringMatching(/^> x/)]);
+  });
+});
