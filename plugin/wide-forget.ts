@@ -31,13 +31,13 @@ const ASKED_FOR_MS = 120_000;
 /** Runs by themselves: nobody sits before them. */
 const NOBODY_THERE = new Set(["subagent", "acp", "cron", "hook"]);
 
-/** Undefined: the call goes on. Throws `invalid_input` for a scope that names nothing there is. */
+/** Undefined: the call goes on. Throws `invalid_input` for a scope that is no text: the host may yet make one of it. */
 export async function decideForget(
   { tool, params, context }: ForgetCall,
   { access, gate }: Pick<ApprovalParts, "access" | "gate">,
 ): Promise<ForgetDecision | undefined> {
   const scope = fieldOf(params, "scope");
-  if (fieldOf(params, "dry_run") === true || !isWideForget(scope)) return undefined;
+  if (fieldOf(params, "dry_run") === true || isRefusedAnyway(scope) || !isWideForget(scope)) return undefined;
   const wanted = String(scope).trim();
   // Whose memory an MCP server changes is its own affair; that it is asked about is ours.
   if (tool !== FORGET_TOOL) return askOrRefuse(context, wanted, `Through ${harmlessLine(tool)}.`);
@@ -51,6 +51,18 @@ export async function decideForget(
   const covered = await memory.forget(verdict.subject, { scope: wanted, dryRun: true });
   if (covered.deleted + (covered.former ?? 0) === 0) return undefined;
   return ask(wanted, whatGoes(covered, verdict, await forgetPreview(memory, verdict.subject, wanted)));
+}
+
+/** By the tool itself, which says more about it. */
+function isRefusedAnyway(scope: unknown): boolean {
+  if (scope === undefined) return true;
+  if (typeof scope !== "string") return false;
+  try {
+    isWideForget(scope);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function askOrRefuse(context: unknown, scope: string, what: string): ForgetDecision {

@@ -79,7 +79,7 @@ describe("the tools", () => {
     { scope: "" },
     { scope: "key:" },
     { scope: "category:pack_history" },
-    { scope: "everything", dry_run: "yes" },
+    { scope: "key:k", dry_run: "yes" },
   ])("refuse to forget %j", async (args) => {
     const reply = await openclaw.invokeTool("helmdeck__memory_forget", args);
     expect(reply).toMatchObject({ status: 400, ok: false });

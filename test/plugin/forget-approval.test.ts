@@ -81,6 +81,11 @@ describe("nobody is asked", () => {
     expect(await decide({ scope }, { memory: new Error("not opened") })).toBeUndefined(),
   );
 
+  test.each([[{}], [undefined], [{ scope: "" }], [{ scope: "key:" }], [{ scope: "category:pack_history" }]])(
+    "about %j, which the tool refuses itself",
+    async (params) => expect(await decide(params)).toBeUndefined(),
+  );
+
   test("about a dry run, another tool, or where nothing is there", async () => {
     expect(await decide({ scope: "all", dry_run: true })).toBeUndefined();
     expect(await decide({ scope: "all" }, { tool: "memory_search" })).toBeUndefined();
@@ -107,15 +112,9 @@ describe("the call is refused", () => {
     );
   });
 
-  test.each([
-    [{}],
-    [undefined],
-    [{ scope: "" }],
-    [{ scope: ["all"] }],
-    [{ scope: { all: 1 } }],
-    [{ scope: 7 }],
-  ])("for what is no scope: %j", async (params) =>
-    expect(await decide(params)).toMatchObject(refused(/^invalid_input/)),
+  test.each([[{ scope: ["all"] }], [{ scope: { all: 1 } }], [{ scope: 7 }], [{ scope: null }]])(
+    "for what is no text, though the host might make one of it: %j",
+    async (params) => expect(await decide(params)).toMatchObject(refused(/^invalid_input/)),
   );
 
   test("in a group, which learns nothing and asks nobody", async () => {
