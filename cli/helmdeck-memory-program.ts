@@ -1,6 +1,7 @@
 /** The command that people and scripts use: which commands it has. */
 import { type CommandLine, MEMORY_COMMANDS } from "../commands/index.ts";
 import { declareBackup, declareRestore } from "./declarations/declare-backup.ts";
+import { declareCompletion } from "./declarations/declare-completion.ts";
 import { declareEmbed } from "./declarations/declare-embed.ts";
 import { declareHere } from "./declarations/declare-here.ts";
 import { declareInstall } from "./declarations/declare-install.ts";
@@ -30,6 +31,7 @@ export const HELMDECK_MEMORY: CommandLine = {
     declareVerify,
     declareRepair,
     declareInstall,
+    declareCompletion,
   ],
   examples: [
     'helmdeck-memory store deploy/konflux "We deploy through Konflux, never by hand"',

@@ -43,7 +43,7 @@ function failureOf(error: unknown, command: string): Failure {
     const message = `The answer is not complete: standard output cannot be written (${error.code}). Send it where there is room.`;
     return { code: "invalid_input", message, details: {}, exitCode: EXIT_FAILED };
   }
-  return { code: "internal", message: internalMessage(error), details: {}, exitCode: EXIT_FAILED };
+  return { code: "internal", message: internalMessage(error, command), details: {}, exitCode: EXIT_FAILED };
 }
 
 /** Files that we write ourselves fail with an error of ours; what remains is the stream that the shell gave us. */
@@ -69,7 +69,9 @@ function withoutWhatWasTyped(code: string, said: string): string {
     }
     case "commander.unknownCommand": {
       const name = /^unknown command '([a-z][a-z-]{1,30})'/.exec(said)?.[1];
-      return `There is no such command${name === undefined ? "" : `: '${name}'`}${suggestion(said)}.`;
+      const meant = name === undefined ? undefined : MEANT_BY[name];
+      const hint = meant === undefined ? suggestion(said) : ` (did you mean ${meant}?)`;
+      return `There is no such command${name === undefined ? "" : `: '${name}'`}${hint}.`;
     }
     case "commander.excessArguments": {
       const counts = /^too many arguments for '[a-z-]+'\. Expected \d+ arguments? but got \d+/.exec(
@@ -89,6 +91,14 @@ function withoutWhatWasTyped(code: string, said: string): string {
   }
 }
 
+/** What people type who have not read the help; commander suggests what is spelt alike. */
+const MEANT_BY: Readonly<Record<string, string>> = {
+  ...{ remember: "store", save: "store", set: "store", put: "store", new: "store" },
+  ...{ show: "get", cat: "get", read: "get", find: "search", query: "search", recall: "search" },
+  ...{ remove: "forget", delete: "forget", del: "forget", clear: "forget", update: "edit", change: "edit" },
+  ...{ check: "doctor", info: "status", log: "history", revert: "undo", dump: "export", load: "import" },
+};
+
 function suggestion(said: string): string {
   const name = /\(Did you mean (?:one of )?([a-z, -]+)\?\)$/.exec(said)?.[1];
   return name === undefined ? "" : ` (did you mean ${name}?)`;
@@ -99,9 +109,9 @@ function sentence(said: string): string {
 }
 
 /** The class and the system's code say enough for a report; the message of a foreign error may quote what it was given. */
-function internalMessage(error: unknown): string {
+function internalMessage(error: unknown, command: string): string {
   const name = error instanceof Error ? error.constructor.name : typeof error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const kind = /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? `${name}, ${code}` : name;
-  return `Something failed that should not have (${kind}). Run helmdeck-memory doctor; if that finds nothing, please report it.`;
+  return `Something failed that should not have (${kind}). Run ${command} doctor; if that finds nothing, please report it.`;
 }

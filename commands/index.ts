@@ -4,6 +4,7 @@ export { collect, nonEmpty, seconds, withExamples } from "./declarations/option-
 export { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 export { inputSource, readText } from "./input.ts";
 export { MEMORY_COMMANDS } from "./memory-commands.ts";
+export type { Output } from "./output.ts";
 export { showCount, withCount } from "./progress-bar.ts";
 export { main, runCommandLine } from "./run-program.ts";
 export { type Shell, thisShell } from "./shell.ts";

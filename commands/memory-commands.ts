@@ -1,6 +1,7 @@
 /** The commands that concern one memory, which every command line has. */
 import type { Declare } from "./command-line.ts";
 import { declareDoctor } from "./declarations/declare-doctor.ts";
+import { declareEdit } from "./declarations/declare-edit.ts";
 import { declareExport } from "./declarations/declare-export.ts";
 import { declareForget } from "./declarations/declare-forget.ts";
 import { declareGet } from "./declarations/declare-get.ts";
@@ -18,6 +19,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   declareGet,
   declareList,
   declareSearch,
+  declareEdit,
   declareHistory,
   declareUndo,
   declareRenew,

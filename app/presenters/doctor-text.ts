@@ -5,9 +5,25 @@ import type { Presented, Voice } from "./presented.ts";
 
 const COLOURS = { ok: "green", warning: "yellow", error: "red" } as const;
 
-export function doctorText({ findings, store }: DoctorReport, { style }: Pick<Voice, "style">): Presented {
+export function doctorText({ findings }: DoctorReport, { style }: Pick<Voice, "style">): Presented {
   const lines = findings.flatMap((finding) => linesOf(finding, style));
-  return { answer: [...lines, ...(store === undefined ? [] : [storeLine(store)])], notes: [] };
+  return { answer: [...lines, "", style("bold", conclusionOf(findings))], notes: [] };
+}
+
+/** What a person has to know who reads nothing else. */
+function conclusionOf(findings: readonly Finding[]): string {
+  const wrong = checksOf(findings.filter(({ level }) => level !== "ok"));
+  const advised = checksOf(findings.filter(({ level, remedy }) => level === "ok" && remedy !== undefined));
+  const also = advised.length === 0 ? "" : ` Worth doing still: ${advised.join(", ")}.`;
+  if (wrong.length === 0)
+    return advised.length === 0 ? "Everything is in order." : `Everything works.${also}`;
+  const count = wrong.length === 1 ? "1 thing needs you" : `${wrong.length} things need you`;
+  return `${count}: ${wrong.join(", ")}.${also}`;
+}
+
+/** Each once, however much was found there. */
+function checksOf(findings: readonly Finding[]): readonly string[] {
+  return [...new Set(findings.map(({ check }) => harmlessLine(check)))];
 }
 
 function linesOf({ level, check, message, remedy }: Finding, style: Voice["style"]): readonly string[] {
@@ -16,10 +32,4 @@ function linesOf({ level, check, message, remedy }: Finding, style: Voice["style
     `${label}  ${harmlessLine(check)}: ${harmlessLine(message)}`,
     ...(remedy === undefined ? [] : [`         → ${harmlessLine(remedy)}`]),
   ];
-}
-
-function storeLine(store: NonNullable<DoctorReport["store"]>): string {
-  const { backend, schemaVersion, entries, expired, unreadable } = store;
-  const settings = Object.entries(store.settings).map(([name, value]) => `${name} ${value}`);
-  return `store    ${backend}, schema ${schemaVersion}, ${entries} entries, ${expired} expired, ${unreadable} unreadable; ${settings.join(", ")}`;
 }

@@ -1,4 +1,4 @@
-/** `list` on both command lines: facts by prefix and category, newest first, in text without their values. */
+/** `list` on both command lines: facts by prefix and category, newest first, in text with the beginnings of their values. */
 import {
   ANSWER_LIMITS,
   defined,
@@ -8,8 +8,12 @@ import {
 } from "../../engine/index.ts";
 import type { FactsPage, FactView, Memory } from "../memory.ts";
 import { unmatchedText } from "../searching.ts";
+import { firstWords } from "./excerpt.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
+
+/** With its indentation, as wide as a terminal. */
+const VALUE_CHARACTERS = 76;
 
 export interface ListRequest {
   readonly prefix?: string;
@@ -47,7 +51,7 @@ export async function listText(
 ): Promise<Presented> {
   const isEmpty = facts.length + unreadable.length === 0;
   return {
-    answer: tableOf(facts, voice),
+    answer: facts.flatMap((fact) => linesOf(fact, voice)),
     notes: [
       ...(isEmpty ? [await nothing(memory, request, voice)] : []),
       ...unreadable.map((key) => unreadableNote(key, voice)),
@@ -56,18 +60,20 @@ export async function listText(
   };
 }
 
-/** The key comes last: it is the only column whose width on a terminal is not known. */
-function tableOf(facts: readonly FactView[], { now, style }: Voice): readonly string[] {
-  if (facts.length === 0) return [];
-  const categoryWidth = Math.max("CATEGORY".length, ...facts.map(({ category }) => category.length));
-  const row = (updated: string, expires: string, category: string, key: string) =>
-    `${updated.padEnd(16)}  ${expires.padEnd(13)}  ${category.padEnd(categoryWidth)}  ${key}`;
+/** Each fact in two lines, the second with the beginning of its value. */
+function linesOf(
+  { key, value, category, updatedAt, expiresAt }: FactView,
+  { now, style }: Voice,
+): readonly string[] {
+  const about = `(${category}, ${localMinute(updatedAt)}, ${endFrom(now, expiresAt)})`;
   return [
-    style("bold", row("UPDATED", "EXPIRES", "CATEGORY", "KEY")),
-    ...facts.map(({ updatedAt, expiresAt, category, key }) =>
-      row(localMinute(updatedAt), expiryFrom(now, expiresAt), category, harmlessLine(key)),
-    ),
+    `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
+    `    ${firstWords(value, VALUE_CHARACTERS)}`,
   ];
+}
+
+function endFrom(now: number, expiresAt: number | undefined): string {
+  return expiresAt === undefined ? "never ends" : `ends ${expiryFrom(now, expiresAt)}`;
 }
 
 /** What the prefix names, where no key begins with it: a path or docid that was taken for a key. */

@@ -6,6 +6,7 @@ import { withExamples } from "./option-parsers.ts";
 export function declareForget(program: Command, runs: Runs): void {
   const forget = program
     .command("forget")
+    .alias("rm")
     .summary("Delete what a scope names.")
     .description(
       "Delete for good what a scope names. On a terminal it shows what that is and asks first; elsewhere it wants --yes.",
@@ -14,7 +15,7 @@ export function declareForget(program: Command, runs: Runs): void {
       "<scope>",
       "The exact key of a fact (key:<exact key> where it could be read otherwise), the path, docid or citation of a search hit, category:<name>, packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
     )
-    .option("--dry-run", "Only say how much it would delete.")
+    .option("--dry-run", "Only show what it would delete.")
     .option("--yes", "Do not ask.")
     .action((scope: string, _options: unknown, command: Command) => {
       const { dryRun, yes } = command.opts<ForgetOptions>();

@@ -8,6 +8,7 @@ import { count, withExamples } from "./option-parsers.ts";
 export function declareList(program: Command, runs: Runs): void {
   const list = program
     .command("list")
+    .alias("ls")
     .summary("List facts, newest first.")
     .description("List facts, newest first.")
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")

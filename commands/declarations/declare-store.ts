@@ -8,6 +8,7 @@ import { collect, nonEmpty, seconds, withExamples } from "./option-parsers.ts";
 export function declareStore(program: Command, runs: Runs): void {
   const store = program
     .command("store")
+    .alias("add")
     .summary("Store one fact, or replace it.")
     .description(
       "Store one fact, or replace the one with this key. Other processes can read the arguments of a command while it runs (ps): for sensitive text give - or --value-file.",

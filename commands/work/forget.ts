@@ -3,10 +3,14 @@ import {
   askOn,
   FORGET_WANTS_YES,
   type ForgetOrder,
+  type Forgotten,
   forgetAsAsked,
+  forgetPreview,
   forgetReply,
   forgetText,
+  type Memory,
   type Person,
+  type Presented,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
@@ -24,9 +28,17 @@ export function forgetCommand(context: CommandContext, order: ForgetOrder): Prom
     const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
     if (forgotten === undefined) return EXIT_FAILED;
     if (options.json) await output.json(forgetReply(forgotten));
-    else await present(context, forgetText(forgotten, voiceOf(context)));
+    else await present(context, await told(memory, forgotten, context));
     return EXIT_DONE;
   });
+}
+
+/** A dry run shows what it is about, too. */
+async function told(memory: Memory, forgotten: Forgotten, context: CommandContext): Promise<Presented> {
+  const { answer, notes } = forgetText(forgotten, voiceOf(context));
+  if (!forgotten.dryRun || forgotten.deleted === 0) return { answer, notes };
+  const shown = await forgetPreview(memory, context.options.caller, forgotten.scope);
+  return { answer: [...answer, ...shown.map((line) => `  ${line}`)], notes };
 }
 
 function personAt({ shell, output }: CommandContext): Person | undefined {

@@ -4,19 +4,19 @@ import {
   type FactView,
   factReply,
   frameOf,
-  HelmdeckError,
   harmlessBlock,
   harmlessLine,
   localMinute,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
+import { missingFact } from "../missing-fact.ts";
 import { withMemory } from "../with-memory.ts";
 
 export async function getCommand(context: CommandContext, key: string): Promise<number> {
   const { shell, output, options } = context;
   const fact = await withMemory(context, (memory) => memory.getFact(options.caller, key));
-  if (fact === undefined) throw missing(options.caller);
+  if (fact === undefined) throw missingFact(context);
   if (options.json) {
     await output.json(factReply(fact));
     return EXIT_DONE;
@@ -25,12 +25,6 @@ export async function getCommand(context: CommandContext, key: string): Promise<
   if (shell.stderr.isTTY === true) await output.note(output.styledNote("dim", aboutFact(fact, shell.now())));
   await output.line(harmlessBlock(fact.value));
   return EXIT_DONE;
-}
-
-/** The key itself is not repeated: messages end up in logs. */
-function missing(caller: string): HelmdeckError {
-  const message = `There is no fact with this key in the memory of ${caller}. Keys are exact, case matters: helmdeck-memory list shows them, search finds them by words.`;
-  return new HelmdeckError("not_found", message, { details: { caller } });
 }
 
 function aboutFact({ tags, expiresAt, ...fact }: FactView, now: number): string {

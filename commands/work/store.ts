@@ -1,5 +1,12 @@
 /** `store`: one fact, from the argument, standard input or a file. */
-import { expiryFrom, harmlessLine, localMinute, type StoredFact, storeReply } from "../../app/index.ts";
+import {
+  expiryFrom,
+  type FactInput,
+  harmlessLine,
+  localMinute,
+  type StoredFact,
+  storeReply,
+} from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedStored } from "../embed-afterwards.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
@@ -22,16 +29,20 @@ export interface StoreRequest {
 
 export async function storeCommand(context: CommandContext, request: StoreRequest): Promise<number> {
   const { source, allowSecret, ...fact } = request;
-  const value = await readValue(context, source);
+  return keepFact(context, { ...fact, value: await readValue(context, source) }, allowSecret);
+}
+
+/** Stores it, acknowledges that, and embeds it within a moment. */
+export async function keepFact(
+  context: CommandContext,
+  fact: FactInput,
+  allowSecret: boolean,
+): Promise<number> {
   const { caller } = context.options;
+  const store = allowSecret ? "storeFactEvenSecret" : "storeFact";
   await withMemoryToWrite(
     context,
-    (memory) =>
-      memory[allowSecret ? "storeFactEvenSecret" : "storeFact"](
-        caller,
-        { ...fact, value },
-        { surface: "cli", agent: caller },
-      ),
+    (memory) => memory[store](caller, fact, { surface: "cli", agent: caller }),
     async (memory, stored) => {
       await acknowledge(context, stored);
       await embedStored(memory, caller, stored.key);
@@ -56,7 +67,11 @@ function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact):
   ];
 }
 
-async function readValue({ shell, output }: CommandContext, source: StoreRequest["source"]): Promise<string> {
+/** From the call, a file, or standard input. */
+export async function readValue(
+  { shell, output }: CommandContext,
+  source: StoreRequest["source"],
+): Promise<string> {
   if ("text" in source) return source.text;
   const isTyped = source.path === "-" && shell.stdin.isTTY === true;
   if (isTyped) await output.note("Type the value; Ctrl-D on a line of its own ends it.");

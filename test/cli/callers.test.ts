@@ -1,5 +1,11 @@
 /** One caller's commands never show, change or delete what another caller has. */
+
+import { readFile } from "node:fs/promises";
+import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HELMDECK_MEMORY } from "../../cli/index.ts";
+import { Output } from "../../commands/output.ts";
+import { makeProgram } from "../../commands/program.ts";
 import { CommandHome } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 
@@ -55,6 +61,10 @@ describe.each(OTHERS)("the caller %j", (other) => {
   test("sees nothing of alice's, in any command", async () => {
     const reads = [
       ["get", "plan"],
+      ["history", "plan"],
+      ["status"],
+      ["complete", "--", "get", ""],
+      ["complete", "--", "--caller", other, "list", ""],
       ["list"],
       ["list", "plan"],
       ["list", "--category", "alice_only"],
@@ -79,11 +89,39 @@ describe.each(OTHERS)("the caller %j", (other) => {
 
   test("deletes and replaces nothing of alice's", async () => {
     await run(["store", "plan", "mine", "--caller", other]);
+    await run(["edit", "plan", "mine now", "--caller", other]);
+    await run(["undo", "plan", "--caller", other]);
+    await run(["renew", "plan", "--ttl", "1h", "--caller", other]);
     for (const scope of ["key:plan", "category:alice_only", "packs", "all", "everything"]) {
       await run(["forget", scope, "--yes", "--caller", other]);
     }
     expect((await run(["get", "plan", "--caller", "alice"])).stdout).toContain(SECRET);
   });
+});
+
+/** What no caller's memory is behind: the operator's, or tried elsewhere. */
+const NO_CALLER = [
+  "embed",
+  "mcp",
+  "serve",
+  "token",
+  "here",
+  "backup",
+  "restore",
+  "rotate-key",
+  "key",
+  "verify",
+];
+const OF_THE_OPERATOR = [...NO_CALLER, "repair", "doctor", "install", "completion"];
+
+test("every command that asks a caller's memory is tried above", async () => {
+  const source = await readFile(new URL(import.meta.url), "utf8");
+  const shell = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  const streams = { ...shell, env: {}, homeDir: "/", now: () => 0 };
+  const { program } = makeProgram(streams, new Output(streams), HELMDECK_MEMORY);
+  const names = program.commands.map((command) => command.name());
+  const untried = names.filter((name) => !source.includes(`["${name}"`) && !OF_THE_OPERATOR.includes(name));
+  expect(untried).toEqual([]);
 });
 
 test("alice still has both of hers", async () => {

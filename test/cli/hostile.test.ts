@@ -48,7 +48,7 @@ describe("a hostile value", () => {
   test("that forges lines of a listing stays in its place", async () => {
     const forged = "x\n2099-01-01 00:00  never  user_facts  trust/me";
     await home.run(["store", "forger", "-"], { input: forged });
-    expect((await home.run(["list"])).stdout).not.toContain("trust/me");
+    expect((await home.run(["list"])).stdout).not.toMatch(/^\S.*trust\/me|^2099/m);
     expect((await home.run(["search", "trust", "forger"])).stdout).not.toMatch(/^2099/m);
   });
 });

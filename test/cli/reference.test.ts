@@ -19,10 +19,13 @@ function program(spec = HELMDECK_MEMORY) {
 
 /** Every command with its name as it is typed, a group before what is in it. */
 function allCommands(group: Command, typed: readonly string[] = []): readonly [string, Command][] {
-  return group.commands.flatMap((command) => {
-    const words = [...typed, command.name()];
-    return [[words.join(" "), command] as [string, Command], ...allCommands(command, words)];
-  });
+  const shown = group.createHelp().visibleCommands(group);
+  return shown
+    .filter((command) => command.name() !== "help")
+    .flatMap((command) => {
+      const words = [...typed, command.name()];
+      return [[words.join(" "), command] as [string, Command], ...allCommands(command, words)];
+    });
 }
 
 describe("the reference of the command line", () => {

@@ -1,0 +1,46 @@
+/** `completion`: the script for a shell. `complete`: what the script asks at each Tab, which never says why it knows nothing. */
+
+import { access } from "node:fs/promises";
+import type { Command } from "commander";
+import { openMemory } from "../../app/index.ts";
+import { type CommandContext, EXIT_DONE, type Output } from "../../commands/index.ts";
+import { candidatesFor } from "../completion/candidates.ts";
+import { COMPLETION_SCRIPTS, type CompletingShell } from "../completion/scripts.ts";
+import { memoryOptions } from "../memory-options.ts";
+
+const MOST_KEYS = 100;
+
+export async function completionCommand(output: Output, shell: CompletingShell): Promise<number> {
+  await output.text(COMPLETION_SCRIPTS[shell]);
+  return EXIT_DONE;
+}
+
+export async function completeCommand(
+  context: CommandContext,
+  root: Command,
+  words: readonly string[],
+): Promise<number> {
+  const keysWith = (prefix: string, { caller, db }: Readonly<Record<string, string>>) =>
+    keysOf(
+      { ...context, options: { caller: caller ?? context.options.caller, ...(db !== undefined && { db }) } },
+      prefix,
+    );
+  const candidates = await candidatesFor(root, words, keysWith).catch(() => []);
+  for (const { text, about } of candidates) {
+    await context.output.line(about === undefined ? text : `${text}\t${about}`);
+  }
+  return EXIT_DONE;
+}
+
+/** Of a memory that is there: a Tab makes none. */
+async function keysOf(context: CommandContext, prefix: string): Promise<readonly string[]> {
+  const place = memoryOptions(context);
+  await access(place.databasePath);
+  const memory = await openMemory({ ...place, access: "read" });
+  try {
+    const { facts } = await memory.listFacts(context.options.caller, { prefix, limit: MOST_KEYS });
+    return facts.map(({ key }) => key);
+  } finally {
+    await memory.close();
+  }
+}

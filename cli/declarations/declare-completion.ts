@@ -1,0 +1,32 @@
+/** How `helmdeck-memory completion` is called, and `complete`, which the shells call. */
+import { Argument, type Command } from "commander";
+import { type Runs, withExamples } from "../../commands/index.ts";
+import { type CompletingShell, SHELLS } from "../completion/scripts.ts";
+
+export function declareCompletion(program: Command, runs: Runs): void {
+  const completion = program
+    .command("completion")
+    .summary("Print what makes a shell complete commands, options and keys.")
+    .description(
+      "Print what makes a shell complete commands, options and the keys of facts. Put the line for your shell into its start-up file: ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish.",
+    )
+    .addArgument(new Argument("<shell>", "Which shell.").choices(SHELLS))
+    .action((shell: CompletingShell, _options: unknown, command: Command) =>
+      runs(command, async ({ output }) =>
+        (await import("../commands/completion.ts")).completionCommand(output, shell),
+      ),
+    );
+  withExamples(completion, [
+    'eval "$(helmdeck-memory completion bash)"',
+    'eval "$(helmdeck-memory completion zsh)"',
+    "helmdeck-memory completion fish | source",
+  ]);
+  program
+    .command("complete", { hidden: true })
+    .argument("[words...]")
+    .action((words: string[], _options: unknown, command: Command) =>
+      runs(command, async (context) =>
+        (await import("../commands/completion.ts")).completeCommand(context, program, words),
+      ),
+    );
+}

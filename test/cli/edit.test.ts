@@ -1,0 +1,122 @@
+/** `edit`: from the call, and in an editor whose file no disk ever sees. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { CommandHome } from "./command.ts";
+import { runOnTerminal, runPiped } from "./terminal.ts";
+
+const home = new CommandHome();
+afterAll(() => home.remove());
+
+const piped = (args: readonly string[], typed = "") => runPiped(args, { homeFolder: home.folder, typed });
+const factNow = async () => JSON.parse((await piped(["get", "style", "--json"])).stdout);
+
+beforeEach(async () => {
+  await piped(["forget", "all", "--yes"]);
+  await piped([
+    "store",
+    "style",
+    "Short sentences.",
+    "--category",
+    "house",
+    "--tag",
+    "prose",
+    "--ttl",
+    "365d",
+  ]);
+});
+
+describe("a value that is given", () => {
+  test.each([
+    ["as an argument", ["Long ones."], ""],
+    ["on standard input", ["-"], "Long ones.\n"],
+    ["in a file", ["--value-file", home.path("value.txt")], ""],
+  ])("%s takes the place of the old one; category, tags and end stay", async (_, args, typed) => {
+    await writeFile(home.path("value.txt"), "Long ones.\n");
+    const before = await factNow();
+    const { code, stdout } = await piped(["edit", "style", ...args], typed);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Stored style \(house\) for main, in place of the value of /);
+    const after = await factNow();
+    expect(after).toMatchObject({ value: "Long ones.", category: "house", tags: ["prose"] });
+    expect(Math.abs(Date.parse(after.expires_at) - Date.parse(before.expires_at))).toBeLessThan(60_000);
+    expect((await piped(["undo", "style"])).code).toBe(0);
+    expect(await factNow()).toMatchObject({ value: "Short sentences." });
+  });
+
+  test("goes through the same policy", async () => {
+    const token = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
+    const refused = await piped(["edit", "style", token]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^secret_refused: /) });
+    expect(refused.stderr).not.toContain(token);
+    expect(await factNow()).toMatchObject({ value: "Short sentences." });
+    expect(await piped(["edit", "style", token, "--allow-secret"])).toMatchObject({ code: 0 });
+  });
+
+  test("makes no fact, and touches nobody else's", async () => {
+    expect(await piped(["edit", "stile", "x"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^not_found: /),
+    });
+    expect(await piped(["edit", "style", "theirs", "--caller", "other"])).toMatchObject({ code: 1 });
+    expect(await factNow()).toMatchObject({ value: "Short sentences." });
+  });
+
+  test.each([
+    [["edit", "style", "x", "--value-file", "y"], "give the value once"],
+    [["edit", "style"], "give the new value"],
+  ])("%j is a mistake in the call", async (args, told) => {
+    const { code, stderr } = await piped(args);
+    expect(code).toBe(2);
+    expect(stderr.toLowerCase()).toContain(told);
+  });
+});
+
+describe.runIf(existsSync("/dev/shm"))("an editor", () => {
+  const edit = (editor: string, env: Readonly<Record<string, string>> = {}) =>
+    runOnTerminal(["edit", "style"], {
+      homeFolder: home.folder,
+      env: { PATH: process.env.PATH ?? "", EDITOR: editor, ...env },
+    });
+  const leftInMemory = () => readdirSync("/dev/shm").filter((name) => name.startsWith("helmdeck-edit-"));
+  /** A person's editor that notes which file it was given, in which mode, and changes it. */
+  const noting = `f() { echo "$1" > ${home.path("seen")}; stat -c %a "$1" >> ${home.path("seen")}; sed -i s/Short/Brief/ "$1"; }; f`;
+
+  test("gets the value in a private file in memory, which goes with it", async () => {
+    const { code, stdout } = await edit(noting);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Stored style /);
+    expect(await factNow()).toMatchObject({ value: "Brief sentences." });
+    const [file = "", mode] = readFileSync(home.path("seen"), "utf8").split("\n");
+    expect(file).toMatch(/^\/dev\/shm\/helmdeck-edit-/);
+    expect(mode).toBe("600");
+    expect(existsSync(file)).toBe(false);
+    expect(leftInMemory()).toEqual([]);
+  });
+
+  test("that changes nothing stores nothing", async () => {
+    const before = await factNow();
+    expect(await edit("true")).toMatchObject({ code: 0, stderr: "Nothing was changed in the editor.\n" });
+    expect(await factNow()).toEqual(before);
+  });
+
+  test("that fails changes nothing, and leaves nothing", async () => {
+    const { code, stderr } = await edit('sed -i s/Short/Brief/ "$1"; false');
+    expect(code).toBe(1);
+    expect(stderr).toContain("The editor ended with a failure; nothing was changed.");
+    expect(await factNow()).toMatchObject({ value: "Short sentences." });
+    expect(leftInMemory()).toEqual([]);
+  });
+
+  test("is not given a folder on a disk", async () => {
+    expect(statSync(home.folder).isDirectory()).toBe(true);
+    await edit(noting, { XDG_RUNTIME_DIR: home.folder });
+    expect(readFileSync(home.path("seen"), "utf8")).not.toContain(home.folder);
+  });
+
+  test("that nobody named is asked for", async () => {
+    const { code, stderr } = await edit(" ");
+    expect(code).toBe(2);
+    expect(stderr).toContain("VISUAL or EDITOR");
+  });
+});
