@@ -5,11 +5,9 @@
  * call: a scope that is not understood, a memory that does not answer in time, a defect. The host does the same with a hook
  * that throws. What decides is loaded only when an agent forgets.
  */
-import type { AccessPolicy } from "./access-policy.ts";
-import type { MemoryAccess } from "./memory-access.ts";
 import { ToolFailure } from "./plugin-failure.ts";
 import { fieldOf } from "./unchecked.ts";
-import type { ForgetDecision } from "./wide-forget.ts";
+import type { ForgetDecision, ForgetParts } from "./wide-forget.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** The plugin's own tool, and the same one of an MCP server, by any name that the host makes of it. */
@@ -18,9 +16,7 @@ const DECIDED_WITHIN_MS = 8_000;
 /** The host refuses the call when its own deadline for a hook has passed. */
 export const APPROVAL_TIMEOUT_MS = 12_000;
 
-export interface ApprovalParts {
-  readonly access: MemoryAccess;
-  readonly gate: AccessPolicy;
+export interface ApprovalParts extends ForgetParts {
   readonly deadlineMs?: number;
 }
 

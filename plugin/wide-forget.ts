@@ -1,7 +1,8 @@
 /** Whether a call of a forget tool goes on, is refused, or waits for a person: what they are shown, and where nobody can be asked, what they can do. */
 import { cutText, type Forgotten, forgetPreview, harmlessLine, isWideForget } from "../app/index.ts";
-import type { ApprovalParts } from "./approval-hook.ts";
+import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, sentenceOfRefusal, sessionKindOf } from "./identity.ts";
+import type { MemoryAccess } from "./memory-access.ts";
 import { FORGET_TOOL } from "./tool-names.ts";
 import { fieldOf } from "./unchecked.ts";
 
@@ -15,6 +16,11 @@ interface ApprovalRequest {
   readonly severity: "critical";
   readonly timeoutMs: number;
   readonly allowedDecisions: ("allow-once" | "deny")[];
+}
+
+export interface ForgetParts {
+  readonly access: MemoryAccess;
+  readonly gate: AccessPolicy;
 }
 
 interface ForgetCall {
@@ -34,7 +40,7 @@ const NOBODY_THERE = new Set(["subagent", "acp", "cron", "hook"]);
 /** Undefined: the call goes on. Throws `invalid_input` for a scope that is no text: the host may yet make one of it. */
 export async function decideForget(
   { tool, params, context }: ForgetCall,
-  { access, gate }: Pick<ApprovalParts, "access" | "gate">,
+  { access, gate }: ForgetParts,
 ): Promise<ForgetDecision | undefined> {
   const scope = fieldOf(params, "scope");
   if (fieldOf(params, "dry_run") === true || isRefusedAnyway(scope) || !isWideForget(scope)) return undefined;
