@@ -7,6 +7,7 @@ import {
   forgetPreview,
   harmlessLine,
   isHelmdeckError,
+  isWideForget,
   keyForText,
   lineOf,
   localMinute,
@@ -23,8 +24,6 @@ const NAMED = /^([^\s=]+)\s+=\s+(\S.*)$/s;
 /** Phones make one dash of two. */
 const YES = /\s(?:--|—|–)yes$/i;
 const DRY_RUN = /\s(?:--|—|–)dry-run$/i;
-/** What may cover more than one thing. A fact whose key reads so is named with `key:`. */
-const WIDE = /^(?:all|everything|packs|pipelines|tools)$|^(?:category|pack|pipeline|tool):/;
 
 const HOW_TO_REMEMBER =
   "/remember <text> stores it under a key made of its words. /remember <key> = <text> names the key, and replaces what it holds.";
@@ -79,7 +78,7 @@ export async function forgetReply(memory: Memory, { subject }: Admitted, typed: 
   if (scope === "") return HOW_TO_FORGET;
   const would = await memory.forget(subject, { scope, dryRun: true });
   if (would.deleted + (would.former ?? 0) === 0) return missText(would);
-  const wantsYes = WIDE.test(scope) || would.deleted > 1;
+  const wantsYes = isWideForget(scope) || would.deleted > 1;
   if (isDryRun || (wantsYes && !isSure)) return previewText(memory, subject, would, wantsYes);
   return forgottenText(await memory.forget(subject, { scope }));
 }
