@@ -12,7 +12,7 @@ import { STORE_PARAMETERS } from "./store-tool.ts";
 
 export const FORGET_DESCRIPTION =
   "Delete from memory for good. Use dry_run first when a scope may cover more than one thing, and delete only what the user asked" +
-  " to have forgotten. An answer with deleted 0 means that nothing was forgotten; near then lists keys that may have been meant.";
+  " to have forgotten. deleted 0 means that nothing was; near then lists keys that may have been meant.";
 
 export const CORPUS_DESCRIPTION =
   "Read memory as whole documents, facts and records of runs: for a query the best first, without one everything, newest first, page" +

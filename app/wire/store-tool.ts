@@ -17,15 +17,14 @@ export const STORE_PARAMETERS = {
       type: "string",
       minLength: 1,
       maxLength: FACT_LIMITS.keyBytes,
-      description:
-        "A short name that will be looked for, such as deploy/preference. Exact: case matters. At most 512 bytes.",
+      description: "A short name that will be looked for, such as deploy/preference. Exact: case matters.",
       examples: ["deploy/preference"],
     },
     value: {
       type: "string",
       minLength: 1,
       maxLength: FACT_LIMITS.valueBytes,
-      description: "The fact itself, in a sentence or a few, at most 64 KiB.",
+      description: "The fact itself, in a sentence or a few.",
       examples: ["Deploys go through Konflux, never straight to the cluster."],
     },
     category: {
