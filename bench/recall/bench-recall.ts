@@ -1,7 +1,7 @@
 /**
  * `npm run bench:recall [-- --embedder URL|none] [--model M] [--data DIR | --locomo FILE] [--only PART]… [--write]`: recall on
  * everyday questions, on facts asked for in other words, on people's facts and on conversations; keywords, vectors and both side
- * by side. Parts: natural, paraphrases, people, possible, conversations.
+ * by side; and beside records of tool calls. Parts: natural, paraphrases, people, possible, calls, conversations.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,7 @@ import { askParaphrases, paraphrasesSection } from "./paraphrases.ts";
 import { measurePeopleFacts, peopleFactsSection } from "./people-facts.ts";
 import { measurePossibleHits, possibleHitsSection } from "./possible-hits.ts";
 import { type Bench, openBench } from "./recall-systems.ts";
+import { askBesideCalls, besideCallsSection } from "./tool-calls.ts";
 
 const DEFAULT_DATA = fileURLToPath(new URL("../../../shared/data/locomo-dev", import.meta.url));
 /** What `npm run bench:embedder` serves. */
@@ -55,6 +56,7 @@ function parts(bench: Bench, conversations: readonly Conversation[] | undefined,
     paraphrases: async () => paraphrasesSection(await askParaphrases(bench), embeddedBy),
     people: async () => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
     possible: async () => possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
+    calls: async () => besideCallsSection(await askBesideCalls()),
     ...(conversations && {
       conversations: async () =>
         conversationsSection(conversations, await askConversations(bench, conversations), embeddedBy),

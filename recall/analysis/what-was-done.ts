@@ -22,7 +22,7 @@ interface Wording {
   /** For the names of weekdays. */
   readonly language: string;
   readonly open: RegExp;
-  /** Open where a time is named, and no question about deeds without one. */
+  /** Open where a time is named: a model asks so of itself, and without a time a person means their own doings. */
   readonly openThen?: RegExp;
   readonly closed: RegExp;
   /** In this order: the first that matches is meant. Days from the one that it is: the first, and one past the last. */
@@ -34,10 +34,10 @@ interface Wording {
 const WORDINGS: readonly Wording[] = [
   {
     language: "en",
-    open: /\bwhat (?:all |else )?(?:did|have|had|were|was) (?:you|we|i|the agent) (?:\w+ ){0,2}?(?:do|done|doing|run|up to|work on|working on|worked on)\b|\bwhat (?:was|has been|have been) (?:\w+ )?done\b|\b(?:what|which) tools? (?:did|have|were|was) (?:you |we |i )?(?:use|used|run|ran|call|called)?|\btools? (?:calls?|runs?|history|used)\b/,
-    openThen: /\bactivit(?:y|ies)\b|\bactions?(?: taken)?\b|\bwork done\b/,
-    closed:
-      /^(?:did|have) (?:you|we|i) (?:already |ever |just )?(?:run |use |used |call |called |do |done )?/,
+    open: /\bwhat (?:all |else )?(?:did|have|had|were) you (?:\w+ ){0,2}?(?:do|done|doing|run|up to|work on|working on|worked on)\b|\bwhat (?:was|has been|have been) (?:\w+ )?done\b|\b(?:what|which) tools? (?:did|have|were|was) (?:you |we |i )?(?:use|used|run|ran|call|called)?|\btools? (?:calls?|runs?|history|used)\b/,
+    openThen:
+      /\bwhat (?:did|have|was|were) (?:i|we|the agent) (?:\w+ ){0,2}?(?:do|done|doing|up to|work on|working on)\b|^(?:my |your |the )?(?:activit(?:y|ies)|actions?|work done)\b/,
+    closed: /^(?:did|have) you (?:already |ever |just )?(?:run |use |used |call |called |do |done )?/,
     days: [
       [/\bday before yesterday\b/, -2, -1],
       [/\byesterday\b|\blast night\b/, -1, 0],
@@ -48,7 +48,9 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     language: "de",
-    open: /\bwas (?:hast|habt|haben|hat|habe) (?:du|ihr|wir|sie|ich) (?:\w+ ){0,3}?(?:gemacht|getan|erledigt|gearbeitet)\b|\bwas wurde (?:\w+ ){0,2}?(?:gemacht|getan|erledigt)\b|\bwelche[sn]? (?:tools?|werkzeuge?) (?:hast|habt|haben|wurden?) (?:du |ihr |wir )?/,
+    open: /\bwas (?:hast|habt) (?:du|ihr) (?:\w+ ){0,3}?(?:gemacht|getan|erledigt|gearbeitet)\b|\bwas wurde (?:\w+ ){0,2}?(?:gemacht|getan|erledigt)\b|\bwelche[sn]? (?:tools?|werkzeuge?) (?:hast|habt|haben|wurden?) (?:du |ihr |wir )?/,
+    openThen:
+      /\bwas (?:habe|haben|hat) (?:ich|wir|der agent) (?:\w+ ){0,3}?(?:gemacht|getan|erledigt|gearbeitet)\b/,
     closed: /^(?:hast|habt) (?:du|ihr) (?:schon |bereits )?/,
     days: [
       [/\bvorgestern\b/, -2, -1],
@@ -72,7 +74,7 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     language: "es",
-    open: /\bque (?:has hecho|hiciste|habeis hecho|hicimos|hemos hecho)\b|\bque herramientas? (?:has|usaste|utilizaste)\b/,
+    open: /\bque (?:has hecho|hiciste|habeis hecho)\b|\bque herramientas? (?:has|usaste|utilizaste)\b/,
     closed: /^(?:ya )?has /,
     days: [
       [/\b(?:anteayer|antes de ayer)\b/, -2, -1],
@@ -89,12 +91,14 @@ export function deedAskedFor(question: string, now: UnixMs): AskedDeed | undefin
   const words = wordsOf(question);
   const text = words.map((word) => word.text).join(" ");
   for (const wording of WORDINGS) {
+    const open = wording.open.exec(text);
+    const closed = open === null ? wording.closed.exec(text) : null;
+    const said = open ?? closed ?? wording.openThen?.exec(text);
+    if (said === null || said === undefined) continue;
     const time = timeIn(text, wording, now) ?? dateIn(words);
-    const open = wording.open.exec(text) ?? (time === undefined ? null : wording.openThen?.exec(text));
-    const match = open ?? wording.closed.exec(text);
-    if (match === null || match === undefined) continue;
-    const about = [match[0], time?.words ?? ""].reduce((rest, said) => rest.replace(said, " "), text);
-    return { isOpen: match === open, about, ...(time && { covers: time.covers }) };
+    if (said !== open && said !== closed && time === undefined) return undefined;
+    const about = [said[0], time?.words ?? ""].reduce((rest, part) => rest.replace(part, " "), text);
+    return { isOpen: said !== closed, about, ...(time && { covers: time.covers }) };
   }
   return undefined;
 }
@@ -122,7 +126,7 @@ function timeIn(text: string, wording: Wording, now: UnixMs): NamedTime | undefi
   return undefined;
 }
 
-/** The last one of that name before today. */
+/** The last one of that name before today. Only a question about deeds has them made. */
 function weekdays(language: string, today: Date): Wording["days"] {
   const name = new Intl.DateTimeFormat(language, { weekday: "long" });
   return [-1, -2, -3, -4, -5, -6, -7].map((back) => {

@@ -145,6 +145,7 @@ describe("asked what was done", () => {
     ["what did you do yesterday?", ["exec last.sh", "slides.narrate", "edit first.md"]],
     ["What have you done today", ["read tea.md"]],
     ["what did I do on Wednesday", ["exec wednesday.sh"]],
+    ["Was habe ich gestern gemacht", ["exec last.sh", "slides.narrate", "edit first.md"]],
     ["what did you do the day before yesterday?", ["exec wednesday.sh"]],
     ["what did you do last week", ["write report.md"]],
     ["which tools did you use on Monday?", ["web_fetch lichen.html"]],
@@ -211,6 +212,9 @@ describe("asked what was done", () => {
     "when did we move",
     "what is my wifi password",
     "hier wohnt Ana",
+    "the boiler is blinking, what did I do last time?",
+    "did we settle on a mascot",
+    "what activity did she take up in May 2026",
   ])("%j asks for nothing that was done", (question) => {
     expect(deedAskedFor(question, TODAY)).toBeUndefined();
   });
