@@ -58,8 +58,8 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
     label: "Forget",
     description:
       "Delete from helmdeck memory for good. The scope is the path, id or citation of a memory_search hit, the exact key of a" +
-      " fact (key:<exact key> where it could be read otherwise), category:<name> for facts, pack:<id> or pipeline:<id> or packs" +
-      " or pipelines for records of tool runs, all for facts and records, everything for the whole memory. Use dry_run first" +
+      " fact (key:<exact key> where it could be read otherwise), category:<name> for facts, pack:<id>, pipeline:<id> or" +
+      " tool:<name>, or packs, pipelines or tools, for records of runs, all for facts and records, everything for the whole memory. Use dry_run first" +
       " when a scope may cover more than one thing, and only delete what the user asked to have forgotten.",
     parameters: FORGET_PARAMETERS,
     execute: (_callId, params) =>

@@ -6,7 +6,7 @@ import { linesOfHalf, NATURAL_HALVES } from "./natural.ts";
 import { readNaturalSet } from "./natural-set.ts";
 import { unrelatedFact } from "./unrelated-facts.ts";
 
-export const CALLS = [0, 1_000, 5_000] as const;
+const CALLS = [0, 1_000, 5_000] as const;
 const FACTS = 200;
 const SHOWN = 10;
 const FIRST = 3;
