@@ -14,6 +14,8 @@ describe("a wrong command line", () => {
     ["an unknown command", ["remember", "x"], /no such command: 'remember'/],
     ["a command of a later version", ["replicate"], /no such command: 'replicate'/],
     ["a misspelt command", ["serch", "x"], /did you mean search\?/],
+    ["a word for a command", ["remember", "x"], /did you mean store\?/],
+    ["another word for a command", ["delete", "x"], /did you mean forget\?/],
     ["a misspelt option", ["list", "--limt", "3"], /'--limt' \(did you mean --limit\?\)/],
     ["store without a key", ["store"], /Missing required argument 'key'/],
     ["store without a value", ["store", "k"], /Give the value once/],

@@ -1,7 +1,7 @@
 /** `openclaw helmdeck …` in a process of its own beside the running gateway, and /helmdeck in a chat. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { chat } from "./probes.ts";
-import { sharedOpenClaw } from "./shared.ts";
+import { helmdeckMemory, sharedOpenClaw } from "./shared.ts";
 
 const openclaw = sharedOpenClaw();
 const KEY = "observatory/dome";
@@ -61,6 +61,31 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(levels).not.toContain("error");
     const warning = findings.find((finding: { level: string }) => finding.level === "warning");
     expect(warning.message).toContain("dmScope");
+  });
+
+  it("stores, edits and reads as helmdeck-memory does, where the agent finds it", async () => {
+    const [key, path] = ["observatory/key", "helmdeck/user_facts/observatory/key.md"];
+    const stored = await openclaw.openclaw(["helmdeck", "add", key, "The key hangs by the door."]);
+    expect(stored).toMatchObject({ code: 0, stdout: expect.stringContaining(`Stored ${key} (user_facts)`) });
+    expect((await openclaw.invokeTool("memory_get", { path })).text).toContain("by the door");
+    await openclaw.openclaw(["helmdeck", "edit", key, "The key is with the porter."]);
+    const read = await openclaw.openclaw(["helmdeck", "get", key]);
+    expect(read.stdout).toBe("The key is with the porter.\n");
+    expect((await helmdeckMemory(openclaw, "get", key)).stdout).toBe(read.stdout);
+  });
+
+  it("helps and refuses in its own words, with its own exit codes", async () => {
+    const [help, helpOfStore, unknown] = await Promise.all([
+      openclaw.openclaw(["helmdeck", "--help"]),
+      openclaw.openclaw(["helmdeck", "store", "--help"]),
+      openclaw.openclaw(["helmdeck", "serach", "x"]),
+    ]);
+    expect(help).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Usage: openclaw helmdeck [options]"),
+    });
+    expect(helpOfStore.stdout).toContain("Usage: openclaw helmdeck store [options] <key> [value]");
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean search?") });
   });
 
   it("an agent that cannot be is refused", async () => {
