@@ -90,7 +90,15 @@ const segment = text.map((one) => encodeURIComponent(one.toWellFormed()));
 const posted = fc.oneof(
   fc.tuple(fc.constantFrom("/api/v1/memory/store", "/api/v1/packs/helmdeck.memory_store"), sent(fact)),
   fc.tuple(fc.constantFrom("/api/v1/memory/forget", "/api/v1/packs/helmdeck.memory_forget"), sent(scope)),
-  fc.tuple(fc.constant("/api/v1/packs/helmdeck.memory_corpus"), sent(page)),
+  fc.tuple(
+    fc.constantFrom(
+      "/api/v1/packs/helmdeck.memory_corpus",
+      "/api/v1/packs/helmdeck.memory_search/latest",
+      "/api/v1/packs/helmdeck.memory_list",
+    ),
+    sent(page),
+  ),
+  fc.tuple(fc.constant("/api/v1/packs/helmdeck.memory_get"), sent(fact)),
   fc.tuple(
     fc.constantFrom(
       "/api/v1/packs/github.list_issues",
@@ -102,6 +110,10 @@ const posted = fc.oneof(
   ),
   fc.tuple(
     segment.map((name) => `/api/v1/packs/${name}`),
+    sent(fact),
+  ),
+  fc.tuple(
+    segment.map((version) => `/api/v1/packs/helmdeck.memory_get/${version}`),
     sent(fact),
   ),
   fc.tuple(
@@ -122,6 +134,7 @@ const getPath = fc.oneof(
   segment.map((key) => `/api/v1/memory/facts/${key}`),
   segment.map((id) => `/api/v1/artifacts/${id}`),
   segment.map((id) => `/api/v1/pipelines/runs/${id}`),
+  segment.map((name) => `/api/v1/packs/${name}`),
   fc.webPath().map((path) => `/${path}`),
 );
 
@@ -172,6 +185,8 @@ it(`${MESSAGES} messages over MCP`, async () => {
       "tools/call",
       "resources/read",
       "tools/list",
+      "prompts/list",
+      "prompts/get",
       "resources/subscribe",
       "ping",
       "initialize",
@@ -182,6 +197,10 @@ it(`${MESSAGES} messages over MCP`, async () => {
     "helmdeck__memory_store",
     "helmdeck.memory_forget",
     "helmdeck__memory_corpus",
+    "helmdeck__memory_search",
+    "helmdeck__memory_get",
+    "helmdeck__memory_list",
+    "what_you_know",
     "no_such_tool",
   );
   const message = fc.record(
