@@ -84,7 +84,7 @@ describe.concurrent("openclaw helmdeck", () => {
       code: 0,
       stdout: expect.stringContaining("Usage: openclaw helmdeck [options]"),
     });
-    expect(helpOfStore.stdout).toContain("Usage: openclaw helmdeck store [options] <key> [value]");
+    expect(helpOfStore.stdout).toContain("Usage: openclaw helmdeck store|add [options] <key> [value]");
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean search?") });
   });
 

@@ -109,7 +109,7 @@ describe("whose memory", () => {
 test("the help speaks of openclaw helmdeck", async () => {
   const { code, stdout } = await typing(["store", "--help"], await parts());
   expect(code).toBe(0);
-  expect(stdout).toContain("Usage: openclaw helmdeck store [options] <key> [value]");
+  expect(stdout).toContain("Usage: openclaw helmdeck store|add [options] <key> [value]");
   expect(stdout).toContain("--agent <id>");
   expect(stdout).not.toMatch(/helmdeck-memory|--caller/);
 });
