@@ -56,11 +56,7 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
   return {
     name: FORGET_TOOL,
     label: "Forget",
-    description:
-      "Delete from helmdeck memory for good. The scope is the path, id or citation of a memory_search hit, the exact key of a" +
-      " fact (key:<exact key> where it could be read otherwise), category:<name> for facts, pack:<id>, pipeline:<id> or" +
-      " tool:<name>, or packs, pipelines or tools, for records of runs, all for facts and records, everything for the whole memory. Use dry_run first" +
-      " when a scope may cover more than one thing, and only delete what the user asked to have forgotten.",
+    description: FORGET_DESCRIPTION,
     parameters: FORGET_PARAMETERS,
     execute: (_callId, params) =>
       perform(parts, context, async (memory, { subject }) => {
@@ -70,6 +66,14 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
       }),
   };
 }
+
+/** Of what is deferred behind its tool search OpenClaw shows the first 180 characters. */
+const FORGET_DESCRIPTION =
+  "Delete from helmdeck memory for good, only what the user asked to have forgotten. The scope is the path, id or citation of a" +
+  " memory_search hit, or a fact's exact key (key:<exact key> where that could be read otherwise). Wider: category:<name> for facts;" +
+  " pack:<id>, pipeline:<id>, tool:<name>, packs, pipelines or tools for records of runs; all; everything. dry_run first shows what" +
+  " a scope covers. Before a category, all, everything, packs, pipelines or tools go, OpenClaw asks the user; where nobody can be" +
+  " asked, tell them to run: openclaw helmdeck forget <scope>";
 
 const FORGET_PARAMETERS = {
   type: "object",

@@ -1,8 +1,8 @@
 /** What a model is told of history and undo: small, since OpenClaw loads it too. */
 
 export const HISTORY_DESCRIPTION =
-  "What a fact held before, newest first: the last ten values, also those of facts that it superseded. For questions such as what" +
-  " somebody used to prefer, or since when something is so. None of it holds now.";
+  "What a fact held before, newest first. For questions such as what somebody used to prefer, or since when something is so. None" +
+  " of it holds now. At most ten values, also those of facts that it superseded.";
 
 export const UNDO_DESCRIPTION =
   "Take back the last store that changed this fact: what it held before is there again, and so are facts that it superseded. What is" +

@@ -2,8 +2,8 @@
 import { DEFAULT_CATEGORY, FACT_LIMITS, HISTORY_LIMITS } from "../../engine/index.ts";
 
 export const STORE_DESCRIPTION =
-  "Remember one fact for later conversations: a preference, a decision, a name, how something is done. The same key replaces its" +
-  " value, so look first. Where the answer names similar facts and this one corrects or replaces one of them, store it once more with" +
+  "Remember one fact for later conversations, when the user asks for it or tells a preference, a decision, a name, how something" +
+  " is done. The same key replaces its value, so look first. Where the answer names similar facts and this one corrects or replaces one of them, store it once more with" +
   " supersedes; leave those that say other things. Of one value under two keys (same_as) keep one. Not for passwords, tokens or other" +
   " secrets, files, logs, long texts, passing details, or what belongs in the repository.";
 

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MyMemory } from "../../app/index.ts";
 import { linesFor, makePromptPreparation } from "../../plugin/prompt.ts";
+import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
 import { gateFor, MAIN } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -11,6 +12,7 @@ const ALL_TOOLS = new Set([
   "memory_get",
   "helmdeck__memory_store",
   "helmdeck__memory_forget",
+  "helmdeck__memory_history",
 ]);
 
 function holding(...categories: readonly (readonly [name: string, count: number])[]): MyMemory {
@@ -25,16 +27,47 @@ function linesOver(myMemory: () => Promise<MyMemory>, deadlineMs = DEADLINE_MS) 
   return makePromptPreparation({ access: accessTo(fakeMemory({ myMemory })), gate: gateFor(), deadlineMs });
 }
 
+/** Tokenizers of today's models (o200k, cl100k) need a token for 4.5 of these characters; 4.3 leaves a margin. */
+const CHARACTERS_PER_TOKEN = 4.3;
+const MOST_TOKENS = 170;
+
 describe("prompt lines", () => {
+  test("are at most 170 tokens, with all tools and as many categories as are shown", () => {
+    const longest = ["a".repeat(64), ...Array.from({ length: 11 }, (_, at) => `projects_${at}`)];
+    for (const categories of [longest, longest.toReversed(), longest.slice(1)]) {
+      const text = linesFor(ALL_TOOLS, categories).join("\n");
+      expect(text).toContain("projects_");
+      expect(text.length / CHARACTERS_PER_TOKEN).toBeLessThanOrEqual(MOST_TOKENS);
+    }
+  });
+
+  test("settle in one sentence what goes into memory and what stays in OpenClaw's own files", () => {
+    const sentences = linesFor(ALL_TOOLS, [])
+      .join(" ")
+      .split(/(?<=\.) (?=[A-Z])/);
+    const settling = sentences.filter((sentence) => /USER\.md/.test(sentence));
+    expect(settling).toEqual([
+      expect.stringMatching(
+        /asks you to remember.*go into helmdeck__memory_store.*USER\.md keeps.*daily notes what happened\.$/,
+      ),
+    ]);
+  });
+
+  test("name every tool that stands behind OpenClaw's tool search, so that an agent looks for it", () => {
+    const text = linesFor(ALL_TOOLS, []).join("\n");
+    for (const tool of [STORE_TOOL, FORGET_TOOL, HISTORY_TOOL]) expect(text).toContain(tool);
+  });
+
   test("say what is there, when to store, what not to store, and where to look first", async () => {
     const text = (
       await linesOver(async () => holding(["user_facts", 3]))({ ...MAIN, availableTools: ALL_TOOLS })
     ).join("\n");
     expect(text).toContain("by category: user_facts.");
-    expect(text).toMatch(/asks to remember/);
-    expect(text).toMatch(/Do not store passwords, tokens or other secrets/);
-    expect(text).toContain("look at helmdeck/my-memory.md first");
-    expect(text).toContain("call helmdeck__memory_forget");
+    expect(text).toMatch(/asks you to remember/);
+    expect(text).toMatch(/No secrets, passing details or repository content/);
+    expect(text).toContain("Look at helmdeck/my-memory.md first");
+    expect(text).toContain("name what you correct in supersedes");
+    expect(text).toContain("To forget: helmdeck__memory_forget");
   });
 
   test("stay the same while facts come and go, so that prompt caches hold", async () => {

@@ -7,6 +7,7 @@ import {
   type StoredFact,
 } from "../../app/index.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
+import { makeHistoryTool } from "../../plugin/history-tool.ts";
 import type { ToolContext } from "../../plugin/openclaw-api.ts";
 import { GROUP_CONTEXT, gateFor, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
@@ -217,6 +218,7 @@ describe("identity", () => {
   });
 
   test("a dry run shows the key and the first words of what would go", async () => {
+    await import("../../plugin/seldom.ts"); // as in a gateway that has answered once: the deadline is short here
     const fact = { key: "tea", value: "Oolong" } as FactView; // no more of it is looked at
     const memory = fakeMemory({
       forget: async () => ({ ...FORGOTTEN, dryRun: true }),
@@ -247,5 +249,35 @@ test("the descriptions say what memory is not for", () => {
   expect(makeStoreTool(parts, MAIN_CONTEXT).description).toMatch(
     /Not for passwords, tokens or other secrets/,
   );
-  expect(makeForgetTool(parts, MAIN_CONTEXT).description).toMatch(/only delete what the user asked/);
+  expect(makeForgetTool(parts, MAIN_CONTEXT).description).toMatch(
+    /only what the user asked to have forgotten/,
+  );
 });
+
+/** What OpenClaw shows of a tool that stands behind its tool search. */
+const SHOWN_CHARACTERS = 180;
+
+test.each([
+  [
+    "store",
+    makeStoreTool,
+    /^Remember one fact for later conversations, when the user asks for it or tells a preference.*\.$/,
+  ],
+  [
+    "forget",
+    makeForgetTool,
+    /^Delete from helmdeck memory for good, only what the user asked to have forgotten\.$/,
+  ],
+  [
+    "history",
+    makeHistoryTool,
+    /^What a fact held before, newest first\. For questions such as what somebody used to prefer.*\.$/,
+  ],
+] as const)(
+  "the first 180 characters of %s say in whole sentences what it does and when to use it",
+  (_, make, said) => {
+    const parts = { access: accessTo(fakeMemory()), gate: gateFor(), log: recordingLogger() };
+    const shown = make(parts, MAIN_CONTEXT).description.slice(0, SHOWN_CHARACTERS);
+    expect(shown.slice(0, shown.lastIndexOf(". ") + 1)).toMatch(said);
+  },
+);
