@@ -57,6 +57,8 @@ export function describeListing(open: OpenRig): void {
         expect(await sorted({ origin: [] })).toEqual([]);
         expect(await sorted({ category: "tools" })).toEqual(["tool"]);
         expect(await sorted({ category: "Tools" })).toEqual([]);
+        expect(await sorted({ category: ["tools", "pack_history"] })).toEqual(["row", "tool"]);
+        expect(await sorted({ category: [] })).toEqual([]);
         expect(await sorted({ origin: "audit", category: "tools" })).toEqual([]);
       }),
     );

@@ -215,6 +215,9 @@ describe("configuration", () => {
     register(api, startCounting(fakeMemory()).start);
     expect(registered).not.toHaveProperty("registerMemoryPromptPreparation");
     expect(registered.on?.map(([name]) => name)).toEqual(["before_tool_call", "before_tool_call"]);
+    const all = recordingApi({ auditServers: [], auditTools: "all" });
+    register(all.api, startCounting(fakeMemory()).start);
+    expect(all.registered.on?.map(([name]) => name)).toContain("after_tool_call");
   });
 });
 

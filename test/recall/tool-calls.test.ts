@@ -1,9 +1,13 @@
 /** Records of tool calls stand behind the facts, unless the question asks what was done; then its time decides what is meant. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
+import { recallOverStore } from "../../app/corpus-source.ts";
 import type { OpenMemory } from "../../app/index.ts";
-import { createInMemoryStore } from "../../engine/index.ts";
+import { auditEntry, type CorpusEntry, checkAuditRow, createInMemoryStore } from "../../engine/index.ts";
 import { deedAskedFor } from "../../recall/analysis/what-was-done.ts";
+import { NamespaceIndex } from "../../recall/index-cache.ts";
+import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
+import { OWNER } from "./corpus.ts";
 
 const ANA = "ana";
 /** A Friday, on this machine. */
@@ -91,6 +95,37 @@ describe("beside many calls", () => {
         (await factsOf(beside, query)).map(({ key, score, possible }) => [key, score, possible]),
       ).toEqual(expected);
     }
+  });
+
+  test("no embedding service is sent a call, nor told of one", async () => {
+    const store = createInMemoryStore({ now: () => TODAY });
+    const row = { tool: "exec", outcome: "ok", at_unix: Math.floor(TODAY / 1_000) };
+    const fact = {
+      namespace: OWNER,
+      origin: "fact",
+      category: "user_facts",
+      tags: [],
+      value: Buffer.from("v"),
+    } as const;
+    await store.putMany([
+      { ...fact, key: "a" },
+      auditEntry(OWNER, checkAuditRow("tool", row), TODAY),
+      auditEntry(OWNER, checkAuditRow("pack", { pack: "lint", outcome: "ok", at_unix: row.at_unix }), TODAY),
+    ]);
+    const told: string[] = [];
+    const follower = {
+      changed: (upserts: readonly CorpusEntry[]) => void told.push(...upserts.map(({ kind }) => kind)),
+      caughtUp() {},
+      startOver() {},
+      drop() {},
+    };
+    const index = new NamespaceIndex(OWNER, {
+      source: recallOverStore(store),
+      semantic: { follow: () => follower } as unknown as SemanticIndex, // all that an index asks of it
+    });
+    await index.catchUp();
+    expect(told.sort()).toEqual(["fact", "pack"]);
+    expect(index.calls.documentCount).toBe(1);
   });
 
   test("one call at most is shown, behind the facts and with a lower score", async () => {
