@@ -43,6 +43,8 @@ const DEFAULT_AUDIT_INPUTS: Readonly<Record<string, readonly string[]>> = {
   write: ["path"],
   edit: ["path"],
 };
+/** Of one call's inputs. */
+const MOST_INPUTS = 16;
 const SUBJECT_MAX_CHARS = 128;
 
 /**
@@ -76,7 +78,7 @@ function readDenied(raw: unknown = []): readonly string[] {
 
 function readAuditInputs(raw: unknown): PluginConfig["auditInputs"] {
   const inputs = { ...DEFAULT_AUDIT_INPUTS, ...lowerCaseNames(asRecord(raw)) };
-  return new Map(Object.entries(inputs).map(([tool, names]) => [tool, strings(names)]));
+  return new Map(Object.entries(inputs).map(([tool, names]) => [tool, strings(names).slice(0, MOST_INPUTS)]));
 }
 
 function lowerCaseNames(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

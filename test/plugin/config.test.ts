@@ -83,6 +83,18 @@ describe("the configuration", () => {
     },
   );
 
+  test("no more inputs of a tool are kept than a row may hold", () => {
+    const many = Array.from({ length: 20 }, (_, number) => `input${number}`);
+    expect(parseConfig({ auditInputs: { exec: many, read: "path" } }).auditInputs).toEqual(
+      new Map([
+        ["read", []],
+        ["write", ["path"]],
+        ["edit", ["path"]],
+        ["exec", many.slice(0, 16)],
+      ]),
+    );
+  });
+
   test.each([{ auditDeny: "exec" }, { auditDeny: ["exec", 7] }, { auditDeny: null }])(
     "a deny list that cannot be read denies every tool: %j",
     (raw) => {

@@ -88,6 +88,21 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     expect(await left()).toEqual(["deploy"]);
   });
 
+  test.each(["tools", "tool:exec"])(
+    "takes %s, and neither a pack's records nor a fact so called",
+    async (scope) => {
+      const at_unix = Math.floor(Date.now() / 1_000);
+      await stored("tools", "tool:exec");
+      await memory.recordPackRun(caller, { pack: "exec", outcome: "ok", at_unix });
+      await memory.recordToolCall(caller, { tool: "exec", outcome: "ok", at_unix });
+      expectForgotten(await forget(scope, true), true);
+      expectForgotten(await forget(scope));
+      expect((await forget(scope)).refusal).toBeUndefined();
+      expect(await left()).toEqual(["tool:exec", "tools"]);
+      expect(await memory.status(caller)).toMatchObject({ subject: { auditRows: 1 } });
+    },
+  );
+
   test.each([false, true])(
     "refuses what names two facts, and says how to name each (dry run: %s)",
     async (dry) => {
