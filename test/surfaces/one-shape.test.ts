@@ -331,7 +331,7 @@ describe("a name that is not snake_case, or a time that is not RFC 3339,", () =>
   });
 });
 
-describe("who wrote a fact is kept with it, as the surface knows it and whatever the arguments say:", () => {
+describe("who wrote a fact is kept with it, as the surface knows it:", () => {
   const claims = { writer: { surface: "openclaw", agent: "somebody else" }, agent: "somebody else" };
   const fact = (key: string) => ({ key, value: "Tekton builds it." });
   const writerOf = async (key: string) => (await memory.getFact(CALLER, key))?.writer;
@@ -343,7 +343,7 @@ describe("who wrote a fact is kept with it, as the surface knows it and whatever
     ["the command line", (key) => byHelmdeck("store", key, "x"), { surface: "cli", agent: CALLER }],
     [
       "OpenClaw's tool",
-      (key) => byTool(makeStoreTool, { ...fact(key), ...claims }),
+      (key) => byTool(makeStoreTool, fact(key)),
       { surface: "openclaw", agent: "main", sessionKind: "main" },
     ],
   ])("%s", async (surface, store, writer) => {
@@ -358,6 +358,8 @@ describe("who wrote a fact is kept with it, as the surface knows it and whatever
     ]) {
       expect(answer).toMatchObject({ error: "invalid_input" });
     }
+    const claimed = byTool(makeStoreTool, { ...fact("claimed"), ...claims });
+    await expect(claimed).rejects.toThrow("invalid_input: writer is not known");
     expect(await writerOf("claimed")).toBeUndefined();
   });
 });
