@@ -93,7 +93,7 @@ describe("main's memory", () => {
 function surfacesOf(listed: Inspected): readonly string[] {
   return [
     ...listed.plugin.toolNames.map((name) => `tool ${name}`),
-    ...listed.typedHooks.map(({ name }) => `hook ${name}`),
+    ...new Set(listed.typedHooks.map(({ name }) => `hook ${name}`)),
     ...listed.commands.map((name) => `slash command ${name}`),
     ...listed.cliCommands.map((name) => `command line ${name}`),
     ...listed.services.map((name) => `service ${name}`),

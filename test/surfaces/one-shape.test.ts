@@ -361,5 +361,8 @@ describe("who wrote a fact is kept with it, as the surface knows it:", () => {
     const claimed = byTool(makeStoreTool, { ...fact("claimed"), ...claims });
     await expect(claimed).rejects.toThrow("invalid_input: writer is not known");
     expect(await writerOf("claimed")).toBeUndefined();
+    await expect(byTool(makeStoreTool, { ...fact("claimed"), ...claims })).rejects.toThrow(
+      "writer is not known",
+    );
   });
 });
