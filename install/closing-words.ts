@@ -1,6 +1,6 @@
 /** What a person is told once all is done: what to try, what to keep and how to go back; or what stayed where, and how that goes. */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Environment } from "./environment.ts";
 import { INSTALLER, MODELS_VOLUME } from "./install-names.ts";
 import {
@@ -55,6 +55,9 @@ function inPlace(target: Target): string {
   return target.kind === "host" ? "" : `docker exec ${target.name} `;
 }
 
+/** Where OpenClaw put version 0.1.0 of the plugin; it keeps them when the package's name changes. */
+const FORMER_PACKAGE = "npm/projects/openclaw-helmdeck-memory";
+
 /** Something that is left on the machine, and the command that deletes it. */
 interface Left {
   readonly what: string;
@@ -85,9 +88,11 @@ function memoryLeft({ target, memory }: OpenClawReady, purge: boolean): readonly
     const what = "what is remembered, and its key";
     return purge ? [] : [{ what, where, goesWith: `${goesWith} --openclaw ${targetName(target)}` }];
   }
+  const former = join(dirname(memory.keyPath), FORMER_PACKAGE);
   const files = [
     { what: "what is remembered", where: memory.databasePath, goesWith },
     { what: "its key, without which it cannot be read", where: memory.keyPath, goesWith },
+    { what: "the plugin's files under its former name", where: former, goesWith: `rm -r "${former}"` },
   ];
   return files.filter(({ where }) => existsSync(where));
 }

@@ -5,7 +5,7 @@
  * Budget: six minutes for the build on two idle cores, twenty for the tests.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -60,6 +60,12 @@ describe.skipIf(missing !== undefined)("docker compose v2", () => {
   it(
     "brings the sidecar up, and the installer up and down, as docker-compose v1 does",
     async () => {
+      const plugins = join(folder, "client", "cli-plugins");
+      mkdirSync(plugins, { recursive: true });
+      symlinkSync(compose, join(plugins, "docker-compose"));
+      const client = { ...env(), DOCKER_CONFIG: join(folder, "client") };
+      const { stdout: version } = await run("docker", ["compose", "version", "--short"], client);
+      expect(version.trim()).toBe(VERSION.slice(1));
       const vitest = join(ROOT, "node_modules", ".bin", "vitest");
       const withV2 = { ...env(), HELMDECK_TEST_COMPOSE_V2: compose, HELMDECK_REQUIRE_DOCKER: "1" };
       const { code, stdout } = await run(vitest, ["run", "--project", "docker"], withV2, ROOT);

@@ -99,6 +99,8 @@ describe("after an uninstallation", () => {
     const none = await said(facts, UNINSTALL);
     expect(none).not.toContain("m.sqlite");
     for (const name of ["m.sqlite", "m.key"]) writeFileSync(join(folder, name), "");
+    const former = join(folder, "npm", "projects", "openclaw-helmdeck-memory");
+    mkdirSync(former, { recursive: true });
     mkdirSync(join(folder, "helmdeck-memory", "install"), { recursive: true });
     writeFileSync(join(folder, "helmdeck-memory", "install", "openclaw.json.before"), "{}");
     const text = await said(facts, UNINSTALL);
@@ -109,6 +111,8 @@ describe("after an uninstallation", () => {
       "      install.sh --uninstall --purge",
       `  its key, without which it cannot be read: ${folder}/m.key`,
       "      install.sh --uninstall --purge",
+      `  the plugin's files under its former name: ${former}`,
+      `      rm -r "${former}"`,
       "  the model: Docker's volume helmdeck-embeddings-models",
       "      docker volume rm helmdeck-embeddings-models",
       "  Ollama's image: ollama/ollama:0.0.1",

@@ -1,0 +1,146 @@
+/**
+ * The two packages as they will be published: npm, npx and OpenClaw install them from their tarballs, and publishing them for show
+ * warns of nothing. npm fetches what is installed with them, so this needs the network.
+ *
+ * Budget: two minutes on two idle cores, most of it OpenClaw's own commands.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PLUGIN_DIST, ROOT } from "../../scripts/build/build.ts";
+import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { packEngine } from "../../scripts/pack-engine.ts";
+import { packPlugin } from "../../scripts/pack-plugin.ts";
+import { pathWithOpenClaw } from "../docker/package.ts";
+import { run } from "../docker/rig.ts";
+import { publishLocally } from "./local-registry.ts";
+
+const TIMEOUT_MS = 600_000;
+let folder: string;
+let engine: string;
+let plugin: string;
+let host: OpenClawHost;
+/** With the command that npm put into the path. */
+let env: Readonly<Record<string, string>>;
+/** For npm itself: also with what this machine reaches its registry by. */
+let npm: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(realpathSync(tmpdir()), "hd-published-"));
+  engine = await packEngine(folder);
+  plugin = await packPlugin(folder);
+  host = await OpenClawHost.make({ config: { memory: null } });
+  const prefix = join(folder, "prefix");
+  const PATH = [join(prefix, "bin"), pathWithOpenClaw(join(folder, "bin"))].join(delimiter);
+  env = { ...host.home.env, PATH };
+  const reach = Object.entries(process.env).filter(([name]) => /proxy|cert|^npm_config_/i.test(name));
+  npm = {
+    ...Object.fromEntries(reach),
+    ...env,
+    npm_config_cache: join(folder, "cache"),
+    npm_config_offline: "false",
+  };
+  mkdirSync(prefix);
+  const installed = await run("npm", ["install", "-g", "--prefix", prefix, "--ignore-scripts", engine], npm);
+  expect([installed.code, installed.stderr]).toEqual([0, expect.not.stringMatching(/^npm error/m)]);
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await host?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("npm publish --dry-run", () => {
+  it.each([
+    ["helmdeck-memory", ROOT],
+    ["@helmdeck/helmdeck-memory", PLUGIN_DIST],
+  ])("of %s corrects nothing and warns of nothing but that nobody is logged in", async (name, from) => {
+    const published = await run(
+      "npm",
+      ["publish", "--dry-run", "--registry", "http://127.0.0.1:9"],
+      env,
+      from,
+    );
+    expect(published.code).toBe(0);
+    expect(published.stdout).toContain(`+ ${name}@`);
+    const warnings = published.stderr.split("\n").filter((line) => line.startsWith("npm warn"));
+    expect(warnings.filter((line) => !line.includes("requires you to be logged in"))).toEqual([]);
+    expect(published.stderr).toContain("public access");
+  });
+});
+
+describe("helmdeck-memory from its tarball", () => {
+  it(
+    "npx runs its installer, which changes nothing in a dry run and says how it was called",
+    async () => {
+      const npx = (...args: readonly string[]) =>
+        run("npx", ["--yes", "--package", engine, "helmdeck-memory", "install", ...args], npm, folder);
+      const { code, stdout } = await npx("--dry-run", "--no-embeddings");
+      expect([code, stdout]).toEqual([0, expect.stringContaining("install the plugin helmdeck-memory")]);
+      expect(existsSync(join(host.home.stateDir, "helmdeck-memory.key"))).toBe(false);
+      expect((await npx("--help")).stdout).toContain("npx helmdeck-memory install --uninstall");
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "npm i -g brings all that an installation needs, and its end names what can be typed",
+    async () => {
+      const { code, stdout, stderr } = await run(
+        "helmdeck-memory",
+        ["install", "--yes", "--no-embeddings", "--audit-tools", "all"],
+        env,
+      );
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toContain("✓ Done.");
+      expect(stdout).toContain("To take it all back: helmdeck-memory install --uninstall");
+      expect(stdout).toContain("say so: helmdeck-memory key saved");
+      expect(stdout).not.toContain("in your path");
+      const { entries } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins;
+      expect(entries["helmdeck-memory"]).toEqual({ enabled: true, config: { auditTools: "all" } });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "and takes it back, saying what stays",
+    async () => {
+      const { code, stdout } = await run("helmdeck-memory", ["install", "--uninstall", "--yes"], env);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /What stays, and the command that deletes it:\n {2}what is remembered: .*memory\.sqlite/,
+      );
+      const { entries = {} } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins ?? {};
+      expect(entries).toEqual({});
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the plugin, once it is in a registry", () => {
+  it(
+    "is installed by its name, and OpenClaw has nothing to say against name or manifest",
+    async () => {
+      const manifest = JSON.parse(readFileSync(join(PLUGIN_DIST, "package.json"), "utf8"));
+      const registry = await publishLocally(manifest, plugin);
+      const openclaw = (...args: readonly string[]) =>
+        run("openclaw", args, { ...env, npm_config_registry: registry.url, npm_config_offline: "false" });
+      const installed = await openclaw(
+        ...["plugins", "install", `npm:${manifest.name}`, "--force", "--accept-capabilities"],
+      );
+      registry.close();
+      expect([installed.code, installed.stdout]).toEqual([
+        0,
+        expect.stringContaining("Installed plugin: helmdeck-memory"),
+      ]);
+      expect(installed.stdout + installed.stderr).not.toContain("differs from npm package name");
+      const { stdout } = await openclaw("plugins", "inspect", "helmdeck-memory", "--runtime", "--json");
+      expect(JSON.parse(stdout.slice(stdout.indexOf("{")))).toMatchObject({
+        plugin: { id: "helmdeck-memory", status: "loaded" },
+        diagnostics: [],
+      });
+    },
+    TIMEOUT_MS,
+  );
+});
