@@ -8,6 +8,7 @@ import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { makePromptPreparation } from "../../plugin/prompt.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
 import { createServer, mcpMount, mintToken } from "../../server/index.ts";
+import type { Seen } from "../cli/terminal.ts";
 import { gateFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
@@ -290,9 +291,18 @@ function pluginOver(memory: OpenMemory, names: readonly string[]): Surface["as"]
 }
 
 function commandLine(place: StorageLocation, subject: string): Asker {
+  return asker((command, ...args) => helmdeckMemory(place, [command, `--caller=${subject}`, ...args]));
+}
+
+function openclawCommandLine(place: StorageLocation, subject: string): Asker {
+  return asker((...args) => openclawHelmdeck(place, args, subject));
+}
+
+/** What both command lines have. */
+function asker(type: (command: string, ...args: readonly string[]) => Promise<Seen>): Asker {
   const run = (command: string, ...args: readonly string[]) =>
     textOf(async () => {
-      const { stdout, stderr } = await helmdeckMemory(place, [command, `--caller=${subject}`, ...args]);
+      const { stdout, stderr } = await type(command, ...args);
       return stdout + stderr;
     });
   return {
@@ -301,19 +311,6 @@ function commandLine(place: StorageLocation, subject: string): Asker {
     fact: (key) => run("get", "--json", "--", key),
     facts: () => run("list", "--json"),
     everything: () => run("export"),
-    some: [() => run("search", COMMON_WORD), () => run("list")],
-  };
-}
-
-function openclawCommandLine(place: StorageLocation, subject: string): Asker {
-  const run = (...args: readonly string[]) =>
-    textOf(async () => {
-      const { stdout, stderr } = await openclawHelmdeck(place, args, subject);
-      return stdout + stderr;
-    });
-  return {
-    forget: (scope, dryRun) => run("forget", "--json", dryRun ? "--dry-run" : "--yes", "--", scope),
-    facts: () => run("list", "--json"),
-    some: [() => run("search", COMMON_WORD), () => run("status", "--json")],
+    some: [() => run("search", COMMON_WORD), () => run("list"), () => run("status", "--json")],
   };
 }
