@@ -1,5 +1,5 @@
 /** `edit`: from the call, and in an editor whose file no disk ever sees. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
@@ -78,7 +78,12 @@ describe.runIf(existsSync("/dev/shm"))("an editor", () => {
       homeFolder: home.folder,
       env: { PATH: process.env.PATH ?? "", EDITOR: editor, ...env },
     });
-  const leftInMemory = () => readdirSync("/dev/shm").filter((name) => name.startsWith("helmdeck-edit-"));
+  const inMemory = () => readdirSync("/dev/shm").filter((name) => name.startsWith("helmdeck-edit-"));
+  const before = new Set(inMemory());
+  const leftInMemory = () => inMemory().filter((name) => !before.has(name));
+  afterAll(() => {
+    for (const name of leftInMemory()) rmSync(`/dev/shm/${name}`, { recursive: true });
+  });
   /** A person's editor that notes which file it was given, in which mode, and changes it. */
   const noting = `f() { echo "$1" > ${home.path("seen")}; stat -c %a "$1" >> ${home.path("seen")}; sed -i s/Short/Brief/ "$1"; }; f`;
 
@@ -109,7 +114,6 @@ describe.runIf(existsSync("/dev/shm"))("an editor", () => {
   });
 
   test("is not given a folder on a disk", async () => {
-    expect(statSync(home.folder).isDirectory()).toBe(true);
     await edit(noting, { XDG_RUNTIME_DIR: home.folder });
     expect(readFileSync(home.path("seen"), "utf8")).not.toContain(home.folder);
   });
