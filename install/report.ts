@@ -58,6 +58,7 @@ const everySoOften: Every = (ms, call) => {
 
 /** From then on a line that is open says for how long: what takes long must be seen to go on. */
 const TICK_MS = 1_000;
+/** Where the terminal does not say; one that was given no size says 0. */
 const COLUMNS = 80;
 
 /** On a terminal lines that move, with colours where they are wanted; elsewhere plain lines. */
@@ -131,7 +132,7 @@ export class LineReporter implements Reporter {
 
   /** In one row of the terminal: what is written over must not have been wrapped. */
   #open(text: string, suffix = ""): string {
-    const room = (this.#out.columns ?? COLUMNS) - "==> ".length - suffix.length - 1;
+    const room = (this.#out.columns || COLUMNS) - "==> ".length - suffix.length - 1;
     const isWhole = !this.#isTerminal || text.length <= room;
     const shown = isWhole ? text : `${text.slice(0, Math.max(0, room - 1))}…`;
     return `${this.#style("bold", "==>")} ${shown}${suffix}`;

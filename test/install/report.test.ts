@@ -62,6 +62,11 @@ describe("a line that is open", () => {
     expect(rows.every((row) => row.length < 30)).toBe(true);
   });
 
+  it("is whole on a terminal that was given no size", () => {
+    reporter({ isTTY: true, columns: 0 }).working("Looking at this machine");
+    expect(text).toContain("Looking at this machine");
+  });
+
   it("is written once where it is no terminal", () => {
     const file = reporter({ isTTY: false });
     file.working("Looking at this machine")();
