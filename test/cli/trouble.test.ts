@@ -191,7 +191,7 @@ describe("a damaged database", () => {
       unreadable: ["deploy/konflux"],
     });
     expect((await home.run(["search", "still", "here"])).stdout).toContain("healthy");
-    expect((await home.run(["doctor"])).stdout).toMatch(/1 unreadable/);
+    expect((await home.run(["doctor"])).stdout).toMatch(/1 row cannot be opened/);
   });
 });
 
