@@ -52,6 +52,6 @@ describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
     expect(await atTerminal(["search", "heron"])).toContain(
       '\u001b[1mfact "birds/heron" in user_facts, stored ',
     );
-    expect(await atTerminal(["list"])).toContain("\u001b[1mUPDATED");
+    expect(await atTerminal(["list"])).toContain("\u001b[1mbirds/heron\u001b[22m");
   });
 });
