@@ -19,6 +19,9 @@ interface RoomParts {
 /** So much is freed pages' share of the time of one delete; the rest is for the next delete or sweep. */
 const GIVING_BACK_MS = 2_000;
 
+/** On a full disk: about a megabyte of pages, so that what moving them adds to the log fits into what was in reserve. */
+const TIGHT_ROUNDS = 5;
+
 export class Room {
   readonly #session: SqliteSession;
   readonly #calls: GuardedCalls;
@@ -74,7 +77,9 @@ export class Room {
   #giveBackAll(isTight: boolean): Promise<void> {
     const isLate = sliceEnd(GIVING_BACK_MS);
     return inSlices((isOver) =>
-      this.#calls.perform(() => isLate() || !this.#giveBackSome(isTight ? () => true : isOver)),
+      this.#calls.perform(
+        () => isLate() || !this.#giveBackSome(isTight ? afterRounds(TIGHT_ROUNDS) : isOver),
+      ),
     );
   }
 
@@ -92,4 +97,9 @@ export class Room {
     this.#reserve.makeAgain();
     return folded;
   }
+}
+
+function afterRounds(rounds: number): () => boolean {
+  let done = 0;
+  return () => ++done >= rounds;
 }
