@@ -10,7 +10,8 @@ export function historyText({ key, former }: FactHistory, { caller, command, sty
     return { answer: [], notes: [note] };
   }
   const entries = former.flatMap((one, index) => [...(index > 0 ? [""] : []), ...formerLines(one, style)]);
-  const note = `None of it holds now: ${harmlessLine(key)} does. ${command} undo takes its last store back.`;
+  const shown = harmlessLine(key);
+  const note = `These are former values. ${command} get ${shown} prints the present one, ${command} undo ${shown} takes it back.`;
   return { answer: entries, notes: [note] };
 }
 
