@@ -68,7 +68,7 @@ function connect(home: CommandHome): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [BUNDLED_COMMAND, "mcp", "--caller", "main"],
+    args: [BUNDLED_COMMAND, "mcp", "--packs", "--caller", "main"],
     env: { PATH: `${process.env.PATH}`, HOME: home.folder, TZ: "UTC" },
   });
   return client.connect(transport).then(() => client);
