@@ -19,7 +19,7 @@ import { readStoreRow } from "./store-row.ts";
 const WRITES_OF_A_LOG = 80;
 const LONG_LOG_BYTES = 1_000 * 4_120;
 /** Long work folds so much itself: who writes next would have to do it, and wait. */
-const SHARE_BYTES = LONG_LOG_BYTES / 2;
+const SHARE_BYTES = LONG_LOG_BYTES / 8;
 /** How long a delete waits for readers to finish; SQLite would otherwise wait the whole busy timeout. */
 const PATIENCE_MS = 100;
 
