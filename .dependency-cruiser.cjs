@@ -6,9 +6,10 @@ const modules = {
   app: ["engine", "engine/basics.ts", "recall", "sidecar"],
   packs: ["engine", "app"],
   seam: ["engine/reader.ts"],
-  server: ["app", "packs"],
+  pages: ["app", "app/basics.ts"],
+  server: ["app", "packs", "pages"],
   commands: ["app", "app/basics.ts"],
-  plugin: ["app", "commands"],
+  plugin: ["app", "commands", "pages"],
   cli: ["app", "app/basics.ts", "commands", "packs", "server"],
   install: ["app", "sidecar"],
 };

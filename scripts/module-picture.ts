@@ -20,6 +20,7 @@ const MODULES = [
   "packs",
   "seam",
   "server",
+  "pages",
   "commands",
   "plugin",
   "cli",

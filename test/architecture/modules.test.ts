@@ -15,6 +15,7 @@ const modules = [
   "app",
   "packs",
   "seam",
+  "pages",
   "server",
   "commands",
   "plugin",
@@ -58,6 +59,9 @@ const backEdges = [
   { file: "server/planted.ts", source: 'import "../engine/index.ts";', rule: "server-imports-only" },
   { file: "app/planted.ts", source: 'import "../server/index.ts";', rule: "app-imports-only" },
   { file: "seam/planted.ts", source: 'import "../app/index.ts";', rule: "seam-imports-only" },
+  { file: "pages/planted.ts", source: 'import "../engine/index.ts";', rule: "pages-imports-only" },
+  { file: "pages/planted.ts", source: 'import "../server/index.ts";', rule: "pages-imports-only" },
+  { file: "app/planted.ts", source: 'import "../pages/index.ts";', rule: "app-imports-only" },
   { file: "seam/planted.ts", source: 'import "../engine/index.ts";', rule: "seam-imports-only" },
   { file: "plugin/planted.ts", source: 'import "../seam/index.ts";', rule: "plugin-imports-only" },
   {
