@@ -1,0 +1,52 @@
+/** The browser of the tests itself: what goes wrong in a page is seen. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { useBrowser, whyNoBrowser } from "./browser.ts";
+
+const PAGES: Readonly<Record<string, string>> = {
+  "/fine": "<!doctype html><title>Fine</title><h1>Fine</h1>",
+  "/throws": "<script>throw new Error('from the page')</script>",
+  "/script": "<button onclick='document.title = 1'>Press</button>",
+  "/elsewhere": "<img src='http://elsewhere.example/pixel.png'>",
+};
+
+describe.skipIf(whyNoBrowser)("the browser of the tests", () => {
+  let server: Server;
+  let origin = "";
+  beforeAll(async () => {
+    server = createServer(({ url = "" }, response) => {
+      const policy = url === "/script" ? "script-src 'none'" : "default-src * 'unsafe-inline'";
+      response.setHeader("content-security-policy", policy).setHeader("content-type", "text/html");
+      response.end(PAGES[url] ?? "");
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    // It listens on a port, so it is no pipe and not null.
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void server.close());
+  const browser = useBrowser({ origins: () => [origin] });
+
+  async function opened(path: string) {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${origin}${path}`);
+    return page;
+  }
+
+  it("says nothing of a page that is fine", async () => {
+    expect(await (await opened("/fine")).title()).toBe("Fine");
+  });
+
+  it.each([
+    ["an uncaught exception", "/throws", [/^uncaught: from the page/]],
+    ["a violated content security policy", "/script", [/^console: .*Content Security Policy/]],
+    [
+      "a request to another server, which is not reached",
+      "/elsewhere",
+      [/^request to somewhere else: http:\/\/elsewhere\.example\/pixel/, /^console: .*ERR_NAME_NOT_RESOLVED/],
+    ],
+  ])("sees %s", async (_what, path, troubles) => {
+    for (const trouble of troubles) browser.expectTrouble(trouble);
+    await opened(path);
+  });
+});

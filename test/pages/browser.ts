@@ -1,0 +1,102 @@
+/**
+ * A real Chromium for tests of pages: Debian's, driven by playwright-core, in a folder of its own that goes with it.
+ *
+ * It reaches loopback alone. A test fails where a page of it reported an error (an uncaught exception, a line on the
+ * console, a violation of its content security policy) or asked for anything beyond the server under test, unless the test
+ * said beforehand that this belongs to what it tries.
+ */
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { whyWithout } from "../run/programs.ts";
+
+const PROGRAM = "/usr/bin/chromium";
+/** Far below a test's own limit, so that a step that does not come says which one it was. */
+const STEP_WITHIN_MS = 20_000;
+/** Root may not use Chromium's sandbox. No other name or address than loopback's leads anywhere. */
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"];
+const FETCHED = /^(https?|wss?):/;
+
+/** Why there is no browser to test with, if so: `describe.skipIf(whyNoBrowser)`. */
+export const whyNoBrowser = whyWithout(PROGRAM, "--version");
+
+export interface BrowserOptions {
+  /** Origins of the servers under test, such as `http://127.0.0.1:18789`; asked at each request. */
+  readonly origins: () => readonly string[];
+  /** Troubles that are known and not ours, in all tests of the file. */
+  readonly ignored?: readonly RegExp[];
+}
+
+export interface TestBrowser {
+  /** Cookies and storage of its own, as another person's browser has. Closed with the file, unless the test closes it. */
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** Troubles like this belong to the test that runs; it fails where none comes. */
+  expectTrouble(pattern: RegExp): void;
+}
+
+/** One browser for a test file, or for a `describe`; call it where hooks may be declared. */
+export function useBrowser({ origins, ignored = [] }: BrowserOptions): TestBrowser {
+  let browser: Browser | undefined;
+  let folder = "";
+  let troubles: string[] = [];
+  let expected: RegExp[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(await realpath(tmpdir()), "helmdeck-browser-"));
+    browser = await startChromium(folder);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  });
+  afterEach(() => {
+    const seen = troubles.filter((trouble) => !ignored.some((pattern) => pattern.test(trouble)));
+    const missing = expected.filter((pattern) => !seen.some((trouble) => pattern.test(trouble)));
+    const unexpected = seen.filter((trouble) => !expected.some((pattern) => pattern.test(trouble)));
+    troubles = [];
+    expected = [];
+    expect({ unexpected, missing }).toEqual({ unexpected: [], missing: [] });
+  });
+
+  return {
+    async newContext(options) {
+      if (browser === undefined) throw new Error("the browser starts in beforeAll; ask for a context later");
+      const context = await browser.newContext(options);
+      context.setDefaultTimeout(STEP_WITHIN_MS);
+      watch(context, origins, (trouble) => troubles.push(trouble));
+      return context;
+    },
+    expectTrouble: (pattern) => void expected.push(pattern),
+  };
+}
+
+function startChromium(folder: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath: PROGRAM,
+    args: FLAGS,
+    env: { PATH: process.env.PATH ?? "", LANG: "C.UTF-8", HOME: folder, TMPDIR: folder },
+  });
+}
+
+function watch(
+  context: BrowserContext,
+  origins: BrowserOptions["origins"],
+  onTrouble: (trouble: string) => void,
+): void {
+  const look = (url: string): void => {
+    if (FETCHED.test(url) && !origins().includes(httpOriginOf(url)))
+      onTrouble(`request to somewhere else: ${url}`);
+  };
+  context.on("request", (request) => look(request.url()));
+  context.on("page", (page) => page.on("websocket", (socket) => look(socket.url())));
+  context.on("weberror", (error) => onTrouble(`uncaught: ${error.error().message}`));
+  context.on("console", (message) => {
+    if (message.type() === "error") onTrouble(`console: ${message.text()} (${message.location().url})`);
+  });
+}
+
+function httpOriginOf(url: string): string {
+  return new URL(url.replace(/^ws/, "http")).origin;
+}
