@@ -37,6 +37,6 @@ export type Changes =
       readonly formToken: string;
       /** Whose name changes are written under. */
       readonly writer: { readonly surface: string; readonly agent?: string };
-      /** Where to sign out, by POST with the token. */
-      readonly signOutPath: string;
+      /** Where to sign out, by POST with the token; absent where nobody signs in. */
+      readonly signOutPath?: string;
     };
