@@ -12,6 +12,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
+import { INSTALLED_WITH_IT } from "./engine-package.ts";
 import { OLDEST_HOST, pluginPackage, readManifest } from "./plugin-package.ts";
 import { bundledPackages, noticesFor } from "./third-party.ts";
 
@@ -171,11 +172,12 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
     outExtension: { ".js": ".mjs" },
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    external: ["better-sqlite3"],
+    external: [INSTALLED_WITH_IT],
     define: { __HELMDECK_PIPELINES__: JSON.stringify(shippedPipelineFiles()), ...BUILT_AT },
     banner: REQUIRE,
   });
   requireQuickStart(metafile);
+  requireNoDependencies(metafile, isProvidedToCommands);
   for (const [command, program] of Object.entries(COMMANDS)) {
     const front = join(outFolder, `${command}.mjs`);
     await writeFile(front, frontFor(engines.node, command, program));
@@ -222,7 +224,7 @@ if (have[0] < ${major} || (have[0] === ${major} && have[1] < ${minor})) {
 }
 
 /** A dependency that slipped in, better-sqlite3 above all, would be missing after the installation. */
-export function requireNoDependencies(metafile: Metafile): void {
+export function requireNoDependencies(metafile: Metafile, isProvided = isProvidedToPlugin): void {
   for (const [file, output] of Object.entries(metafile.outputs)) {
     const needed = output.imports.filter(({ external }) => external).map(({ path }) => path);
     const missing = needed.filter((path) => !isProvided(path));
@@ -237,7 +239,11 @@ export function requireNoServer(metafile: Metafile): void {
   if (foreign.length > 0) throw new Error(`The plugin must not hold ${foreign.join(", ")}.`);
 }
 
-function isProvided(path: string): boolean {
+function isProvidedToCommands(path: string): boolean {
+  return isBuiltin(path) || path === INSTALLED_WITH_IT;
+}
+
+function isProvidedToPlugin(path: string): boolean {
   return (
     BUILT.some(([name]) => path === `./${name}.js`) ||
     isBuiltin(path) ||

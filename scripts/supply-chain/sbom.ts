@@ -25,13 +25,14 @@ export interface Packed {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** All that is installed with the npm package; throws when it bundles something else. */
+/** What is bundled into the npm package, and what is installed with it. */
 export async function sbomOfEngine(engine: Packed, bundled: readonly string[]): Promise<Sbom> {
   const { dependencies = {} } = engine;
   const locked = await lockedForUse();
   requireAll(locked, bundled);
-  const direct = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
-  return named(only(locked, packagesIn(locked), direct), engine);
+  const installed = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
+  const direct = [...new Set([...bundled, ...installed])];
+  return named(only(locked, new Set([...bundled, ...neededBy(locked, installed)]), direct), engine);
 }
 
 /** What is bundled into the plugin, and nothing else: nothing is installed with it. */
@@ -67,6 +68,15 @@ function refOf([path, { name, version }]: readonly [string, Locked]): string {
 
 function packagesIn({ components }: Sbom): ReadonlySet<string> {
   return new Set(components.map((one) => one["bom-ref"]));
+}
+
+/** These, and whatever they need in turn. */
+function neededBy({ dependencies }: Sbom, packages: readonly string[]): ReadonlySet<string> {
+  const found = new Set(packages);
+  for (const one of found) {
+    for (const needed of dependencies.find(({ ref }) => ref === one)?.dependsOn ?? []) found.add(needed);
+  }
+  return found;
 }
 
 function requireAll(locked: Sbom, bundled: readonly string[]): void {

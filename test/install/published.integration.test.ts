@@ -4,11 +4,11 @@
  *
  * Budget: two minutes on two idle cores, most of it OpenClaw's own commands.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PLUGIN_DIST, ROOT } from "../../scripts/build/build.ts";
+import { PLUGIN_DIST } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { packEngine } from "../../scripts/pack-engine.ts";
 import { packPlugin } from "../../scripts/pack-plugin.ts";
@@ -53,24 +53,30 @@ afterAll(async () => {
 
 describe("npm publish --dry-run", () => {
   it.each([
-    ["helmdeck-memory", ROOT],
-    ["@helmdeck/helmdeck-memory", PLUGIN_DIST],
-  ])("of %s corrects nothing and warns of nothing but that nobody is logged in", async (name, from) => {
-    const published = await run(
-      "npm",
-      ["publish", "--dry-run", "--registry", "http://127.0.0.1:9"],
-      env,
-      from,
-    );
+    ["helmdeck-memory", () => engine],
+    ["@helmdeck/helmdeck-memory", () => plugin],
+  ])("of %s corrects nothing and warns of nothing but that nobody is logged in", async (name, tarball) => {
+    const published = await publishForShow(tarball());
     expect(published.code).toBe(0);
     expect(published.stdout).toContain(`+ ${name}@`);
     const warnings = published.stderr.split("\n").filter((line) => line.startsWith("npm warn"));
     expect(warnings.filter((line) => !line.includes("requires you to be logged in"))).toEqual([]);
     expect(published.stderr).toContain("public access");
   });
+
+  const publishForShow = (what: string) =>
+    run("npm", ["publish", what, "--dry-run", "--registry", "http://127.0.0.1:9"], env, folder);
 });
 
 describe("helmdeck-memory from its tarball", () => {
+  it("brings one package along, whose binaries cannot be bundled", () => {
+    const modules = join(folder, "prefix", "lib", "node_modules", "helmdeck-memory", "node_modules");
+    expect(readdirSync(modules).filter((name) => !name.startsWith("."))).toEqual([
+      "better-sqlite3",
+      "node-addon-api",
+    ]);
+  });
+
   it(
     "npx runs its installer, which changes nothing in a dry run and says how it was called",
     async () => {
