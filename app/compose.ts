@@ -22,8 +22,9 @@ import { embeddingsFinding } from "./embedding/examine-embeddings.ts";
 import { EmbeddingOnRequest, type EmbedReport, type EmbedRequest } from "./embedding/on-request.ts";
 import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
 import { settleWithin } from "./embedding/settle.ts";
-import { getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
+import { checkFact, getFact, listFacts, storeFact, storeFactEvenSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
+import { GrowthCounts } from "./growth.ts";
 import { examineOpenMemory, type KeyFacts } from "./health/examine-memory.ts";
 import { factHistory, undoFact } from "./history.ts";
 import type { Opened } from "./keys/store-notes.ts";
@@ -39,6 +40,7 @@ import {
 } from "./overview.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
 import { renewFact } from "./renewing.ts";
+import { listRuns } from "./runs.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";
@@ -106,6 +108,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     toolHistory: new ToolHistory(store),
     timer: timer ?? processTimer,
   };
+  const growth = new GrowthCounts(context);
   const sweep = () => store.deleteExpired();
   const sweeper = new Sweeper({
     sweep,
@@ -138,6 +141,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     now,
     storeFact: within((...asked) => storeFact(context, ...asked), embedSoon),
     storeFactEvenSecret: within((...asked) => storeFactEvenSecret(context, ...asked), embedSoon),
+    checkFact: within((namespace, input) => checkFact(context, namespace, input)),
     getFact: within((namespace, key) => getFact(context, namespace, key)),
     listFacts: within((namespace, query) => listFacts(context, namespace, query)),
     factHistory: within((namespace, key: string) => factHistory(context, namespace, key)),
@@ -152,6 +156,8 @@ export function composeMemory(parts: Composition): OpenMemory {
     myMemory: async (subject) => myMemory(context, requireNamespace(subject), subject),
     defaults: async (subject) => myDefaults(context, requireNamespace(subject), subject),
     corpusPage: within((namespace, query) => corpusPage(context, namespace, query)),
+    listRuns: within((namespace, query) => listRuns(context, namespace, query)),
+    growth: async (subject) => growth.of(requireNamespace(subject)),
     callers: () => callersOf(context),
     revision: async (subject) => store.revision(requireNamespace(subject)),
     recordPackRun: within((...run) => recordPackRun(context, ...run), embedSoon),

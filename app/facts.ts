@@ -3,11 +3,8 @@ import {
   ANSWER_LIMITS,
   checkSupersedes,
   defined,
-  type Entry,
   EXPIRING_WITHIN_MS,
-  type FormerValue,
   factEntry,
-  fingerprintOf,
   invalidField,
   type ListQuery,
   type Namespace,
@@ -18,8 +15,10 @@ import {
   validateFact,
   type Writer,
 } from "../engine/index.ts";
+import { endingFacts } from "./ending-facts.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
-import type { FactInput, FactsPage, FactsQuery, FactView, FormerView, StoredFact } from "./memory.ts";
+import { factView } from "./fact-view.ts";
+import type { FactCheck, FactInput, FactsPage, FactsQuery, FactView, StoredFact } from "./memory.ts";
 import { lookForSimilar } from "./similar-facts.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -48,6 +47,20 @@ export async function storeFactEvenSecret(
   writer?: Writer,
 ): Promise<StoredFact> {
   return keepFact(context, namespace, checkedFact(input), writer);
+}
+
+/** What {@link storeFact} would do; it throws what that would throw. */
+export async function checkFact(
+  context: UseCaseContext,
+  namespace: Namespace,
+  input: FactInput,
+): Promise<FactCheck> {
+  const { supersedes: names, ttlSeconds, ...fact } = checkedFact(input);
+  await refuseSecrets(fact);
+  await context.keys.refuseLookalike(namespace, fact.key);
+  const supersedes = await existing(context, namespace, names);
+  const alike = await lookForSimilar(context, namespace, fact, supersedes);
+  return { ...fact, expiresAt: context.now() + ttlSeconds * 1_000, supersedes, ...alike };
 }
 
 function checkedFact(input: FactInput) {
@@ -111,6 +124,7 @@ export async function listFacts(
   query: FactsQuery,
 ): Promise<FactsPage> {
   const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
+  if (query.soonestFirst) return endingFacts(context, namespace, limit, query.cursor);
   const filter = filterFrom(query, context.now());
   const facts: FactView[] = [];
   const unreadable: string[] = [];
@@ -147,28 +161,4 @@ function filterFrom(
 function requireText(field: string, text: unknown): string {
   if (typeof text === "string" && text.isWellFormed()) return text;
   throw invalidField(field, "must be Unicode text");
-}
-
-/** Of an entry that is a fact. */
-export function factView(entry: Entry): FactView {
-  return { ...valueView(entry), path: pathOf(entry.category, entry.key) };
-}
-
-/** What a fact holds, or held before. */
-export function valueView({
-  key,
-  value,
-  category,
-  tags,
-  createdAt,
-  updatedAt,
-  expiresAt,
-  writer,
-}: Omit<FormerValue, "joined">): FormerView {
-  return {
-    ...{ key, value: Buffer.from(value).toString(), category, tags, createdAt, updatedAt },
-    ...defined({ expiresAt }),
-    fingerprint: fingerprintOf(value),
-    ...defined({ writer }),
-  };
 }

@@ -1,9 +1,9 @@
 /** What a fact held before, and taking the last store back. */
 
-import type { EntryFilter, FormerKey, MemoryStore, Namespace } from "../engine/index.ts";
+import type { EntryFilter, FormerKey, FormerValue, MemoryStore, Namespace } from "../engine/index.ts";
 import { defined, HelmdeckError, isCovered, mayCoverFormer } from "../engine/index.ts";
 import { factsNamedBy, keyOfFact } from "./fact-names.ts";
-import { factView, valueView } from "./facts.ts";
+import { factView, valueView } from "./fact-view.ts";
 import type { FactHistory, UndoneFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -20,7 +20,14 @@ export async function factHistory(
     (await keyOfFact(context, namespace, name)) ?? (await keyThatSuperseded(context, namespace, name));
   if (key === undefined) return undefined;
   const former = await context.store.history({ namespace, origin: "fact", key });
-  return { key, former: former.map(valueView) };
+  return { key, former: former.map(valueView), undo: lastStored(former).map(valueView) };
+}
+
+/** What the last store that changed the fact put in its history; newest first, as it is given. */
+function lastStored(former: readonly FormerValue[]): readonly FormerValue[] {
+  const own = former.filter(({ into }) => into === undefined);
+  const first = own.findIndex(({ joined }) => !joined);
+  return own.slice(0, first + 1);
 }
 
 /** Throws `not_found` when there is no such fact, or nothing is known of what it was before. */

@@ -83,6 +83,16 @@ export interface FactHistory {
   readonly key: string;
   /** Newest first, at most ten. */
   readonly former: readonly FormerView[];
+  /** Of these, what an undo would bring back. */
+  readonly undo: readonly FormerView[];
+}
+
+/** What a store would do, seen without storing. */
+export interface FactCheck extends Pick<StoredFact, "key" | "category" | "expiresAt" | "sameAs" | "similar"> {
+  readonly value: string;
+  readonly tags: readonly string[];
+  /** Keys of what it would retire. */
+  readonly supersedes: readonly string[];
 }
 
 export interface UndoneFact {
@@ -97,6 +107,8 @@ export interface FactsQuery {
   readonly category?: string;
   /** Only what ends within 14 days. */
   readonly expiring?: boolean;
+  /** Of what ends within 14 days: the next to end comes first, not the newest. */
+  readonly soonestFirst?: boolean;
   /** 1 to 1,000; default 100. */
   readonly limit?: number;
   readonly cursor?: string;
@@ -107,6 +119,59 @@ export interface FactsPage {
   /** Keys of rows that are there but do not open; shown, never hidden. */
   readonly unreadable: readonly string[];
   readonly nextCursor?: string;
+}
+
+export interface RunsQuery {
+  readonly kind?: RunKind;
+  /** `failed`: whatever did not go well. */
+  readonly outcome?: "ok" | "failed";
+  /** Only what was recorded then or before. */
+  readonly until?: UnixMs;
+  /** 1 to 200; default 50. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export type RunKind = "pack" | "pipeline" | "tool";
+
+/** One thing that a pack, a pipeline or a tool did. */
+export interface RunView {
+  readonly key: string;
+  readonly kind: RunKind;
+  readonly name: string;
+  /** "ok", "succeeded", "failed", "cancelled" or an error code. */
+  readonly outcome: string;
+  readonly isOk: boolean;
+  readonly at: UnixMs;
+  readonly durationMs?: number;
+  /** Those that were kept. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly findings: number;
+  readonly path: string;
+  readonly writer?: Writer;
+}
+
+export interface RunsPage {
+  /** Newest first; may be fewer than the limit where most did not match, and `nextCursor` says that there is more. */
+  readonly runs: readonly RunView[];
+  /** Rows that are there but do not open. */
+  readonly unreadable: number;
+  readonly nextCursor?: string;
+}
+
+/** When what is there now came in. */
+export interface Growth {
+  /** Days (UTC) on which something came, oldest first. */
+  readonly days: readonly DayCount[];
+  /** Of all values, former ones and caches with them, as they are stored. */
+  readonly bytes: number;
+}
+
+export interface DayCount {
+  /** `2026-11-20` */
+  readonly day: string;
+  readonly facts: number;
+  readonly runs: number;
 }
 
 /** A slice of a virtual document, as memory-wiki gives it: lines from 1, 200 at a time. */
@@ -271,6 +336,8 @@ export interface CallerCount {
 export interface Memory {
   /** `writer`: who asks, as the surface knows it from its host; nothing of the input. */
   storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
+  /** What `storeFact` would do, with the errors that it would throw; nothing is written. */
+  checkFact(subject: Subject, fact: FactInput): Promise<FactCheck>;
   /** By its exact key; where no fact has that, by its path, docid or citation. */
   getFact(subject: Subject, key: string): Promise<FactView | undefined>;
   listFacts(subject: Subject, query: FactsQuery): Promise<FactsPage>;
@@ -287,6 +354,9 @@ export interface Memory {
   myMemory(subject: Subject): Promise<MyMemory>;
   defaults(subject: Subject): Promise<MyDefaults>;
   corpusPage(subject: Subject, query: CorpusQuery): Promise<CorpusAnswer>;
+  /** What packs, pipelines and tools did. */
+  listRuns(subject: Subject, query: RunsQuery): Promise<RunsPage>;
+  growth(subject: Subject): Promise<Growth>;
   /** Everyone who has entries, in order of name: for the operator. */
   callers(): Promise<readonly CallerCount[]>;
   /**
@@ -311,6 +381,7 @@ export type UseCase = keyof Memory;
 
 const EVERY_USE_CASE = {
   storeFact: true,
+  checkFact: true,
   getFact: true,
   listFacts: true,
   factHistory: true,
@@ -322,6 +393,8 @@ const EVERY_USE_CASE = {
   myMemory: true,
   defaults: true,
   corpusPage: true,
+  listRuns: true,
+  growth: true,
   callers: true,
   revision: true,
   recordPackRun: true,

@@ -1,7 +1,7 @@
 /** Keeping a fact that would end: by a person, or by use. */
 import { type Entry, HelmdeckError, type Namespace, renewalByHand, renewalByUse } from "../engine/index.ts";
 import { keyOfFact } from "./fact-names.ts";
-import { factView } from "./facts.ts";
+import { factView } from "./fact-view.ts";
 import type { FactView, RenewInput } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 

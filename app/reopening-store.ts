@@ -115,6 +115,10 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.namespaces());
   }
 
+  usage(namespace: Namespace) {
+    return this.#ask((store) => store.usage(namespace));
+  }
+
   categories(namespace: Namespace) {
     return this.#ask((store) => store.categories(namespace));
   }

@@ -5,10 +5,11 @@ export {
   type AuditRow,
   auditEntry,
   checkAuditRow,
+  nameOfRun,
   parseAuditEntry,
   requireUnixNs,
 } from "./audit/audit-entries.ts";
-export { RunClock } from "./audit/audit-keys.ts";
+export { AUDIT_CATEGORIES, RunClock } from "./audit/audit-keys.ts";
 export type { PackAudit, PipelineAudit, ToolAudit } from "./audit/audit-rows.ts";
 export { AUDIT_LIMITS } from "./audit/check-audit-row.ts";
 export { findingsOf } from "./audit/findings.ts";
@@ -87,6 +88,7 @@ export { rfc3339 } from "./rfc3339.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export type { BackupHeader } from "./store/backup/backup-header.ts";
 export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./store/backup/sealed-file.ts";
+export { decodeListCursor, encodeListCursor } from "./store/cursors.ts";
 export { fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
 export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
@@ -103,6 +105,7 @@ export {
   type Entry,
   type EntryFilter,
   type EntryId,
+  type EntryMeta,
   type EntryRef,
   type EntryVectors,
   type Erasure,

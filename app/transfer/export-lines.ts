@@ -10,7 +10,7 @@ import {
   rfc3339,
   type Subject,
 } from "../../engine/index.ts";
-import { factView } from "../facts.ts";
+import { factView } from "../fact-view.ts";
 import { requireNamespace } from "../subject.ts";
 import { factReply, writerReply } from "../wire/view-replies.ts";
 import { historyLine } from "./history-lines.ts";

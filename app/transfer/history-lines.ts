@@ -1,7 +1,7 @@
 /** The history of a fact in a line of an export: written where it is asked for, and read strictly. */
 import * as z from "zod/mini";
 import { defined, type FormerValue, type UnixMs, validateFact } from "../../engine/index.ts";
-import { valueView } from "../facts.ts";
+import { valueView } from "../fact-view.ts";
 import { formerReply } from "../wire/history-replies.ts";
 import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
 

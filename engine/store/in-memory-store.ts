@@ -54,6 +54,7 @@ import type {
   StoreReport,
   Undone,
   UnixMs,
+  Usage,
   VectorsQuery,
 } from "./memory-store.ts";
 import { isWithin, type Namespace } from "./namespace.ts";
@@ -153,6 +154,13 @@ class InMemoryStore implements MemoryStore {
     return [...Map.groupBy(live, (held) => held.meta.namespace)]
       .map(([namespace, held]) => ({ namespace, count: held.length }))
       .sort((a, b) => compareBytes(a.namespace, b.namespace));
+  }
+
+  async usage(namespace: Namespace): Promise<Usage> {
+    this.#requireOpen();
+    const held = this.#matching({ namespace, includeSessions: true });
+    const sizes = held.flatMap(({ value, history }) => [value, ...history.map((former) => former.value)]);
+    return { entries: held.length, bytes: sizes.reduce((sum, { byteLength }) => sum + byteLength, 0) };
   }
 
   async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {

@@ -225,6 +225,12 @@ export interface NamespaceCount {
   readonly count: number;
 }
 
+export interface Usage {
+  readonly entries: number;
+  /** Of values, sealed where the store seals. */
+  readonly bytes: number;
+}
+
 export interface CategoryCount {
   readonly origin: Origin;
   readonly category: string;
@@ -300,6 +306,8 @@ export interface MemoryReader {
    */
   revision(namespace: Namespace): Promise<number>;
   namespaces(): Promise<readonly NamespaceCount[]>;
+  /** How much a subject keeps, its sessions, caches and former values with it; reads no row. */
+  usage(namespace: Namespace): Promise<Usage>;
   /** What one namespace holds, by origin and then category. Never decrypts. */
   categories(namespace: Namespace): Promise<readonly CategoryCount[]>;
   /**

@@ -267,6 +267,25 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
+      "tell how much a subject keeps, with its sessions and former values",
+      withRig(open, async ({ store }) => {
+        expect(await store.usage(ANA)).toEqual({ entries: 0, bytes: 0 });
+        await store.put(fact("a", "x".repeat(1_000)));
+        await store.put(fact("b", "x".repeat(1_000), { namespace: namespaceOf("ana", "s1") }));
+        await store.put(fact("c", "x".repeat(5_000), { namespace: BEN }));
+        const before = await store.usage(ANA);
+        expect(before.entries).toBe(2);
+        expect(before.bytes).toBeGreaterThanOrEqual(2_000);
+        expect(before.bytes).toBeLessThan(3_000);
+        await store.put(fact("a", "y"));
+        expect((await store.usage(ANA)).bytes).toBeGreaterThan(before.bytes);
+        await store.deleteWhere({ namespace: ANA, includeSessions: true });
+        expect(await store.usage(ANA)).toEqual({ entries: 0, bytes: 0 });
+        expect((await store.usage(BEN)).entries).toBe(1);
+      }),
+    );
+
+    test(
       "tell their categories, by origin and name, without what has expired and what is another's",
       withRig(open, async ({ store, clock }) => {
         await store.putMany([

@@ -25,6 +25,7 @@ const READS: Readonly<Record<string, (store: MemoryReader) => Promise<unknown>>>
   revision: (store) => store.revision(ANA),
   namespaces: (store) => store.namespaces(),
   categories: (store) => store.categories(ANA),
+  usage: (store) => store.usage(ANA),
   inspect: (store) => store.inspect(),
 };
 

@@ -28,6 +28,7 @@ import type {
   StoreIdentity,
   StoreReport,
   UnixMs,
+  Usage,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
@@ -55,6 +56,7 @@ import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
+import { usageOf } from "./usage.ts";
 
 interface RowPage {
   readonly rows: readonly SqliteRow[];
@@ -186,6 +188,10 @@ export class SqliteReader implements MemoryReader {
           count: Number(row.n),
         }));
     });
+  }
+
+  usage(namespace: Namespace): Promise<Usage> {
+    return this.calls.perform(() => this.session.read(() => usageOf(this.session, namespace)));
   }
 
   categories(namespace: Namespace): Promise<readonly CategoryCount[]> {

@@ -1,7 +1,7 @@
 /** How much a subject may keep: one caller without measure must not fill the disk of all. */
 import { HelmdeckError } from "../../errors.ts";
-import type { EntryRef } from "../memory-store.ts";
-import { subjectOf } from "../namespace.ts";
+import type { EntryRef, Usage } from "../memory-store.ts";
+import { type Namespace, subjectOf } from "../namespace.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 export interface Quota {
@@ -14,7 +14,7 @@ export const DEFAULT_QUOTA: Quota = { entries: 100_000, bytes: 256 * 1_024 * 1_0
 
 /** Of values that are kept only as long as there is room. */
 export function isOverQuota(session: SqliteSession, ref: EntryRef, quota: Quota): boolean {
-  return usedBy(session, ref).bytes > quota.bytes;
+  return usageOf(session, ref.namespace).bytes > quota.bytes;
 }
 
 /**
@@ -23,16 +23,17 @@ export function isOverQuota(session: SqliteSession, ref: EntryRef, quota: Quota)
  */
 export function requireQuota(session: SqliteSession, ref: EntryRef, quota: Quota): void {
   const { namespace } = ref;
-  const { entries, bytes } = usedBy(session, ref);
+  const { entries, bytes } = usageOf(session, namespace);
   if (entries > quota.entries) throw exceeded(`${quota.entries} entries`, subjectOf(namespace));
   if (bytes > quota.bytes)
     throw exceeded(`${Math.floor(quota.bytes / 1_048_576)} MiB of values`, subjectOf(namespace));
 }
 
-function usedBy(session: SqliteSession, { namespace }: EntryRef): Quota {
+/** What the subject has whose namespace, or whose session's, this is. */
+export function usageOf(session: SqliteSession, namespace: Namespace): Usage {
   const [owner = ""] = namespace.split(":", 1);
   const used = session.statement("SELECT entries, bytes FROM usage WHERE owner = ?").get(owner);
-  return { entries: Number(used?.entries), bytes: Number(used?.bytes) };
+  return { entries: Number(used?.entries ?? 0), bytes: Number(used?.bytes ?? 0) };
 }
 
 function exceeded(limit: string, subject: string): HelmdeckError {

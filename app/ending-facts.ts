@@ -1,0 +1,73 @@
+/** What ends within 14 days, the next to end first. Nothing is opened but the page that is shown. */
+import {
+  decodeListCursor,
+  type EntryMeta,
+  EXPIRING_WITHIN_MS,
+  encodeListCursor,
+  isHelmdeckError,
+  type Namespace,
+  nextTurn,
+} from "../engine/index.ts";
+import { factView } from "./fact-view.ts";
+import type { FactsPage, FactView } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+const PAGE_ROWS = 1_000;
+
+/** A place in this order: an end, and the entry that has it. */
+interface Place {
+  readonly updatedAt: number;
+  readonly id: string;
+}
+
+export async function endingFacts(
+  context: UseCaseContext,
+  namespace: Namespace,
+  limit: number,
+  cursor: string | undefined,
+): Promise<FactsPage> {
+  const after = cursor === undefined ? undefined : decodeListCursor(cursor);
+  const ending = await allEnding(context, namespace);
+  const left = after === undefined ? ending : ending.filter((one) => compare(placeOf(one), after) > 0);
+  const page = left.slice(0, limit);
+  const facts: FactView[] = [];
+  const unreadable: string[] = [];
+  for (const { key } of page) {
+    const entry = await context.store.get({ namespace, origin: "fact", key }).catch(asUnreadable);
+    if (entry === "unreadable") unreadable.push(key);
+    else if (entry !== undefined) facts.push(factView(entry));
+  }
+  const last = page.at(-1);
+  const isMore = last !== undefined && left.length > page.length;
+  return { facts, unreadable, ...(isMore && { nextCursor: encodeListCursor(placeOf(last)) }) };
+}
+
+async function allEnding(
+  { store, now }: UseCaseContext,
+  namespace: Namespace,
+): Promise<readonly EntryMeta[]> {
+  const query = { namespace, origin: "fact", expiresBefore: now() + EXPIRING_WITHIN_MS } as const;
+  const found: EntryMeta[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listMeta({ ...query, limit: PAGE_ROWS, ...(cursor && { cursor }) });
+    found.push(...page.entries);
+    cursor = page.nextCursor;
+    await nextTurn(); // others wait
+  } while (cursor !== undefined);
+  return found.sort((one, other) => compare(placeOf(one), placeOf(other)));
+}
+
+/** In a list's cursor stands the end where else the time of the last store stands. */
+function placeOf({ expiresAt = 0, id }: EntryMeta): Place {
+  return { updatedAt: expiresAt, id };
+}
+
+function compare(one: Place, other: Place): number {
+  return one.updatedAt - other.updatedAt || (one.id < other.id ? -1 : Number(one.id > other.id));
+}
+
+function asUnreadable(error: unknown): "unreadable" {
+  if (isHelmdeckError(error, "entry_unreadable")) return "unreadable";
+  throw error;
+}

@@ -1,0 +1,72 @@
+/** How memory grew: what is there now, by the day on which it came; counted without opening anything. */
+import { type Namespace, nextTurn } from "../engine/index.ts";
+import type { DayCount, Growth } from "./memory.ts";
+import type { UseCaseContext } from "./use-case-context.ts";
+
+const PAGE_ROWS = 1_000;
+/** Memories that are remembered at a time. */
+const MOST_MEMORIES = 8;
+/** What expires changes no revision. */
+const FRESH_MS = 60_000;
+
+interface Counted {
+  readonly revision: number;
+  readonly at: number;
+  readonly growth: Promise<Growth>;
+}
+
+/** Counts again only where something changed, and once for all who ask meanwhile. */
+export class GrowthCounts {
+  readonly #context: UseCaseContext;
+  readonly #counted = new Map<Namespace, Counted>();
+
+  constructor(context: UseCaseContext) {
+    this.#context = context;
+  }
+
+  async of(namespace: Namespace): Promise<Growth> {
+    const revision = await this.#context.store.revision(namespace);
+    const at = this.#context.now();
+    const known = this.#counted.get(namespace);
+    if (known?.revision === revision && at - known.at < FRESH_MS) return known.growth;
+    const growth = countGrowth(this.#context, namespace);
+    this.#remember(namespace, { revision, at, growth });
+    return growth;
+  }
+
+  #remember(namespace: Namespace, counted: Counted): void {
+    this.#counted.delete(namespace);
+    this.#counted.set(namespace, counted);
+    counted.growth.catch(() => this.#counted.delete(namespace)); // whoever waits for it is told
+    const [oldest] = this.#counted.keys();
+    if (this.#counted.size > MOST_MEMORIES && oldest !== undefined) this.#counted.delete(oldest);
+  }
+}
+
+async function countGrowth({ store }: UseCaseContext, namespace: Namespace): Promise<Growth> {
+  const days = new Map<number, { facts: number; runs: number }>();
+  let cursor: string | undefined;
+  do {
+    const query = { namespace, origin: ["fact", "audit"], limit: PAGE_ROWS } as const;
+    const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
+    for (const { origin, createdAt } of page.entries) {
+      if (Math.abs(createdAt) > LAST_MS) continue; // of a damaged row
+      const day = Math.floor(createdAt / DAY_MS);
+      const counts = days.get(day) ?? { facts: 0, runs: 0 };
+      counts[origin === "fact" ? "facts" : "runs"] += 1;
+      days.set(day, counts);
+    }
+    cursor = page.nextCursor;
+    await nextTurn(); // others wait
+  } while (cursor !== undefined);
+  const { bytes } = await store.usage(namespace);
+  return { days: [...days].sort(([one], [other]) => one - other).map(dayCount), bytes };
+}
+
+const DAY_MS = 86_400_000;
+/** Of what a date can be. */
+const LAST_MS = 8.64e15;
+
+function dayCount([day, counts]: readonly [number, Omit<DayCount, "day">]): DayCount {
+  return { day: new Date(day * DAY_MS).toISOString().slice(0, 10), ...counts };
+}
