@@ -126,6 +126,19 @@ export {
   importLines,
   type RefusedLine,
 } from "./transfer/import-lines.ts";
+export {
+  type CallerReply,
+  callerReplySchema,
+  type OwnStatusReply,
+  ownStatusReplySchema,
+  revisionReplySchema,
+} from "./wire/caller-schemas.ts";
+export {
+  documentOfRequest,
+  documentReply,
+  documentReplySchema,
+  documentRequestSchema,
+} from "./wire/document-schemas.ts";
 export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
 export { doctorReply, statusReply } from "./wire/health-replies.ts";
 export { historyReply, undoReply } from "./wire/history-replies.ts";
@@ -174,8 +187,11 @@ export {
   renewRequestSchema,
 } from "./wire/renew-schemas.ts";
 export { rfc3339Schema } from "./wire/rfc3339-schema.ts";
+export { recordedReplySchema, runOfRequest, runRequestSchema } from "./wire/run-schemas.ts";
 export { searchReply } from "./wire/search-reply.ts";
 export {
+  explainedSearchReplySchema,
+  explainedSearchRequestSchema,
   SEARCH_DESCRIPTION,
   type SearchReply,
   type SearchRequest,
@@ -187,6 +203,7 @@ export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
 export { problemOfJson } from "./wire/strict-json.ts";
 export {
   callersReply,
+  expiringReply,
   factReply,
   factsQueryOfRequest,
   factsReply,

@@ -24,6 +24,7 @@ import type { Metrics } from "./metrics.ts";
 import { addMount, type Mount } from "./mount.ts";
 import { observeRequests, watchFailures } from "./observing.ts";
 import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
+import { addHostRoutes } from "./rest/host-routes.ts";
 import { addMemoryRoutes } from "./rest/memory-routes.ts";
 import { addMetricsRoute, addOpenRoutes } from "./rest/operation-routes.ts";
 import { addPackRoutes } from "./rest/pack-routes.ts";
@@ -71,6 +72,7 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 /** What answers to callers. */
 function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret }: AppParts): void {
   addMemoryRoutes(app, serverContext);
+  addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext);
   addMetricsRoute(app, metrics, { isOpen: secret === undefined });

@@ -9,12 +9,17 @@ export interface Caller {
   /** A token vouches for the subject. */
   readonly authenticated: boolean;
   readonly scopes: readonly string[];
+  /** When the token ends, in milliseconds since 1970; absent without one. */
+  readonly expiresAt?: number;
 }
 
 /** May see other callers' defaults and counts. */
 export const ADMIN_SCOPE = "admin";
 /** May read /metrics, and nothing else of others. */
 export const METRICS_SCOPE = "metrics";
+
+/** May have its own tool runs recorded: rows that else only the server writes. */
+export const RECORD_SCOPE = "record";
 
 /** What middleware leaves for the handlers of one request. */
 export interface ServerEnv {

@@ -75,10 +75,10 @@ export async function mintToken(
 export async function verifyToken(key: KeyObject, token: string, now: number): Promise<Caller> {
   if (token.length > MOST_TOKEN_CHARACTERS) throw refuse("is too long to be one of this server's");
   const claims = await claimsOf(key, token, now);
-  const { sub, scopes = [] } = claims;
+  const { sub, scopes = [], exp } = claims;
   if (!isSubject(sub)) throw refuse("has no usable subject (sub)");
   if (!isScopes(scopes)) throw refuse("has scopes that are not a list of words");
-  return { subject: sub, authenticated: true, scopes };
+  return { subject: sub, authenticated: true, scopes, ...defined({ expiresAt: exp && exp * 1_000 }) };
 }
 
 async function claimsOf(key: KeyObject, token: string, now: number): Promise<JWTPayload> {

@@ -1,6 +1,13 @@
 /** A search as MCP clients ask for it and receive it; the answer is what `search --json` prints. */
 import * as z from "zod";
-import { ANSWER_LIMITS, defined, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/index.ts";
+import {
+  ANSWER_LIMITS,
+  DOCUMENT_KINDS,
+  defined,
+  limitsText,
+  RECALL_MODES,
+  RECALL_TEXT,
+} from "../../engine/index.ts";
 import type { RecallQuery } from "../../recall/index.ts";
 import { factSchema } from "./view-schemas.ts";
 
@@ -48,9 +55,35 @@ export const searchReplySchema = z.object({
     .meta({ description: "Where nothing was found: how much was looked through." }),
 });
 
+/** Of REST, where a person at a command line may ask why. */
+export const explainedSearchRequestSchema = searchRequestSchema.extend({
+  explain: z
+    .boolean()
+    .nullish()
+    .meta({ description: "Adds parts, the features of its score, to each hit, and left_out." }),
+});
+
+const parts = z.record(z.string(), z.object({ value: z.number(), weight: z.number() }));
+
+export const explainedSearchReplySchema = searchReplySchema.extend({
+  results: z.array(hitSchema.extend({ kind: z.enum(DOCUMENT_KINDS), parts: parts.optional() })),
+  left_out: z
+    .array(z.object({ key: z.string(), path: z.string(), certainty: z.number(), why: z.string(), parts }))
+    .optional()
+    .meta({ description: "With explain: the best candidates that are not shown, and why." }),
+});
+
 export type SearchRequest = z.infer<typeof searchRequestSchema>;
 export type SearchReply = z.infer<typeof searchReplySchema>;
 
-export function searchOfRequest({ query, limit, recall }: SearchRequest): RecallQuery {
-  return { query, ...defined({ limit: limit ?? undefined, recall: recall ?? undefined }) };
+export function searchOfRequest({
+  query,
+  limit,
+  recall,
+  explain,
+}: z.infer<typeof explainedSearchRequestSchema>): RecallQuery {
+  return {
+    query,
+    ...defined({ limit: limit ?? undefined, recall: recall ?? undefined, explain: explain ?? undefined }),
+  };
 }

@@ -15,7 +15,7 @@ export function declareToken(program: Command, runs: Runs): void {
     )
     .requiredOption("--subject <name>", "Whose memory the token opens.", nonEmpty)
     .option("--ttl <span>", "How long it is good: 12h, 30d; at most 366d. (default: 30d)", seconds)
-    .option("--scope <name>", "What more it may do: admin, metrics; once for each.", collect)
+    .option("--scope <name>", "What more it may do: record, admin, metrics; once for each.", collect)
     .option("--name <text>", "For people who look into it: whose it is.", nonEmpty)
     .option("--client <text>", "For people who look into it: which program has it.", nonEmpty)
     .action((_options: unknown, command: Command) => {
@@ -33,6 +33,7 @@ export function declareToken(program: Command, runs: Runs): void {
   withExamples(token, [
     "export HELMDECK_JWT_SECRET=$(openssl rand -hex 32)",
     "helmdeck-memory token --subject main",
+    "helmdeck-memory token --subject main --scope record > main.token",
     "helmdeck-memory token --subject prometheus --scope metrics --ttl 365d",
   ]);
 }

@@ -1,17 +1,26 @@
 /** The wire's schemas under the names that the OpenAPI description gives them, each described once. */
 import type { z } from "@hono/zod-openapi";
 import {
+  callerReplySchema,
   callersReplySchema,
   corpusReplySchema,
   defaultsReplySchema,
+  documentReplySchema,
+  documentRequestSchema,
   errorReplySchema,
+  explainedSearchReplySchema,
+  explainedSearchRequestSchema,
   factSchema,
   factsReplySchema,
   forgetReplySchema,
   forgetRequestSchema,
   historyReplySchema,
   myMemoryReplySchema,
+  ownStatusReplySchema,
+  recordedReplySchema,
   renewRequestSchema,
+  revisionReplySchema,
+  runRequestSchema,
   storeReplySchema,
   storeRequestSchema,
   undoReplySchema,
@@ -41,6 +50,15 @@ export const undoRequest = named("UndoRequest", undoRequestSchema);
 export const undoReply = named("UndoReply", undoReplySchema);
 export const fact = named("Fact", factSchema);
 export const facts = named("Facts", factsReplySchema);
+export const searchRequest = named("SearchRequest", explainedSearchRequestSchema);
+export const searchReply = named("SearchReply", explainedSearchReplySchema);
+export const documentRequest = named("DocumentRequest", documentRequestSchema);
+export const document = named("Document", documentReplySchema);
+export const runRequest = named("RunRequest", runRequestSchema);
+export const recorded = named("Recorded", recordedReplySchema);
+export const caller = named("Caller", callerReplySchema);
+export const ownStatus = named("OwnStatus", ownStatusReplySchema);
+export const revision = named("Revision", revisionReplySchema);
 export const corpus = named("Corpus", corpusReplySchema);
 export const myMemory = named("MyMemory", myMemoryReplySchema);
 export const defaults = named("Defaults", defaultsReplySchema);

@@ -1,4 +1,4 @@
-/** The routes of memory: store, forget, facts, history, undo, renew, corpus, my-memory, defaults, callers. */
+/** The routes of memory: store, forget, facts, history, undo, renew, corpus, my-memory, defaults, callers. What a host's plugin asks: host-routes.ts. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import {
   callersReply,

@@ -92,6 +92,9 @@ const posted = fc.oneof(
   fc.tuple(fc.constantFrom("/api/v1/memory/forget", "/api/v1/packs/helmdeck.memory_forget"), sent(scope)),
   fc.tuple(
     fc.constantFrom(
+      "/api/v1/memory/search",
+      "/api/v1/memory/document",
+      "/api/v1/memory/runs",
       "/api/v1/packs/helmdeck.memory_corpus",
       "/api/v1/packs/helmdeck.memory_search/latest",
       "/api/v1/packs/helmdeck.memory_list",

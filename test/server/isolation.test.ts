@@ -120,6 +120,23 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
     { path: "/api/v1/memory/defaults" },
     { path: "/api/v1/memory/defaults?caller=alice", status: 403 },
   ],
+  "GET /api/v1/caller": () => [{ path: "/api/v1/caller" }],
+  "POST /api/v1/memory/search": () => [
+    { path: "/api/v1/memory/search", body: { query: CANARY_WORDS, recall: "eager", explain: true } },
+  ],
+  "POST /api/v1/memory/document": () => [
+    { path: "/api/v1/memory/document", body: { path: "helmdeck/my-memory.md" } },
+    { path: "/api/v1/memory/document", body: { path: `helmdeck/${CANARY}/${CANARY}.md` }, status: 404 },
+  ],
+  "POST /api/v1/memory/runs": () => [
+    {
+      path: "/api/v1/memory/runs",
+      body: { kind: "tool", tool: "exec", outcome: "ok", at_unix: 1_795_000_000 },
+      status: 403,
+    },
+  ],
+  "GET /api/v1/memory/status": () => [{ path: "/api/v1/memory/status" }],
+  "GET /api/v1/memory/revision": () => [{ path: "/api/v1/memory/revision" }],
   "GET /api/v1/memory/callers": () => [{ path: "/api/v1/memory/callers" }],
   "GET /api/v1/packs": () => [{ path: "/api/v1/packs" }],
   "GET /api/v1/packs/:name": () => [{ path: "/api/v1/packs/helmdeck.memory_get" }],

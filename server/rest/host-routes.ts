@@ -1,0 +1,127 @@
+/** The routes of a host's plugin whose memory this server keeps: who its token is, search, documents, records of what its tools did, status. */
+import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
+import {
+  type CallerReply,
+  documentOfRequest,
+  documentReply,
+  expiringReply,
+  HelmdeckError,
+  type Memory,
+  type OwnStatusReply,
+  rfc3339,
+  runOfRequest,
+  SEARCH_DESCRIPTION,
+  searchOfRequest,
+  searchReply,
+} from "../../app/index.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import { hasScope } from "../authentication.ts";
+import { type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
+import * as schemas from "./components.ts";
+import { failures, json, jsonBody } from "./rest-answers.ts";
+
+const tags = ["memory"];
+
+const callerRoute = createRoute({
+  method: "get",
+  path: "/api/v1/caller",
+  tags,
+  operationId: "caller",
+  summary: "Who the token says that the caller is, and what it may.",
+  responses: { 200: json("The caller.", schemas.caller), ...failures() },
+});
+
+const searchRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/search",
+  tags,
+  operationId: "searchMemory",
+  summary: "Ranked hits with the lines that fit best. Changes nothing.",
+  description: SEARCH_DESCRIPTION,
+  request: { body: jsonBody(schemas.searchRequest) },
+  responses: { 200: json("Hits, best first.", schemas.searchReply), ...failures(413, 415) },
+});
+
+const documentRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/document",
+  tags,
+  operationId: "readDocument",
+  summary: "Lines of one document, by the path of a hit.",
+  request: { body: jsonBody(schemas.documentRequest) },
+  responses: { 200: json("The lines.", schemas.document), ...failures(404, 413, 415) },
+});
+
+const runRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/runs",
+  tags,
+  operationId: "recordRun",
+  summary: "Record what a tool of the caller's did; wants the scope record.",
+  request: { body: jsonBody(schemas.runRequest) },
+  responses: { 200: json("Recorded.", schemas.recorded), ...failures(413, 415) },
+});
+
+const statusRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/status",
+  tags,
+  operationId: "memoryStatus",
+  summary: "How much the caller's memory holds, and how it is searched.",
+  responses: { 200: json("How it stands.", schemas.ownStatus), ...failures() },
+});
+
+const revisionRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/revision",
+  tags,
+  operationId: "memoryRevision",
+  summary: "A number that grows with every change.",
+  responses: { 200: json("The number.", schemas.revision), ...failures() },
+});
+
+export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
+  app.openapi(callerRoute, (c) => c.json(callerReply(c.get("caller")), 200));
+  app.openapi(searchRoute, async (c) => {
+    const answer = await memory.search(c.get("caller").subject, searchOfRequest(c.req.valid("json")));
+    return c.json(searchReply(answer), 200);
+  });
+  app.openapi(documentRoute, async (c) => {
+    const slice = await memory.readDocument(c.get("caller").subject, documentOfRequest(c.req.valid("json")));
+    if (slice === undefined) throw new HelmdeckError("not_found", "There is no such document.");
+    return c.json(documentReply(slice), 200);
+  });
+  app.openapi(runRoute, async (c) => {
+    const { subject } = requireRecorder(c.get("caller"));
+    const run = runOfRequest(c.req.valid("json"));
+    const writer = { surface: "rest", agent: subject };
+    if (run.kind === "tool") await memory.recordToolCall(subject, run.row, writer);
+    else await memory.recordPackRun(subject, run.row, writer);
+    return c.json({ recorded: true as const }, 200);
+  });
+  app.openapi(statusRoute, async (c) => c.json(await ownStatus(memory, c.get("caller")), 200));
+  app.openapi(revisionRoute, async (c) => {
+    return c.json({ revision: await memory.revision(c.get("caller").subject) }, 200);
+  });
+}
+
+/** Rows of runs count as this server's own word, so not everybody with a token may add to them. */
+function requireRecorder(caller: Caller): Caller {
+  if (hasScope(caller, RECORD_SCOPE)) return caller;
+  throw new HelmdeckError("forbidden", "Recording tool runs needs a token with the scope record.");
+}
+
+function callerReply({ subject, authenticated, scopes, expiresAt }: Caller): CallerReply {
+  return {
+    ...{ subject, authenticated, scopes: [...scopes] },
+    ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }),
+  };
+}
+
+/** Without the server's paths: whoever has a memory here need not know where it lies. */
+async function ownStatus(memory: Memory, caller: Caller): Promise<OwnStatusReply> {
+  const { mode, subject, error } = await memory.status(caller.subject);
+  if (error !== undefined) throw new HelmdeckError(error.code, error.message);
+  const { facts = 0, auditRows = 0, expiring } = subject ?? {};
+  return { mode, facts, audit_rows: auditRows, ...(expiring && { expiring: expiringReply(expiring) }) };
+}

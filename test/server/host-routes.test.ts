@@ -1,0 +1,133 @@
+/** What a host's plugin asks of a server that keeps its memory. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ContextServer, SECRET, tokenFor } from "./fixtures/context-server.ts";
+
+let served: ContextServer;
+let alice: ReturnType<ContextServer["as"]>;
+let bob: ReturnType<ContextServer["as"]>;
+let recorder: ReturnType<ContextServer["as"]>;
+
+const FACT = { key: "deploy/preference", value: "We deploy through Konflux.\nNever by hand." };
+const PATH = "helmdeck/user_facts/deploy/preference.md";
+const TOOL_RUN = { kind: "tool", tool: "exec", outcome: "ok", at_unix: 1_795_000_000, duration_ms: 12 };
+
+beforeEach(async () => {
+  served = await ContextServer.open({ secret: SECRET });
+  alice = served.as(await tokenFor("alice"));
+  bob = served.as(await tokenFor("bob"));
+  recorder = served.as(await tokenFor("alice", ["record"]));
+  await alice.post("/api/v1/memory/store", FACT);
+});
+afterEach(() => served.close());
+
+describe("the caller", () => {
+  it("is told who the token says it is, what it may, and until when", async () => {
+    expect((await recorder.get("/api/v1/caller")).body).toEqual({
+      subject: "alice",
+      authenticated: true,
+      scopes: ["record"],
+      expires_at: "2026-11-20T13:00:00.000Z",
+    });
+  });
+
+  it("is nobody where the server asks for no token", async () => {
+    const open = await ContextServer.open();
+    expect((await open.as().get("/api/v1/caller")).body).toEqual({
+      subject: "unknown",
+      authenticated: false,
+      scopes: [],
+    });
+    await open.close();
+  });
+});
+
+describe("search", () => {
+  it("gives ranked hits with their lines, to their owner alone", async () => {
+    const query = { query: "how do we deploy" };
+    const { status, body } = await alice.post("/api/v1/memory/search", query);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      results: [{ kind: "fact", path: PATH, key: FACT.key, start_line: 3, writer: { surface: "rest" } }],
+      mode: "keyword",
+    });
+    expect((await bob.post("/api/v1/memory/search", query)).body).toEqual({
+      results: [],
+      mode: "keyword",
+      unmatched: { facts: 0, audit_rows: 0 },
+    });
+  });
+
+  it("says why, where it is asked to explain", async () => {
+    const { body } = await alice.post("/api/v1/memory/search", { query: "deploy", explain: true });
+    expect(body).toMatchObject({ results: [{ parts: expect.any(Object) }] });
+  });
+
+  it("refuses a misspelt field", async () => {
+    const { status, body } = await alice.post("/api/v1/memory/search", { query: "a", limmit: 1 });
+    expect([status, body.error]).toEqual([400, "invalid_input"]);
+  });
+});
+
+describe("a document", () => {
+  it("is read by lines, and says what it is the document of", async () => {
+    const asked = { path: PATH, from_line: 3, line_count: 1 };
+    expect((await alice.post("/api/v1/memory/document", asked)).body).toMatchObject({
+      path: PATH,
+      content: "We deploy through Konflux.",
+      from_line: 3,
+      line_count: 1,
+      truncated: true,
+      entry: { kind: "fact", key: FACT.key, category: "user_facts", created_at: expect.any(String) },
+    });
+  });
+
+  it.each([
+    ["another caller's", () => bob, PATH],
+    ["one that is not there", () => alice, "helmdeck/user_facts/none.md"],
+    ["no path of ours", () => alice, "/etc/passwd"],
+  ])("%s is not found", async (_what, who, path) => {
+    const { status, body } = await who().post("/api/v1/memory/document", { path });
+    expect([status, body.error]).toEqual([404, "not_found"]);
+  });
+});
+
+describe("a record of a tool run", () => {
+  it("is taken of a caller with the scope record, into its own memory", async () => {
+    expect(await recorder.post("/api/v1/memory/runs", TOOL_RUN)).toMatchObject({
+      status: 200,
+      body: { recorded: true },
+    });
+    const pack = { kind: "pack", pack: "slides.narrate", outcome: "ok", at_unix: 1_795_000_000 };
+    expect((await recorder.post("/api/v1/memory/runs", pack)).status).toBe(200);
+    expect((await alice.get("/api/v1/memory/status")).body).toMatchObject({ facts: 1, audit_rows: 2 });
+    expect((await bob.get("/api/v1/memory/status")).body).toMatchObject({ facts: 0, audit_rows: 0 });
+  });
+
+  // A token that only stores facts must not write what else only the server writes.
+  it("is refused of everybody else", async () => {
+    const admin = served.as(await tokenFor("alice", ["admin"]));
+    for (const client of [alice, admin]) {
+      const { status, body } = await client.post("/api/v1/memory/runs", TOOL_RUN);
+      expect([status, body.error]).toEqual([403, "forbidden"]);
+    }
+    expect((await alice.get("/api/v1/memory/status")).body).toMatchObject({ audit_rows: 0 });
+  });
+
+  it("is refused of nobody, where the server asks for no token", async () => {
+    const open = await ContextServer.open();
+    expect((await open.as().post("/api/v1/memory/runs", TOOL_RUN)).status).toBe(403);
+    await open.close();
+  });
+});
+
+describe("status and revision", () => {
+  it("say how much there is without a path of the server's, and whether anything changed", async () => {
+    const { body, text } = await alice.get("/api/v1/memory/status");
+    expect(body).toEqual({ mode: "keyword", facts: 1, audit_rows: 0 });
+    expect(text).not.toContain(served.folder);
+    const before = (await alice.get("/api/v1/memory/revision")).body.revision;
+    await alice.post("/api/v1/memory/store", { key: "other", value: "thing" });
+    const after = (await alice.get("/api/v1/memory/revision")).body.revision;
+    expect(Number(after)).toBeGreaterThan(Number(before));
+  });
+});
