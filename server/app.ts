@@ -16,7 +16,7 @@ import { authenticate, countOpen } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress } from "./guards/address-guard.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
-import { guardHost, type HostRules } from "./guards/host-guard.ts";
+import { guardHost, guardOrigin, type HostRules } from "./guards/host-guard.ts";
 import { limitInFlight } from "./guards/in-flight.ts";
 import { inTurn } from "./guards/in-turn.ts";
 import type { RateLimits } from "./guards/rate.ts";
@@ -24,6 +24,7 @@ import type { Metrics } from "./metrics.ts";
 import { addMount, type Mount } from "./mount.ts";
 import { observeRequests, watchFailures } from "./observing.ts";
 import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
+import { addPages, type PagesSettings } from "./pages/add-pages.ts";
 import { addHostRoutes } from "./rest/host-routes.ts";
 import { addMemoryRoutes } from "./rest/memory-routes.ts";
 import { addMetricsRoute, addOpenRoutes } from "./rest/operation-routes.ts";
@@ -41,6 +42,8 @@ export interface AppParts extends HostRules {
   readonly limits: RateLimits;
   readonly inFlight: ShareLimits;
   readonly mounts: readonly Mount[];
+  /** Absent: no pages. */
+  readonly pages?: PagesSettings;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly now: () => number;
@@ -51,10 +54,13 @@ export interface AppParts extends HostRules {
 export function makeApp(parts: AppParts): ServerApp {
   const app: ServerApp = new OpenAPIHono<ServerEnv>({ defaultHook: refuseInvalid });
   app.onError(answerFailures(watchFailures(parts)));
-  app.use(observeRequests(parts.metrics, parts.log), SECURITY_HEADERS, connectionHeaders(parts.isStopping));
+  const carryOut = [limitInFlight(parts.inFlight), inTurn()];
+  app.use(observeRequests(parts.metrics, parts.log), securityHeaders, connectionHeaders(parts.isStopping));
   app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
+  if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages }, carryOut);
+  app.use(guardOrigin(parts));
   addOpenPart(app, parts);
-  app.use(authenticate(parts), limitBody, parseBody, limitInFlight(parts.inFlight), inTurn());
+  app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
   addCallersPart(app, parts);
   app.notFound(async (c) => c.json(errorReply(noSuchRoute()), 404));
   return app;
@@ -79,8 +85,19 @@ function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret
   for (const mount of mounts) addMount(app, mount);
 }
 
-/** Nothing here is a page: no script, no frame, no guess at a type, nothing kept by a cache. */
-const SECURITY_HEADERS: MiddlewareHandler<ServerEnv> = secureHeaders({
+/** No script, no frame, no guess at a type; a page says itself what it may load. */
+const securityHeaders: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  const own = new Map<string, string>();
+  await STRICTEST_HEADERS(c, async () => {
+    await next();
+    for (const name of OF_PAGES) own.set(name, c.res.headers.get(name) ?? "");
+  });
+  for (const [name, value] of own) if (value !== "") c.header(name, value);
+};
+
+const OF_PAGES = ["Content-Security-Policy", "Referrer-Policy"];
+
+const STRICTEST_HEADERS: MiddlewareHandler<ServerEnv> = secureHeaders({
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   referrerPolicy: "no-referrer",
   // The server speaks plain HTTP; whoever puts TLS before it decides.

@@ -6,7 +6,7 @@ import type { Caller, ServerEnv } from "./caller.ts";
 import type { RateLimits } from "./guards/rate.ts";
 import { verifyToken } from "./tokens.ts";
 
-const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
+export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
 /** RFC 6750: the scheme's name in any case, one blank, and a token of these characters. */
 const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 

@@ -13,6 +13,13 @@ export interface Caller {
   readonly expiresAt?: number;
 }
 
+/** Of somebody who looks at the pages. */
+export interface PageSession {
+  readonly caller: Caller;
+  /** Stands in each form of this session, and nowhere else. */
+  readonly formToken: string;
+}
+
 /** May see other callers' defaults and counts. */
 export const ADMIN_SCOPE = "admin";
 /** May read /metrics, and nothing else of others. */
@@ -30,5 +37,9 @@ export interface ServerEnv {
     readonly caller: Caller;
     /** The parsed JSON body, when the request had one. */
     readonly body: unknown;
+    /** Of a page alone. */
+    readonly form: URLSearchParams;
+    /** Of a page alone; undefined: nobody is signed in. */
+    readonly pageSession: PageSession | undefined;
   };
 }

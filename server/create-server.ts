@@ -9,6 +9,8 @@ import { makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
 import { makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
+import type { PagesSettings } from "./pages/add-pages.ts";
+import { hasSessionCookie } from "./pages/session-cookie.ts";
 
 const DEFAULT_PORT = 3_848;
 const DEFAULT_HOST = "127.0.0.1";
@@ -29,6 +31,8 @@ export interface ServerOptions {
   /** Requests at once; default 256 for each caller, 384 of all. */
   readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
+  /** The "Agent memory" pages at `/`; absent: there are none. */
+  readonly pages?: PagesSettings;
   /** Default: nothing is logged. */
   readonly log?: Logger;
   readonly now?: () => number;
@@ -55,15 +59,15 @@ export interface HelmdeckServer {
 }
 
 export function createServer(serverContext: ServerContext, options: ServerOptions = {}): HelmdeckServer {
-  const { secret, allowedHosts = [], allowedOrigins = [], mounts = [], onUnexpected } = options;
+  const { secret, allowedOrigins = [], mounts = [], pages, onUnexpected } = options;
   const metrics = makeMetrics(serverContext);
   const limits = makeRateLimits(options.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE);
   let stopping = false;
   const app = makeApp({
     serverContext,
     version: manifest.version,
-    ...defined({ secret }),
-    allowedHosts,
+    ...defined({ secret, pages }),
+    allowedHosts: [...(options.allowedHosts ?? []), ...publicHostOf(pages)],
     allowedOrigins,
     limits,
     inFlight: options.inFlight ?? IN_FLIGHT_LIMITS,
@@ -87,7 +91,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
         ...{ host, port, hasAuthentication },
         ...defined({ limits: sockets }),
         refusalOf: ({ headers, socket }) =>
-          hasAuthentication && headers.authorization === undefined
+          hasAuthentication && headers.authorization === undefined && !hasSessionCookie(headers.cookie)
             ? limits.refusalOf(socket.remoteAddress)
             : undefined,
       });
@@ -105,6 +109,10 @@ export function createServer(serverContext: ServerContext, options: ServerOption
       };
     },
   };
+}
+
+function publicHostOf(pages: PagesSettings | undefined): readonly string[] {
+  return pages?.publicOrigin === undefined ? [] : [new URL(pages.publicOrigin).hostname];
 }
 
 /** Event streams never end by themselves, so they are ended first. */

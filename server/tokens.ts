@@ -40,6 +40,11 @@ export interface MintedToken {
   readonly expiresAt: number;
 }
 
+export interface VerifiedCaller extends Caller {
+  /** Milliseconds since 1970; of the token. */
+  readonly expiresAt: number;
+}
+
 /** Throws `invalid_input` for a subject that no memory can have, and for a life that is too short or too long. */
 export async function mintToken(
   secret: Uint8Array,
@@ -72,13 +77,13 @@ export async function mintToken(
  * The caller that a token vouches for; throws `invalid_token`, which says nothing of the token's content. It takes a key, made
  * once, and not the secret, which would be imported anew for every request.
  */
-export async function verifyToken(key: KeyObject, token: string, now: number): Promise<Caller> {
-  if (token.length > MOST_TOKEN_CHARACTERS) throw refuse("is too long to be one of this server's");
+export async function verifyToken(key: KeyObject, token: string, now: number): Promise<VerifiedCaller> {
+  if (token.length > MOST_TOKEN_CHARACTERS) throw refuseToken("is too long to be one of this server's");
   const claims = await claimsOf(key, token, now);
-  const { sub, scopes = [], exp } = claims;
-  if (!isSubject(sub)) throw refuse("has no usable subject (sub)");
-  if (!isScopes(scopes)) throw refuse("has scopes that are not a list of words");
-  return { subject: sub, authenticated: true, scopes, ...defined({ expiresAt: exp && exp * 1_000 }) };
+  const { sub, scopes = [], exp = 0 } = claims;
+  if (!isSubject(sub)) throw refuseToken("has no usable subject (sub)");
+  if (!isScopes(scopes)) throw refuseToken("has scopes that are not a list of words");
+  return { subject: sub, authenticated: true, scopes, expiresAt: exp * 1_000 };
 }
 
 async function claimsOf(key: KeyObject, token: string, now: number): Promise<JWTPayload> {
@@ -92,7 +97,7 @@ async function claimsOf(key: KeyObject, token: string, now: number): Promise<JWT
     });
     return payload;
   } catch (error) {
-    throw refuse(reasonOf(error));
+    throw refuseToken(reasonOf(error));
   }
 }
 
@@ -122,7 +127,7 @@ function isScopes(scopes: unknown): scopes is readonly string[] {
   );
 }
 
-function refuse(why: string): HelmdeckError {
+export function refuseToken(why: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_token",
     `The token ${why}. Make a new one with helmdeck-memory token --subject NAME.`,

@@ -1,10 +1,12 @@
-/** `serve`: REST and MCP on a socket until a signal, with one line that says where, of what, and for whom. */
+/** `serve`: REST, MCP and pages on a socket until a signal, with a line that says where, of what, and for whom. */
 import pino, { type Logger } from "pino";
 import {
   asHelmdeckError,
+  defined,
   embedWhatIsThere,
   HelmdeckError,
   harmlessLine,
+  type MemoryState,
   remedyFor,
 } from "../../app/index.ts";
 import type { Shell } from "../../commands/index.ts";
@@ -18,6 +20,8 @@ export interface ServeRequest {
   readonly port: number;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  /** Absent: no pages. */
+  readonly pages?: { readonly publicOrigin?: string };
   /** 0: no limit. */
   readonly requestsPerMinute: number;
   /** Refuse to start without memory that is kept. */
@@ -41,7 +45,11 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   try {
     if (request.requiresMemory) requireKept(serverContext);
     const listening = await listen(serverContext, request, { log, ...(secret && { secret: secret.bytes }) });
-    await sayWhatIsServed(context, serverContext, { url: listening.url, authentication: secret?.source });
+    await sayWhatIsServed(context, serverContext, {
+      url: listening.url,
+      pagesUrl: request.pages && `${request.pages.publicOrigin ?? listening.url}/`,
+      authentication: secret?.source,
+    });
     void embedWhatIsThere(serverContext.memory);
     const signal = await stopped;
     log.info({ signal }, "stopping: finishing what was accepted; another signal ends at once");
@@ -74,13 +82,14 @@ function listen(
   request: ServeRequest,
   security: { readonly log: Logger; readonly secret?: Uint8Array },
 ): Promise<Listening> {
-  const { allowedHosts, allowedOrigins, requestsPerMinute, host, port } = request;
+  const { allowedHosts, allowedOrigins, pages, requestsPerMinute, host, port } = request;
   const server = createServer(serverContext, {
     ...security,
     // A server that listens on an address of its own answers to that address.
     allowedHosts: [...allowedHosts, ...(host === "0.0.0.0" || host === "::" ? [] : [host])],
     allowedOrigins,
     requestsPerMinute,
+    ...defined({ pages }),
     mounts: [mcpMount(serverContext, { onDefect: (error) => noteDefect(security.log, error) })],
   });
   return server.listen({ host, port });
@@ -105,6 +114,7 @@ function requireKept({ memoryState }: ServerContext): void {
 
 interface Served {
   readonly url: string;
+  readonly pagesUrl: string | undefined;
   /** Where the secret came from. */
   readonly authentication: string | undefined;
 }
@@ -112,32 +122,44 @@ interface Served {
 async function sayWhatIsServed(
   { output, options }: CommandContext,
   { memoryState }: ServerContext,
-  { url, authentication }: Served,
+  served: Served,
 ): Promise<void> {
-  const { state } = memoryState;
-  const kept = state === "ready" ? memoryState : undefined;
-  if (options.json) {
-    await output.json({
-      url,
-      memory: state,
-      database: kept?.databasePath ?? null,
-      key_source: kept?.keySource ?? null,
-      authentication: authentication ?? null,
-    });
-  } else {
-    const memory =
-      kept === undefined
-        ? `memory ${state === "ephemeral" ? "EPHEMERAL" : "OFF"}`
-        : `memory on, database ${harmlessLine(kept.databasePath)}, key from ${harmlessLine(kept.keySource)}`;
-    const callers =
-      authentication === undefined
-        ? 'no authentication, everybody is "unknown"'
-        : `authentication by ${harmlessLine(authentication)}`;
-    await output.line(`helmdeck-memory serves ${url} · ${memory} · ${callers}`);
-  }
+  if (options.json) await output.json(servedReply(memoryState, served));
+  else for (const line of servedLines(memoryState, served)) await output.line(line);
   if (memoryState.state === "ephemeral") await output.note(`warning: ${memoryState.warning}`);
   if (memoryState.state === "unavailable") {
     const { code, message } = memoryState.error;
     await output.note(`${output.styledNote("red", `${code}:`)} ${harmlessLine(message)} ${remedyFor(code)}`);
   }
+}
+
+function servedReply(memoryState: MemoryState, { url, pagesUrl, authentication }: Served) {
+  const kept = memoryState.state === "ready" ? memoryState : undefined;
+  return {
+    url,
+    pages: pagesUrl ?? null,
+    memory: memoryState.state,
+    database: kept?.databasePath ?? null,
+    key_source: kept?.keySource ?? null,
+    authentication: authentication ?? null,
+  };
+}
+
+function servedLines(memoryState: MemoryState, { url, pagesUrl, authentication }: Served): readonly string[] {
+  const callers =
+    authentication === undefined
+      ? 'no authentication, everybody is "unknown"'
+      : `authentication by ${harmlessLine(authentication)}`;
+  return [
+    `helmdeck-memory serves ${url} · ${memoryWords(memoryState)} · ${callers}`,
+    ...(pagesUrl === undefined ? [] : [`See and correct what is kept, in a browser: ${pagesUrl}`]),
+  ];
+}
+
+function memoryWords(memoryState: MemoryState): string {
+  if (memoryState.state !== "ready") {
+    return `memory ${memoryState.state === "ephemeral" ? "EPHEMERAL" : "OFF"}`;
+  }
+  const { databasePath, keySource } = memoryState;
+  return `memory on, database ${harmlessLine(databasePath)}, key from ${harmlessLine(keySource)}`;
 }

@@ -12,14 +12,20 @@ const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 export function declareServe(program: Command, runs: Runs): void {
   const serve = program
     .command("serve")
-    .summary("Serve memory, packs and pipelines over REST and MCP.")
+    .summary("Serve memory, packs and pipelines over REST and MCP, and pages to see memory.")
     .description(
-      'Serve memory, packs and pipelines over REST and, at /api/v1/mcp, over MCP, until SIGTERM or Ctrl-C. With HELMDECK_JWT_SECRET (or HELMDECK_JWT_SECRET_FILE) every caller needs a token; without, everybody is "unknown" and only this machine is answered.',
+      'Serve memory, packs and pipelines over REST and, at /api/v1/mcp, over MCP, and at / the "Agent memory" pages for a browser, until SIGTERM or Ctrl-C. With HELMDECK_JWT_SECRET (or HELMDECK_JWT_SECRET_FILE) every caller needs a token; without, everybody is "unknown" and only this machine is answered.',
     )
     .option("--host <address>", "Where to listen.", nonEmpty, DEFAULT_HOST)
     .option("--port <number>", "At which port; 0: any free one.", port, DEFAULT_PORT)
     .option("--allow-host <name>", "A host name that clients use, beside localhost; once for each.", collect)
     .option("--allow-origin <origin>", "A browser origin that may ask; once for each.", collect)
+    .option(
+      "--public-origin <origin>",
+      "Where browsers reach the pages through a proxy that speaks TLS: https://deck.example.",
+      origin,
+    )
+    .option("--no-pages", "Serve no pages at /.")
     .option("--rate-limit <count>", "Requests a minute for each caller; 0: no limit.", rate, DEFAULT_RATE)
     .option("--require-memory", "Do not start unless memory is kept on disk and works.")
     .option(
@@ -32,8 +38,9 @@ export function declareServe(program: Command, runs: Runs): void {
       new Option("--log-level <level>", "How much is logged, on stderr.").choices(LOG_LEVELS).default("info"),
     )
     .action((_options: unknown, command: Command) => {
-      const { host, port, allowHost, allowOrigin, rateLimit, requireMemory, packsFrom, pipelines, logLevel } =
+      const { host, port, allowHost, allowOrigin, publicOrigin, pages, rateLimit, ...more } =
         command.opts<ServeOptions>();
+      const { requireMemory, packsFrom, pipelines, logLevel } = more;
       return runs(command, async (context) => {
         const { serveCommand } = await import("../commands/serve.ts");
         return serveCommand(context, {
@@ -41,6 +48,7 @@ export function declareServe(program: Command, runs: Runs): void {
           port,
           allowedHosts: allowHost ?? [],
           allowedOrigins: allowOrigin ?? [],
+          ...(pages && { pages: defined({ publicOrigin }) }),
           requestsPerMinute: rateLimit,
           requiresMemory: requireMemory === true,
           folders: defined({ packsFolder: packsFrom, pipelinesFolder: pipelines }),
@@ -60,6 +68,8 @@ interface ServeOptions {
   readonly port: number;
   readonly allowHost?: readonly string[];
   readonly allowOrigin?: readonly string[];
+  readonly publicOrigin?: string;
+  readonly pages: boolean;
   readonly rateLimit: number;
   readonly requireMemory?: boolean;
   readonly packsFrom?: string;
@@ -71,6 +81,14 @@ function port(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError("It must be a number from 0 to 65535.");
   return Number(text);
+}
+
+/** As a browser writes it: lower case, without the port that the scheme implies, nothing behind. */
+function origin(text: string): string {
+  const url = URL.parse(text);
+  if (url?.origin === text.replace(/\/$/, "").toLowerCase() && /^https?:$/.test(url.protocol))
+    return url.origin;
+  throw new InvalidArgumentError("It must be of the form https://deck.example.");
 }
 
 function rate(text: string): number {

@@ -16,10 +16,16 @@ export const guardAddress: MiddlewareHandler<ServerEnv> = async (c, next) => {
 };
 
 function requireDecodable(part: string): void {
+  if (isDecodable(part)) return;
+  throw refuse("The address is not percent-encoded UTF-8; encode it, as encodeURIComponent does.");
+}
+
+export function isDecodable(encoded: string): boolean {
   try {
-    decodeURIComponent(part);
+    decodeURIComponent(encoded);
+    return true;
   } catch {
-    throw refuse("The address is not percent-encoded UTF-8; encode it, as encodeURIComponent does.");
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Bodies: bounded while they are read, JSON, and JSON that can be read in one way only.
+ * Bodies: bounded while they are read, JSON or of the pages a form, and such that they can be read in one way only.
  *
  * Who attacks: a client that sends without end, nests without end, or sends what two readers take differently (a key given
  * twice, bytes that are no UTF-8). What stops it: each is refused before anything looks at the content.
@@ -8,14 +8,20 @@ import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HelmdeckError, invalidField, isHelmdeckError, problemOfJson } from "../../app/index.ts";
 import type { ServerEnv } from "../caller.ts";
+import { isDecodable } from "./address-guard.ts";
 
 /** A value of 64 KiB with every byte written as an escape of six, and room for the rest. */
 export const MOST_BODY_BYTES = 512 * 1_024;
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?$/i;
 /** Of a pack or a pipeline. */
 const RUNS = /^\/api\/v1\/(?:packs|pipelines)\/./;
 const WITHOUT_BODY = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export function isRead(c: Context<ServerEnv>): boolean {
+  return WITHOUT_BODY.has(c.req.method);
+}
 
 export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
   let isWithin = false;
@@ -41,9 +47,17 @@ const bounded = bodyLimit({
 
 /** Leaves the parsed body as `body`, undefined when the request has none. A POST must have one, but for a run without input. */
 export const parseBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
-  const text = WITHOUT_BODY.has(c.req.method) ? "" : await textOf(c);
+  const text = isRead(c) ? "" : await textOf(c, JSON_TYPE, "JSON: send Content-Type: application/json");
   if (text === "" && c.req.method === "POST") takeForEmpty(c);
   else c.set("body", text === "" ? undefined : parse(text));
+  await next();
+};
+
+/** Leaves the fields of a page's form as `form`; none where the request has no body. */
+export const parseForm: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  const text = isRead(c) ? "" : await textOf(c, FORM_TYPE, "a form: application/x-www-form-urlencoded");
+  if (!isDecodable(text)) throw refuse("is not percent-encoded UTF-8");
+  c.set("form", new URLSearchParams(text));
   await next();
 };
 
@@ -55,12 +69,10 @@ function takeForEmpty(c: Context<ServerEnv>): void {
   c.set("body", {});
 }
 
-async function textOf(c: Context<ServerEnv>): Promise<string> {
+async function textOf(c: Context<ServerEnv>, type: RegExp, wanted: string): Promise<string> {
   const bytes = await bytesOf(c);
   if (bytes.byteLength === 0) return "";
-  if (!JSON_TYPE.test(c.req.header("content-type") ?? "")) {
-    throw unsupported("The body must be JSON: send Content-Type: application/json.");
-  }
+  if (!type.test(c.req.header("content-type") ?? "")) throw unsupported(`The body must be ${wanted}.`);
   if ((c.req.header("content-encoding") ?? "identity") !== "identity") {
     throw unsupported("The body must not be compressed.");
   }

@@ -19,9 +19,8 @@ export interface HostRules {
   readonly allowedOrigins: readonly string[];
 }
 
-export function guardHost(rules: HostRules): MiddlewareHandler<ServerEnv> {
-  const hosts = new Set([...LOOPBACK_NAMES, ...rules.allowedHosts.map(asInHeader)]);
-  const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
+export function guardHost({ allowedHosts }: HostRules): MiddlewareHandler<ServerEnv> {
+  const hosts = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(asInHeader)]);
   return async (c, next) => {
     // In a test without a socket the address is all there is.
     const host = c.req.header("host") ?? new URL(c.req.url).host;
@@ -31,6 +30,14 @@ export function guardHost(rules: HostRules): MiddlewareHandler<ServerEnv> {
         "This server does not answer to that Host. Start it with --allow-host NAME if the name is yours.",
       );
     }
+    await next();
+  };
+}
+
+/** Of everything but our own pages, which have a rule of their own: pages/page-origin.ts. */
+export function guardOrigin({ allowedOrigins }: HostRules): MiddlewareHandler<ServerEnv> {
+  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+  return async (c, next) => {
     const origin = c.req.header("origin");
     if (origin !== undefined && !origins.has(origin.toLowerCase())) {
       throw new HelmdeckError(

@@ -1,0 +1,57 @@
+/** What a person in a browser sees where a program would get JSON: a sign-in, what was refused, an address that leads nowhere. */
+import type { MiddlewareHandler } from "hono";
+import { html } from "hono/html";
+import { matchedRoutes } from "hono/route";
+import { asHelmdeckError, HelmdeckError } from "../../app/index.ts";
+import { plainPage } from "../../pages/index.ts";
+import { failureHeaders } from "../answer-failures.ts";
+import type { ServerEnv } from "../caller.ts";
+import { statusOf } from "../status.ts";
+
+export const SIGN_IN_PATH = "/sign-in";
+/** Nobody else shows them in a frame. */
+export const PLACE = { base: "", frameAncestors: "'none'" } as const;
+
+/** Turns what the guards refused, or a defect, from the JSON that every failure becomes into a page. */
+export const failAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  await next();
+  if (c.error !== undefined) c.res = await failurePage(asHelmdeckError(c.error));
+};
+
+/** For addresses that are nobody's: asked before who it is, so that nobody has to sign in to learn that there is nothing. */
+export const missAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  const isRoute = matchedRoutes(c).some(({ method }) => method !== "ALL");
+  const isOfBrowser = c.req.header("accept")?.includes("text/html") === true;
+  if (isRoute || !isOfBrowser || c.req.path.startsWith("/api/")) return next();
+  return failurePage(new HelmdeckError("not_found", "There is no such page."));
+};
+
+export async function signInPage(problem?: HelmdeckError): Promise<Response> {
+  const refusal = problem ?? new HelmdeckError("missing_bearer", "");
+  const page = await plainPage({
+    ...PLACE,
+    title: "Sign in",
+    status: statusOf(refusal.code),
+    body: html`
+      ${problem === undefined ? "" : html`<p role="alert">${problem.message}</p>`}
+      <form method="post" action="${SIGN_IN_PATH}">
+        <label for="token">Token</label>
+        <input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
+        <p id="token-help">A token opens the memory of the subject it names. This makes one, on the machine of the server:
+          <code>helmdeck-memory token --subject main</code></p>
+        <button type="submit">Sign in</button>
+      </form>`,
+  });
+  for (const [name, value] of Object.entries(failureHeaders(refusal))) page.headers.set(name, value);
+  return page;
+}
+
+function failurePage(error: HelmdeckError): Promise<Response> {
+  if (error.code === "missing_bearer" || error.code === "invalid_token") return signInPage(error);
+  return plainPage({
+    ...PLACE,
+    title: error.code === "not_found" ? "Not found" : "This was refused",
+    status: statusOf(error.code),
+    body: html`<p>${error.message}</p><p><a href="/">Back to the memory</a></p>`,
+  });
+}

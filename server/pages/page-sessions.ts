@@ -1,0 +1,102 @@
+/**
+ * Who is signed in to the pages: kept in this process alone, so that a restart signs everybody out.
+ *
+ * Who attacks: somebody who reads this process's memory or a core dump later, guesses an id, brings one along for a person to sign in
+ * under, or signs in without end. What stops them: an id is 256 random bits and only its hash is kept; each sign-in makes a new
+ * one; a session ends when it is idle, after a working day, and with its token; beyond the share of a caller their own oldest goes.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { ShareLimits } from "../../app/index.ts";
+import type { Caller, PageSession } from "../caller.ts";
+
+const SECRET_BYTES = 32;
+
+export interface PageSessionLimits extends ShareLimits {
+  readonly idleMs: number;
+  /** From the sign-in on, however busy the session is. */
+  readonly lifeMs: number;
+}
+
+export const PAGE_SESSION_LIMITS: PageSessionLimits = {
+  perCaller: 16,
+  total: 1_024,
+  idleMs: 60 * 60_000,
+  lifeMs: 12 * 60 * 60_000,
+};
+
+interface KeptSession extends PageSession {
+  readonly endsAt: number;
+  lastSeenAt: number;
+}
+
+export class PageSessions {
+  readonly #limits: PageSessionLimits;
+  readonly #now: () => number;
+  /** By the hash of their ids, the longest unused first. */
+  readonly #sessions = new Map<string, KeptSession>();
+
+  constructor(limits: PageSessionLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** The new session's id, which is for the caller's browser alone. */
+  open(caller: Caller, tokenExpiresAt: number): string {
+    const now = this.#now();
+    this.#endThoseThatAreOver();
+    this.#makeRoomFor(caller);
+    const id = randomSecret();
+    const endsAt = Math.min(now + this.#limits.lifeMs, tokenExpiresAt);
+    this.#sessions.set(hashOf(id), { caller, formToken: randomSecret(), endsAt, lastSeenAt: now });
+    return id;
+  }
+
+  find(id: string): PageSession | undefined {
+    const hash = hashOf(id);
+    const session = this.#sessions.get(hash);
+    if (session === undefined) return undefined;
+    this.#sessions.delete(hash);
+    if (this.#isOver(session)) return undefined;
+    session.lastSeenAt = this.#now();
+    this.#sessions.set(hash, session);
+    return session;
+  }
+
+  end(id: string): void {
+    this.#sessions.delete(hashOf(id));
+  }
+
+  #isOver({ endsAt, lastSeenAt }: KeptSession): boolean {
+    const now = this.#now();
+    return now >= endsAt || now >= lastSeenAt + this.#limits.idleMs;
+  }
+
+  #endThoseThatAreOver(): void {
+    for (const [hash, session] of this.#sessions) if (this.#isOver(session)) this.#sessions.delete(hash);
+  }
+
+  #makeRoomFor({ subject }: Caller): void {
+    const own = [...this.#sessions].filter(([, { caller }]) => caller.subject === subject);
+    const [oldestOwn] = own.length >= this.#limits.perCaller ? own : [];
+    const [oldest] = this.#sessions.size >= this.#limits.total ? this.#sessions : [];
+    const goes = oldestOwn ?? oldest;
+    if (goes !== undefined) this.#sessions.delete(goes[0]);
+  }
+}
+
+export function randomSecret(): string {
+  return randomBytes(SECRET_BYTES).toString("base64url");
+}
+
+export function isFormTokenOf({ formToken }: PageSession, given: string): boolean {
+  return timingSafeEqual(digestOf(formToken), digestOf(given));
+}
+
+function hashOf(id: string): string {
+  return digestOf(id).toString("base64url");
+}
+
+/** Also makes what is compared equally long. */
+function digestOf(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

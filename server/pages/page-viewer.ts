@@ -1,0 +1,54 @@
+/** Who looks at the pages: a caller, at their own memory alone; an operator also at who else has one, and how much is in it. */
+import type { DoctorReport } from "../../app/index.ts";
+import type { ServerContext } from "../../packs/index.ts";
+import type { Viewer } from "../../pages/index.ts";
+import { hasScope } from "../authentication.ts";
+import { ADMIN_SCOPE, type PageSession } from "../caller.ts";
+
+export const SIGN_OUT_PATH = "/sign-out";
+/** How long what doctor found is shown again: it opens every row there is, of everybody. */
+const DOCTOR_HOLDS_MS = 10_000;
+
+export function viewersOver({ memory }: ServerContext, now: () => number): (session: PageSession) => Viewer {
+  const examine = heldFor(DOCTOR_HOLDS_MS, now, () => memory.doctor());
+  return ({ caller, formToken }) => ({
+    memory,
+    subject: caller.subject,
+    choices: [],
+    sees: "values",
+    seesCallers: hasScope(caller, ADMIN_SCOPE),
+    changes: {
+      kind: "forms",
+      formToken,
+      writer: { surface: "pages", agent: caller.subject },
+      ...(caller.authenticated && { signOutPath: SIGN_OUT_PATH }),
+    },
+    doctor: async () => {
+      const report = await examine();
+      return caller.authenticated && !hasScope(caller, ADMIN_SCOPE) ? withoutOthers(report) : report;
+    },
+  });
+}
+
+/** How much all callers have together is the operator's to know. */
+function withoutOthers({ findings }: DoctorReport): DoctorReport {
+  return { findings: findings.filter(({ check }) => check !== "entries") };
+}
+
+/** Several who ask share one answer; a failure is not held. */
+function heldFor<Answer>(
+  milliseconds: number,
+  now: () => number,
+  work: () => Promise<Answer>,
+): () => Promise<Answer> {
+  let held: { readonly answer: Promise<Answer>; readonly until: number } | undefined;
+  return () => {
+    if (held !== undefined && now() < held.until) return held.answer;
+    const answer = work();
+    held = { answer, until: now() + milliseconds };
+    answer.catch(() => {
+      held = undefined;
+    });
+    return answer;
+  };
+}

@@ -1,0 +1,41 @@
+/** The cookie that holds a session's id: for these pages alone, and out of reach of scripts. */
+import type { Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import type { ServerEnv } from "../caller.ts";
+
+const NAME = "helmdeck";
+const SECURE_NAME = `__Host-${NAME}`;
+const OURS = new RegExp(`(?:^|;\\s*)(?:${SECURE_NAME}|${NAME}-\\d+)=`);
+const ATTRIBUTES = { path: "/", httpOnly: true, sameSite: "Strict" } as const;
+
+/** Whether it may be somebody who is signed in. */
+export function hasSessionCookie(cookies: string | undefined): boolean {
+  return cookies !== undefined && OURS.test(cookies);
+}
+
+export class SessionCookie {
+  readonly #c: Context<ServerEnv>;
+  readonly #name: string;
+  readonly #attributes: typeof ATTRIBUTES & { readonly secure: boolean };
+
+  /** `origin`: where the browser is. Browsers do not tell the ports of one name apart, so the name of the cookie does. */
+  constructor(c: Context<ServerEnv>, origin: string) {
+    const { protocol, port } = new URL(origin);
+    const secure = protocol === "https:";
+    this.#c = c;
+    this.#name = secure ? SECURE_NAME : `${NAME}-${port === "" ? "80" : port}`;
+    this.#attributes = { ...ATTRIBUTES, secure };
+  }
+
+  get id(): string | undefined {
+    return getCookie(this.#c, this.#name);
+  }
+
+  set(id: string): void {
+    setCookie(this.#c, this.#name, id, this.#attributes);
+  }
+
+  clear(): void {
+    deleteCookie(this.#c, this.#name, this.#attributes);
+  }
+}
