@@ -5,12 +5,12 @@
  * stops them: page-origin.ts and page-sessions.ts; a form without its session's token changes nothing, nor does any GET; the cookie
  * counts here alone, never on REST or MCP, and a bearer token never counts here.
  */
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
+import type { ServerContext } from "../../packs/index.ts";
 import { makePages } from "../../pages/index.ts";
-import type { AppParts, ServerApp } from "../app.ts";
 import type { PageSession, ServerEnv } from "../caller.ts";
 import { isRead, limitBody, parseForm } from "../guards/body.ts";
-import { makePageAccess } from "./page-access.ts";
+import { makePageAccess, type PageAccessParts } from "./page-access.ts";
 import { failAsPage, missAsPage, PLACE, SIGN_IN_PATH, signInPage } from "./page-failures.ts";
 import { identify, requireFormToken, sayOriginToThisServer } from "./page-guards.ts";
 import { guardPageOrigin } from "./page-origin.ts";
@@ -21,10 +21,15 @@ export interface PagesSettings {
   readonly publicOrigin?: string;
 }
 
+interface PagesParts extends Omit<PageAccessParts, "publicOrigin"> {
+  readonly serverContext: ServerContext;
+  readonly pages: PagesSettings;
+}
+
 /** `carryOut`: the guards that hold work back, which the pages share with the rest. */
 export function addPages(
-  app: ServerApp,
-  parts: AppParts & { readonly pages: PagesSettings },
+  app: Hono<ServerEnv>,
+  parts: PagesParts,
   carryOut: readonly MiddlewareHandler<ServerEnv>[],
 ): void {
   const access = makePageAccess({ ...parts, ...parts.pages });
@@ -56,7 +61,7 @@ export function addPages(
 }
 
 /** An app of their own, so that what they do to their answers never reaches another route. */
-function shownPages({ serverContext, now }: AppParts) {
+function shownPages({ serverContext, now }: PagesParts) {
   const sessions = new WeakMap<Request, PageSession>();
   const viewerOf = viewersOver(serverContext, now);
   const pages = makePages({
