@@ -89,6 +89,7 @@ export type {
   StoredFact,
   UndoneFact,
 } from "./memory.ts";
+export { memoryFrom } from "./memory.ts";
 export type { MemoryState } from "./memory-state.ts";
 export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
 export { failedStatus } from "./overview.ts";

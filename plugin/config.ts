@@ -14,6 +14,8 @@ export interface PluginConfig {
   readonly databasePath: string | undefined;
   readonly searchByDefault: boolean;
   readonly promptHints: boolean;
+  /** The tab in OpenClaw's Control UI. */
+  readonly pages: boolean;
   /** In groups and hooks that were opened it is quiet, whatever stands here. */
   readonly recall: RecallMode;
   /** What an agent reads whole lives on, where its life is the default one. */
@@ -58,6 +60,7 @@ export function parseConfig(raw: unknown): PluginConfig {
     databasePath: typeof given.databasePath === "string" ? given.databasePath : undefined,
     searchByDefault: given.searchByDefault !== false,
     promptHints: given.promptHints !== false,
+    pages: given.pages === undefined || given.pages === true,
     recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
     renewOnUse: given.renewOnUse === true,
     embeddings: readEmbeddings(given.embeddings),

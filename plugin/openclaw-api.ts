@@ -17,6 +17,7 @@ export type ServiceContext = Parameters<Service["start"]>[0];
 export type SlashCommand = Parameters<OpenClawPluginApi["registerCommand"]>[0];
 export type SlashContext = Parameters<SlashCommand["handler"]>[0];
 export type CliContext = Parameters<Parameters<OpenClawPluginApi["registerCli"]>[0]>[0];
+export type HttpHandler = Parameters<OpenClawPluginApi["registerHttpRoute"]>[0]["handler"];
 export type GatewayHandler = Parameters<OpenClawPluginApi["registerGatewayMethod"]>[1];
 
 type ToolFactory = Extract<

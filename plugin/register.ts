@@ -1,6 +1,6 @@
 /** Everything the plugin registers with OpenClaw. The same in every mode, and nothing is opened here. */
 
-import { statusReply } from "../app/index.ts";
+import { type Finding, statusReply } from "../app/index.ts";
 import { defaultAgent, knownAgents, liveConfig, makeAccessPolicy } from "./access-policy.ts";
 import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
@@ -14,6 +14,7 @@ import { makeService } from "./memory-service.ts";
 import { memorySettings } from "./memory-settings.ts";
 import type { GatewayHandler, HostApi, HostConfig } from "./openclaw-api.ts";
 import { CLI_DESCRIPTION, isForPrograms, registerHelmdeckCli } from "./openclaw-cli.ts";
+import { registerPagesTab } from "./pages-tab.ts";
 import { failureOf } from "./plugin-failure.ts";
 import { makePromptPreparation } from "./prompt.ts";
 import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
@@ -60,26 +61,36 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig, warnings), {
     scope: "operator.read",
   });
-  registerCli(api, config, hostConfig);
+  const hostFindings = () => findingsOf(api, config, hostConfig());
+  if (config.pages) registerPagesTab(api, { access, config, hostConfig, hostFindings });
+  registerCli(api, { config, hostConfig, hostFindings });
 }
 
-function registerCli(api: HostApi, config: PluginConfig, hostConfig: () => HostConfig): void {
+/** What doctor says of the host. */
+async function findingsOf(
+  api: HostApi,
+  plugin: PluginConfig,
+  config: HostConfig,
+): Promise<readonly Finding[]> {
+  const { answersInTime, hostFindings } = await import("./seldom.ts");
+  const host = { config, version: api.runtime.version, tellsOrigins: tellsOrigins(api) };
+  return hostFindings({ ...host, plugin, answers: answersInTime });
+}
+
+interface CliRegistration {
+  readonly config: PluginConfig;
+  readonly hostConfig: () => HostConfig;
+  readonly hostFindings: () => Promise<readonly Finding[]>;
+}
+
+function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegistration): void {
   api.registerCli(
     ({ program }) =>
       registerHelmdeckCli(program, {
         settings: () => memorySettings(api, config, hostConfig()),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config.subjects),
-        hostFindings: async () => {
-          const { answersInTime, hostFindings } = await import("./seldom.ts");
-          return hostFindings({
-            config: hostConfig(),
-            version: api.runtime.version,
-            plugin: config,
-            tellsOrigins: tellsOrigins(api),
-            answers: answersInTime,
-          });
-        },
+        hostFindings,
         hostWarnings: () => hostWarnings(tellsOrigins(api)),
       }),
     {

@@ -136,8 +136,12 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
   return bundledPackages(ROOT, metafile);
 }
 
-/** The gateway's main thread reads the one, and seldom the other: each small, and whole. */
-const ON_MAIN_THREAD = { index: "plugin/index.ts", seldom: "plugin/seldom.ts" };
+/** The gateway's main thread reads the first, and seldom the others: each small, and whole. */
+const ON_MAIN_THREAD = {
+  index: "plugin/index.ts",
+  seldom: "plugin/seldom.ts",
+  pages: "plugin/pages-handler.ts",
+};
 /** The memory itself: in its worker, and in the process of `openclaw helmdeck`. */
 const ELSEWHERE = { worker: "plugin/worker.ts", commands: "plugin/openclaw-commands.ts" };
 const BUILT = Object.entries({ ...ON_MAIN_THREAD, ...ELSEWHERE });

@@ -42,6 +42,7 @@ describe("the plugin's package", () => {
         "index.js",
         "openclaw.plugin.json",
         "package.json",
+        "pages.js",
         "seldom.js",
         "worker.js",
       ].sort(),
@@ -52,11 +53,11 @@ describe("the plugin's package", () => {
     expect(statSync(join(plugin, "dist/index.js")).size).toBeLessThan(100_000);
     const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
     for (const [, fixed, lazy] of imported)
-      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/(commands|seldom)\.js$)/);
+      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/(commands|pages|seldom)\.js$)/);
   });
 
   test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {
-    for (const file of ["dist/index.js", "dist/seldom.js"]) {
+    for (const file of ["dist/index.js", "dist/seldom.js", "dist/pages.js"]) {
       expect(textOf(file)).not.toMatch(/node_modules\/zod|node:sqlite|@orama|\.\/chunks\//);
     }
     expect(everyText()).not.toMatch(/from "better-sqlite3"|require\("better-sqlite3"\)/);

@@ -10,6 +10,7 @@ describe("the configuration", () => {
         databasePath: undefined,
         searchByDefault: true,
         promptHints: true,
+        pages: true,
         recall: "balanced",
         renewOnUse: false,
         embeddings: { settings: { provider: "none" }, apiKey: undefined },
@@ -34,6 +35,7 @@ describe("the configuration", () => {
       databasePath: "/d/m.sqlite",
       searchByDefault: false,
       promptHints: false,
+      pages: false,
       recall: "eager",
       renewOnUse: true,
       embeddings: {
@@ -168,6 +170,7 @@ describe("the configuration", () => {
         databasePath: fc.anything(),
         searchByDefault: fc.anything(),
         promptHints: fc.anything(),
+        pages: fc.anything(),
         embeddings: fc.anything(),
         subjects: fc.anything(),
         allow: fc.anything(),

@@ -36,6 +36,11 @@ function recordingApi(pluginConfig: unknown, registrationMode: (typeof MODES)[nu
     config: {},
     runtime,
     lifecycle,
+    session: {
+      controls: {
+        registerControlUiDescriptor: (...args: unknown[]) => note("registerControlUiDescriptor", args),
+      },
+    },
     logger: recordingLogger(),
   };
   const note = (name: string, args: unknown[]) => {
@@ -76,6 +81,8 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
       registerCommand: 4,
       registerService: 1,
       registerGatewayMethod: 1,
+      registerHttpRoute: 1,
+      registerControlUiDescriptor: 1,
       registerCli: 1,
     },
   );
@@ -197,7 +204,9 @@ describe("every way to memory", () => {
       "on", // routing looks at its argument only; audit is called above
       "registerCli", // the operator's own shell
       "registerCommand",
+      "registerControlUiDescriptor", // where the pages stand in the sidebar
       "registerGatewayMethod", // needs the scope operator.read
+      "registerHttpRoute", // for operators: the gateway asks for its token, or the cookie of the tab's frame
       "registerMemoryCorpusSupplement",
       "registerMemoryPromptPreparation",
       "registerService", // answers nobody
@@ -205,6 +214,12 @@ describe("every way to memory", () => {
     ]);
     expect(registered.registerGatewayMethod).toMatchObject([
       ["helmdeck.status", {}, { scope: "operator.read" }],
+    ]);
+    expect(registered.registerHttpRoute).toMatchObject([
+      [{ path: "/plugins/helmdeck-memory", auth: "gateway", match: "prefix" }],
+    ]);
+    expect(registered.registerControlUiDescriptor).toMatchObject([
+      [{ surface: "tab", path: "/plugins/helmdeck-memory", requiredScopes: ["operator.read"] }],
     ]);
   });
 });
@@ -218,6 +233,22 @@ describe("configuration", () => {
     const all = recordingApi({ auditServers: [], auditTools: "all" });
     register(all.api, startCounting(fakeMemory()).start);
     expect(all.registered.on?.map(([name]) => name)).toContain("after_tool_call");
+  });
+});
+
+describe("the tab with the pages", () => {
+  test.each([false, "yes", null])("is not there where pages is %j", (pages) => {
+    const { api, registered } = recordingApi({ pages });
+    register(api, startCounting(fakeMemory()).start);
+    expect(registered).not.toHaveProperty("registerHttpRoute");
+    expect(registered).not.toHaveProperty("registerControlUiDescriptor");
+  });
+
+  test("is not there, and nothing else is missing, on a host that knows no tabs", () => {
+    const { api, registered } = recordingApi({});
+    register(Object.assign(Object.create(api), { session: undefined }), startCounting(fakeMemory()).start);
+    expect(registered).not.toHaveProperty("registerHttpRoute");
+    expect(registered.registerCli).toHaveLength(1);
   });
 });
 

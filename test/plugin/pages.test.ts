@@ -1,0 +1,218 @@
+/** The tab "Agent memory": who sees what of whose memory, and which requests are answered at all. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Finding } from "../../app/index.ts";
+import { makePagesHandler, type RequestScope } from "../../plugin/pages-handler.ts";
+import { PAGES_PATH } from "../../plugin/pages-tab.ts";
+import { type PagesParts, viewerOf } from "../../plugin/pages-viewer.ts";
+import { configOf } from "./fake-host.ts";
+import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+
+const READ = ["operator.read"];
+const HOST_FINDING: Finding = { level: "ok", check: "OpenClaw version", message: "2026.9.6" };
+
+interface Given extends Partial<PagesParts> {
+  readonly agents?: readonly string[];
+  readonly subjects?: Readonly<Record<string, unknown>>;
+}
+
+function partsOf({ agents = ["home", "main", "work"], subjects = {}, ...parts }: Given = {}): PagesParts {
+  return {
+    access: accessTo(fakeMemory({ doctor: async () => ({ findings: [] }) })),
+    config: configOf({ subjects }),
+    hostConfig: () => ({ agents: { entries: Object.fromEntries(agents.map((id) => [id, {}])) } }),
+    hostFindings: async () => [HOST_FINDING],
+    ...parts,
+  };
+}
+
+function look(query = "", given: Given = {}, scopes: unknown = READ) {
+  return viewerOf(new URLSearchParams(query), scopes, partsOf(given));
+}
+
+describe("whose memory is shown", () => {
+  test("the default agent's first, and the others to choose from", () => {
+    const choices = [
+      { id: "main", isShown: true },
+      { id: "home", isShown: false },
+      { id: "work", isShown: false },
+    ];
+    expect(look()).toMatchObject({ subject: "main", choices, seesCallers: false });
+  });
+
+  test.each(["work", "Work", " WORK "])("the one that is asked for, %j", (agent) => {
+    const viewer = look(String(new URLSearchParams({ agent })));
+    expect(viewer.subject).toBe("work");
+    expect(viewer.choices.filter(({ isShown }) => isShown)).toEqual([{ id: "work", isShown: true }]);
+  });
+
+  test.each(["nobody", "", "../work", "work/../main", "helmdeck", "main,work", "__proto__"])(
+    "nobody's where the name is no agent's: %j",
+    (agent) => {
+      const query = String(new URLSearchParams({ agent }));
+      expect(() => look(query)).toThrow(expect.objectContaining({ code: "not_found" }));
+      // A subject that agents share is none of their names.
+      expect(() => look(query, { subjects: { main: agent || "x" } })).toThrow("no agent of this name");
+    },
+  );
+
+  test("of two agents that share one memory, that one, under each name", () => {
+    const subjects = { main: "us", work: "us" };
+    expect(look("agent=main", { subjects }).subject).toBe("us");
+    expect(look("agent=work", { subjects })).toMatchObject({
+      subject: "us",
+      changes: { options: "--agent work" },
+    });
+  });
+
+  test("nobody's where the setting subjects is malformed for this agent", () => {
+    expect(() => look("agent=work", { subjects: { work: 7 } })).toThrow(
+      expect.objectContaining({ code: "identity_refused" }),
+    );
+  });
+
+  test("nothing is to be chosen where there is one agent, or no list of them", () => {
+    expect(look("", { agents: ["solo"] })).toMatchObject({ subject: "solo", choices: [] });
+    expect(look("", { hostConfig: () => ({}) })).toMatchObject({ subject: "main", choices: [] });
+    expect(() => look("agent=work", { hostConfig: () => ({}) })).toThrow("no agent of this name");
+  });
+
+  test("the first that is configured, where the default one is not", () => {
+    expect(look("", { agents: ["home", "work"] }).subject).toBe("home");
+  });
+});
+
+describe("a command that changes something", () => {
+  test("names the agent wherever there is more than one", () => {
+    const changes = { kind: "commands", program: "openclaw helmdeck", options: "--agent main" };
+    expect(look().changes).toEqual(changes);
+    expect(look("agent=work").changes).toEqual({ ...changes, options: "--agent work" });
+    expect(look("", { agents: ["solo"] }).changes).toEqual({ ...changes, options: "" });
+  });
+});
+
+describe("keys and values", () => {
+  test.each([[["operator.read"]], [["operator.write"]], [["operator.pairing", "operator.admin"]]])(
+    "are shown to %j",
+    (scopes) => {
+      expect(look("", {}, scopes).sees).toBe("values");
+    },
+  );
+
+  test.each([
+    [undefined],
+    [null],
+    ["operator.read"],
+    [[]],
+    [["operator.sessions.read"]],
+    [["operator.read.later", "read", "*", 7]],
+  ])("are not shown to %j: only how many there are", (scopes) => {
+    expect(viewerOf(new URLSearchParams(), scopes, partsOf()).sees).toBe("counts");
+  });
+});
+
+describe("a memory in trouble", () => {
+  test("that hangs fails the call in time", async () => {
+    const access = { ...accessTo(fakeMemory()), open: hanging };
+    await expect(look("", { access, deadlineMs: 5 }).memory.status("main")).rejects.toThrow(
+      expect.objectContaining({ code: "deadline_exceeded" }),
+    );
+  });
+
+  test("that does not open still has its health page", async () => {
+    const access = accessTo(new Error("s3cr3t"));
+    const { findings } = await look("", { access }).doctor();
+    expect(findings).toEqual([expect.objectContaining({ level: "error", check: "memory" }), HOST_FINDING]);
+    expect(JSON.stringify(findings)).not.toContain("s3cr3t");
+  });
+
+  test("is looked at as the command line does: memory's findings, then OpenClaw's", async () => {
+    const own: Finding = { level: "warning", check: "key", message: "no backup" };
+    const access = accessTo(fakeMemory({ doctor: async () => ({ findings: [own] }) }));
+    expect((await look("", { access }).doctor()).findings).toEqual([own, HOST_FINDING]);
+  });
+});
+
+describe("a request", () => {
+  const servers: Server[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  /** As the gateway calls the handler, with what it says of the request. */
+  async function ask(init: RequestInit = {}, scope: ReturnType<RequestScope> = undefined, query = "") {
+    const memory = fakeMemory({ doctor: async () => ({ findings: [] }) });
+    const handler = makePagesHandler(PAGES_PATH, partsOf({ access: accessTo(memory) }), () => scope);
+    const server = createServer((request, response) => {
+      Promise.resolve(handler(request, response)).catch(() => response.destroy());
+    }).listen(0, "127.0.0.1");
+    servers.push(server);
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo; // it listens on a port, so it is no pipe and not null
+    const response = await fetch(`http://127.0.0.1:${port}${PAGES_PATH}${query}`, init);
+    const { status, headers } = response;
+    return { status, headers, text: await response.text(), memory };
+  }
+
+  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
+    "with %s is refused, and asks no memory",
+    async (method) => {
+      const { status, headers, memory } = await ask({ method });
+      expect([status, headers.get("allow"), memory.calls]).toEqual([405, "GET, HEAD", []]);
+    },
+  );
+
+  test("with HEAD has the answer's head", async () => {
+    const { status, text } = await ask({ method: "HEAD" });
+    expect([status, text]).toEqual([200, ""]);
+  });
+
+  test("for a page says what it is, and how long", async () => {
+    const { status, headers, text } = await ask();
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toMatch(/^text\/html/);
+    expect(Number(headers.get("content-length"))).toBe(Buffer.byteLength(text));
+  });
+
+  test.each([
+    ["a link on another site, or a window that it opens", "cross-site", "document"],
+    ["a picture of another site", "cross-site", "image"],
+    ["a fetch of another site", "cross-site", "empty"],
+    ["an object of another site", "cross-site", "object"],
+    ["a neighbouring site", "same-site", "document"],
+  ])("from %s is refused, and asks no memory", async (_what, site, dest) => {
+    const { status, memory } = await ask({ headers: { "sec-fetch-site": site, "sec-fetch-dest": dest } });
+    expect([status, memory.calls]).toEqual([403, []]);
+  });
+
+  test.each([
+    ["the Control UI", "same-origin", "iframe"],
+    ["a link in the frame", "cross-site", "iframe"],
+    ["the frame's style sheet", "cross-site", "style"],
+    ["the address bar", "none", "document"],
+  ])("from %s is answered", async (_what, site, dest) => {
+    const { status } = await ask({ headers: { "sec-fetch-site": site, "sec-fetch-dest": dest } });
+    expect(status).toBe(200);
+  });
+
+  test("that names a session gets the page that everybody gets", async () => {
+    const plain = await ask();
+    const headers = {
+      "x-openclaw-session-key": "agent:main:telegram:group:-100",
+      "x-openclaw-agent-id": "work",
+      "x-openclaw-scopes": "operator.admin",
+    };
+    expect((await ask({ headers }, undefined, "?sessionKey=agent:work:main")).text).toBe(plain.text);
+  });
+
+  test("whose cookie ended meanwhile is left to the host's own answer", async () => {
+    const order: string[] = [];
+    const revalidate = async () => {
+      order.push("revalidated");
+      throw new Error("Unauthorized");
+    };
+    await ask({}, { revalidate }).catch(() => order.push("nothing was sent"));
+    expect(order).toEqual(["revalidated", "nothing was sent"]);
+  });
+});
