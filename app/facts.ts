@@ -34,9 +34,7 @@ export async function storeFact(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  const fact = checkedFact(input);
-  await refuseSecrets(fact);
-  return keepFact(context, namespace, fact, writer);
+  return keepFact(context, namespace, await harmlessFact(input), writer);
 }
 
 /** The same for a person who insists. No input says so, for an agent would. */
@@ -55,12 +53,17 @@ export async function checkFact(
   namespace: Namespace,
   input: FactInput,
 ): Promise<FactCheck> {
-  const { supersedes: names, ttlSeconds, ...fact } = checkedFact(input);
-  await refuseSecrets(fact);
+  const { supersedes: names, ttlSeconds, ...fact } = await harmlessFact(input);
   await context.keys.refuseLookalike(namespace, fact.key);
   const supersedes = await existing(context, namespace, names);
   const alike = await lookForSimilar(context, namespace, fact, supersedes);
   return { ...fact, expiresAt: context.now() + ttlSeconds * 1_000, supersedes, ...alike };
+}
+
+async function harmlessFact(input: FactInput) {
+  const fact = checkedFact(input);
+  await refuseSecrets(fact);
+  return fact;
 }
 
 function checkedFact(input: FactInput) {

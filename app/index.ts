@@ -22,6 +22,7 @@ export {
   type ShareLimits,
   syncFolder,
   UNKNOWN_SUBJECT,
+  writerText,
 } from "../engine/index.ts";
 export type {
   RecallAnswer,
@@ -112,6 +113,7 @@ export { expiryFrom, localMinute } from "./presenters/local-times.ts";
 export type { Format, Presented, Voice } from "./presenters/presented.ts";
 export { renewText } from "./presenters/renew-text.ts";
 export { searchText } from "./presenters/search-text.ts";
+export { isCopyable, shellWord } from "./presenters/shell-word.ts";
 export { statusText } from "./presenters/status-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { unmatchedText } from "./searching.ts";

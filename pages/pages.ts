@@ -1,25 +1,69 @@
 /** The pages as one hono app: reads always, changes where the viewer's surface has forms. */
-import { Hono } from "hono";
-import { html } from "hono/html";
+import { type Context, Hono } from "hono";
+import { failurePage, noSuchPage } from "./failures.ts";
+import { documentOf } from "./layout.ts";
+import { Links } from "./links.ts";
+import type { Answer, Fields, PageContext, Submission, View } from "./page.ts";
+import { SUBMISSIONS, VIEWS } from "./routes.ts";
+import { type FrameAncestors, securityHeaders } from "./security.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface PagesOptions {
   /** Where they are served: "" or such as `/plugins/helmdeck-memory`. */
   readonly base: string;
   /** Who may put them into a frame. */
-  readonly frameAncestors: "'none'" | "'self'";
+  readonly frameAncestors: FrameAncestors;
   /** Asked for each request. Throws a HelmdeckError, which is shown as a page, or answers with a page of its own, such as a sign-in. */
   viewerOf(request: Request): Promise<Viewer | Response>;
+  /** Milliseconds since 1970. Default: the system's clock. */
+  readonly now?: () => number;
 }
 
-export function makePages({ base, viewerOf }: PagesOptions): Hono {
-  const app = new Hono().basePath(base);
-  app.get("/", async (c) => {
-    const viewer = await viewerOf(c.req.raw);
-    if (viewer instanceof Response) return viewer;
-    return c.html(
-      html`<!doctype html><html lang="en"><title>Agent memory</title><h1>Agent memory</h1></html>`,
-    );
-  });
+/** Its routes alone answer: it may be mounted beside others, whose answers it leaves as they are. */
+export function makePages(options: PagesOptions): Hono {
+  const { base, frameAncestors, now = Date.now } = options;
+  const headers = securityHeaders(frameAncestors);
+  const app = new Hono({ strict: false });
+
+  const respond = (c: Context, answer: Answer, context?: PageContext): Response | Promise<Response> => {
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    if ("location" in answer) return c.redirect(answer.location, 303);
+    return c.html(documentOf(answer, base, context), answer.status ?? 200);
+  };
+
+  const serve =
+    (work: (context: PageContext, c: Context) => Promise<Answer>) =>
+    async (c: Context): Promise<Response> => {
+      let context: PageContext | undefined;
+      try {
+        const viewer = await options.viewerOf(c.req.raw);
+        if (viewer instanceof Response) return viewer;
+        context = contextOf(viewer, base, now(), c.req.url);
+        return await respond(c, await work(context, c), context);
+      } catch (error) {
+        return respond(c, failurePage(error, context), context);
+      }
+    };
+
+  const show = (view: View) => serve((context) => view(context));
+  const submit = (submission: Submission) =>
+    serve(async (context, c) => submission(context, await fieldsOf(c)));
+  for (const [path, view] of Object.entries(VIEWS)) app.get(`${base}${path}` || "/", show(view));
+  for (const [path, submission] of Object.entries(SUBMISSIONS))
+    app.post(`${base}${path}`, submit(submission));
+  app.notFound(serve(async (context) => noSuchPage(context)));
   return app;
+}
+
+function contextOf(viewer: Viewer, base: string, now: number, url: string): PageContext {
+  const { memory, subject, choices } = viewer;
+  const shown = choices.length > 1 ? choices.find(({ isShown }) => isShown)?.id : undefined;
+  return { viewer, memory, subject, now, links: new Links(base, shown), query: new URL(url).searchParams };
+}
+
+/** Browsers send line ends as "\r\n"; files are none of our fields. */
+async function fieldsOf(c: Context): Promise<Fields> {
+  const form = await c.req.formData().catch(() => new FormData());
+  const texts = [...form].filter((field): field is [string, string] => typeof field[1] === "string");
+  return new Map(texts.map(([name, value]) => [name, value.replaceAll(/\r\n?/g, "\n")]));
 }

@@ -1,0 +1,66 @@
+/** Changes as commands to copy: where a page can change nothing itself, it says exactly how. */
+import { type FactView, isCopyable, shellWord } from "../../app/index.ts";
+import { type Html, html } from "../html.ts";
+import type { Changes } from "../viewer.ts";
+
+export type Commands = Extract<Changes, { readonly kind: "commands" }>;
+
+export interface Command {
+  readonly name: string;
+  readonly about: string;
+  readonly text: string;
+}
+
+/**
+ * A fact by its key, or, where that cannot be shown and copied as it is, by its path, which is plain ASCII. `isKey`: nothing else may
+ * be read from it.
+ */
+export function nameInShell({ key, path }: Pick<FactView, "key" | "path">, isKey = false): string {
+  if (!isCopyable(key)) return shellWord(path);
+  return shellWord(isKey ? `key:${key}` : key);
+}
+
+export function command({ program, options }: Commands, ...words: readonly string[]): string {
+  return [program, ...words, ...(options === "" ? [] : [options])].join(" ");
+}
+
+/** What can be done with a fact. */
+export function factCommands(commands: Commands, fact: FactView, canUndo: boolean): readonly Command[] {
+  const name = nameInShell(fact);
+  const all: readonly (Command | false)[] = [
+    { name: "Edit", about: "Opens its value in your editor.", text: command(commands, "edit", name) },
+    { name: "Renew", about: "Keeps it for another 90 days.", text: renewCommand(commands, fact) },
+    {
+      name: "Supersede",
+      about: "Stores a new fact that retires this one. Put in its key and text.",
+      text: command(commands, "store", "NEW-KEY", '"the new text"', `--supersedes ${name}`),
+    },
+    canUndo && {
+      name: "Undo",
+      about: "Takes back the last store that changed it.",
+      text: command(commands, "undo", name),
+    },
+    {
+      name: "Forget",
+      about: "Deletes it for good, with its history. It shows what that is, and asks first.",
+      text: command(commands, "forget", nameInShell(fact, true)),
+    },
+  ];
+  return all.filter((one) => one !== false);
+}
+
+export function renewCommand(commands: Commands, fact: Pick<FactView, "key" | "path">): string {
+  return command(commands, "renew", nameInShell(fact));
+}
+
+export function commandList(commands: readonly Command[]): Html {
+  return html`<div class="card">${commands.map(
+    ({ name, about, text }, at) =>
+      html`<div class="command"><p><strong>${name}</strong> <span class="muted">${about}</span></p>${copyable(text, `command-${at}`, name)}</div>`,
+  )}</div>`;
+}
+
+/** `id` is unique on its page. */
+export function copyable(text: string, id: string, name: string): Html {
+  return html`<div><code id="${id}">${text}</code><button class="small" type="button" data-copy="${id}" hidden aria-label="Copy the command: ${name}">Copy</button></div>`;
+}

@@ -1,0 +1,43 @@
+/** A fact in a list: its key, its first words, and what is around it. */
+import { type FactView, firstWords } from "../../app/index.ts";
+import { type Html, html, line, shortLine } from "../html.ts";
+import type { PageContext } from "../page.ts";
+import { fromNow, time } from "../words.ts";
+import { chip, notice } from "./parts.ts";
+
+const FIRST_CHARACTERS = 180;
+
+export function factLink({ links }: PageContext, key: string): Html {
+  return html`<a href="${links.to("/fact", { key })}">${shortLine(key)}</a>`;
+}
+
+export function factRow(context: PageContext, fact: FactView, action?: Html): Html {
+  const { key, value, category, updatedAt, expiresAt } = fact;
+  return html`<li>
+<h3>${factLink(context, key)}</h3>
+<p>${firstWords(value, FIRST_CHARACTERS)}</p>
+<div class="meta">${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span><span>${endOf(context.now, expiresAt)}</span>${action}</div>
+</li>`;
+}
+
+/** With a warning's colour where it is near. */
+function endOf(now: number, expiresAt: number | undefined): Html {
+  if (expiresAt === undefined) return html`never ends`;
+  return html`ends ${time(now, expiresAt)}`;
+}
+
+/** Rows that are there and do not open: never hidden, and with what to do. */
+export function unreadableRows(context: PageContext, keys: readonly string[]): Html | undefined {
+  if (keys.length === 0) return undefined;
+  const { links } = context;
+  return notice(
+    "warn",
+    html`${keys.length === 1 ? "One fact" : `${keys.length} facts`} cannot be opened: changed, moved, or sealed with another key. Store again what it was, restore a backup, or forget it; <a href="${links.to("/health")}">Health</a> says more. ${keys.map(
+      (key, at) => html`${at > 0 ? ", " : ""}${factLink(context, key)}`,
+    )}`,
+  );
+}
+
+export function endsText(now: number, expiresAt: number | undefined): string {
+  return expiresAt === undefined ? "never" : fromNow(now, expiresAt);
+}

@@ -1,0 +1,49 @@
+/** The pages' one script. Without it all pages work; in a frame that blocks forms, searching and copying need it. */
+export const SCRIPT = `"use strict";
+(() => {
+  const go = (form) => {
+    const given = [...new FormData(form)].filter(([, value]) => value !== "");
+    location.href = form.getAttribute("action") + "?" + new URLSearchParams(given);
+  };
+  for (const form of document.querySelectorAll("form[method=get]")) {
+    form.addEventListener("click", (event) => {
+      if (!event.target.closest("button")) return;
+      event.preventDefault();
+      go(form);
+    });
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing || event.target.tagName !== "INPUT") return;
+      event.preventDefault();
+      go(form);
+    });
+  }
+  const byHand = (text) => {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.setAttribute("readonly", "");
+    area.className = "off-screen";
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  };
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return byHand(text);
+    }
+  };
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    button.hidden = false;
+    const said = button.textContent;
+    button.addEventListener("click", async () => {
+      const done = await copy(document.getElementById(button.dataset.copy).textContent);
+      button.focus();
+      button.textContent = done ? "Copied" : "Select and copy it";
+      setTimeout(() => { button.textContent = said; }, 2000);
+    });
+  }
+})();`;

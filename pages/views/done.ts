@@ -1,0 +1,33 @@
+/** The short notice after a change. The address names it by one of these words and brings no text of its own. */
+import { notice } from "../components/parts.ts";
+import type { Html } from "../html.ts";
+import { type PageContext, param } from "../page.ts";
+
+const DONE = new Map([
+  ["stored", "Stored."],
+  ["edited", "Saved. What it held before is in its history."],
+  ["renewed", "Renewed."],
+  ["superseded", "Stored. The other fact is retired; its value is in the history of this one."],
+  ["undone", "Taken back. What it held before is there again."],
+  ["forgotten", "Forgotten: it is gone from memory and from the database."],
+  [
+    "pending",
+    "Forgotten: it is gone from every answer. Old bytes are overwritten once no other process reads the database.",
+  ],
+  ["nothing", "There was nothing to forget."],
+]);
+
+export type Done =
+  | "stored"
+  | "edited"
+  | "renewed"
+  | "superseded"
+  | "undone"
+  | "forgotten"
+  | "pending"
+  | "nothing";
+
+export function doneNotice(context: PageContext): Html | undefined {
+  const text = DONE.get(param(context, "done") ?? "");
+  return text === undefined ? undefined : notice("ok", text);
+}

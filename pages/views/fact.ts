@@ -1,0 +1,133 @@
+/** One fact, whole: its value, what is known of it, what it held before, what is like it, and how to change it. */
+import {
+  type FactHistory,
+  type FactView,
+  type FormerView,
+  firstWords,
+  isHelmdeckError,
+  remedyFor,
+  writerText,
+} from "../../app/index.ts";
+import { commandList, factCommands } from "../components/commands.ts";
+import { factLink } from "../components/fact-row.ts";
+import { chip, empty, heading, notice } from "../components/parts.ts";
+import { block, type Html, html, line, shortLine } from "../html.ts";
+import { type Page, type PageContext, param } from "../page.ts";
+import { counted, exactTime, size, time } from "../words.ts";
+import { doneNotice } from "./done.ts";
+
+const SIMILAR = 3;
+const EXCERPT = 160;
+
+export async function factPage(context: PageContext): Promise<Page> {
+  const name = param(context, "key");
+  if (name === undefined) return missing(context, undefined);
+  try {
+    const fact = await context.memory.getFact(context.subject, name);
+    const history = await context.memory.factHistory(context.subject, name);
+    return fact === undefined ? missing(context, history) : await whole(context, fact, history);
+  } catch (error) {
+    if (isHelmdeckError(error, "entry_unreadable")) return unreadable(context, name, error.message);
+    throw error;
+  }
+}
+
+async function whole(context: PageContext, fact: FactView, history: FactHistory | undefined): Promise<Page> {
+  const { key, value } = fact;
+  const { former = [], undo = [] } = history ?? {};
+  const body = html`${doneNotice(context)}${heading(line(key), html`Fact`)}
+<section class="card" aria-label="Value"><pre class="value">${block(value)}</pre></section>
+<h2>About it</h2>
+<section class="card pad" aria-label="About it">${about(context, fact)}</section>
+<h2 id="change">Change it</h2>
+${changes(context, fact, undo.length > 0)}
+<h2>What it held before</h2>
+${historyList(context, key, former)}
+<h2>Similar</h2>
+${await similar(context, fact)}`;
+  return { title: shortLine(key, 80), section: "facts", body };
+}
+
+function about({ now, links }: PageContext, fact: FactView): Html {
+  const { category, tags, createdAt, updatedAt, expiresAt, writer, path, fingerprint, value } = fact;
+  return html`<dl class="facts">
+<dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${chip(line(category))}</a></dd>
+<dt>Tags</dt><dd>${tags.length === 0 ? html`<span class="muted">none</span>` : html`<span class="chips">${tags.map((tag) => chip(line(tag)))}</span>`}</dd>
+<dt>Stored by</dt><dd>${writer === undefined ? html`<span class="muted">not known</span>` : line(writerText(writer))}</dd>
+<dt>Stored first</dt><dd>${exactTime(now, createdAt)}</dd>
+<dt>Stored last</dt><dd>${exactTime(now, updatedAt)}</dd>
+<dt>Ends</dt><dd>${expiresAt === undefined ? "never" : exactTime(now, expiresAt)}</dd>
+<dt>Size</dt><dd>${size(Buffer.byteLength(value))}</dd>
+<dt>Path</dt><dd><code>${line(path)}</code></dd>
+<dt>Fingerprint</dt><dd><code>${fingerprint}</code></dd>
+</dl>`;
+}
+
+function changes({ viewer, links }: PageContext, fact: FactView, canUndo: boolean): Html {
+  if (viewer.changes.kind === "commands") {
+    return html`<p class="muted">This page only shows. Each command shows or asks before it deletes anything.</p>${commandList(factCommands(viewer.changes, fact, canUndo))}`;
+  }
+  const to = (path: string): string => links.to(path, { key: fact.key });
+  return html`<div class="actions"><a class="button primary" href="${to("/edit")}">Edit</a><a class="button" href="${to("/renew")}">Renew</a><a class="button" href="${to("/supersede")}">Supersede</a>${
+    canUndo && html`<a class="button" href="${to("/undo")}">Undo</a>`
+  }<a class="button" href="${links.to("/forget", { key: fact.key })}">Forget</a></div>`;
+}
+
+function historyList(context: PageContext, key: string, former: readonly FormerView[]): Html {
+  if (former.length === 0)
+    return html`<p class="muted">Nothing: its value was never changed, or what it was is no longer kept.</p>`;
+  return html`<p class="muted">${counted(former.length, "former value")}, newest first. No search finds them.</p>
+<ol class="card rows">${former.map((one) => formerRow(context, key, one))}</ol>`;
+}
+
+function formerRow({ now }: PageContext, key: string, former: FormerView): Html {
+  const isOther = former.key !== key;
+  return html`<li><details><summary>${firstWords(former.value, EXCERPT)}</summary><pre>${block(former.value)}</pre></details>
+<div class="meta"><span>stored ${time(now, former.updatedAt)}</span>${former.writer && html`<span>by ${shortLine(writerText(former.writer))}</span>`}${
+    isOther
+      ? html`<span>stood under <strong>${shortLine(former.key)}</strong>, which this fact superseded</span>`
+      : undefined
+  }</div></li>`;
+}
+
+/** By the agent's own search for its text. Nothing where that fails: the page does not depend on it. */
+async function similar(context: PageContext, { key, value }: FactView): Promise<Html> {
+  const { memory, subject } = context;
+  const found = await memory.search(subject, { query: value, limit: 10 }).catch(() => undefined);
+  const others = (found?.results ?? [])
+    .filter((hit) => hit.kind === "fact" && hit.key !== key)
+    .slice(0, SIMILAR);
+  if (others.length === 0) return html`<p class="muted">No other fact is like it.</p>`;
+  const facts = await Promise.all(
+    others.map((hit) => memory.getFact(subject, hit.key).catch(() => undefined)),
+  );
+  return html`<ul class="card rows">${facts.map(
+    (fact) =>
+      fact && html`<li><h3>${factLink(context, fact.key)}</h3><p>${firstWords(fact.value, EXCERPT)}</p></li>`,
+  )}</ul>`;
+}
+
+function missing(context: PageContext, history: FactHistory | undefined): Page {
+  const { links } = context;
+  const body =
+    history === undefined
+      ? empty(
+          "There is no such fact.",
+          "It may have ended, been forgotten, or never been there. Keys are exact, case matters.",
+          html`<a href="${links.to("/facts")}">Show all facts</a>`,
+        )
+      : empty(
+          "This fact is no longer there.",
+          html`Another one superseded it: ${factLink(context, history.key)}. Its history keeps what this one held.`,
+        );
+  return { title: "No such fact", section: "facts", status: 404, body: html`${heading("Fact")}${body}` };
+}
+
+function unreadable(context: PageContext, key: string, message: string): Page {
+  const { viewer, links } = context;
+  const forget =
+    viewer.changes.kind === "forms" &&
+    html`<p><a class="button" href="${links.to("/forget", { key })}">Forget it</a></p>`;
+  const body = html`${heading(line(key))}${notice("bad", line(message))}<p>${remedyFor("entry_unreadable")}</p>${forget}`;
+  return { title: "A fact that cannot be opened", section: "facts", body };
+}

@@ -1,0 +1,107 @@
+/** The facts of a memory, newest first; or what a search of them finds. */
+import { defined, unmatchedText } from "../../app/index.ts";
+import { factRow, unreadableRows } from "../components/fact-row.ts";
+import { empty, heading, hiddenFields, pager } from "../components/parts.ts";
+import { type Html, html, line } from "../html.ts";
+import { type Page, type PageContext, param } from "../page.ts";
+import { counted } from "../words.ts";
+import { searchResults } from "./search.ts";
+
+const PAGE_FACTS = 50;
+const RUN_CATEGORIES = new Set(["pack_history", "pipeline_history", "tool_history"]);
+
+interface Overview {
+  readonly facts: number;
+  readonly runs: number;
+  readonly ending: number;
+  readonly categories: readonly { readonly name: string; readonly count: number }[];
+}
+
+export async function factsPage(context: PageContext): Promise<Page> {
+  const query = param(context, "q");
+  const overview = await overviewOf(context);
+  const found = query === undefined ? await list(context, overview) : await searchResults(context, query);
+  const title = query === undefined ? "Facts" : `Search: ${line(query)}`;
+  const body = html`${heading("Facts", summary(context, overview), remember(context))}${searchForm(context, query)}${found}`;
+  return { title, section: "facts", body };
+}
+
+async function overviewOf({ memory, subject }: PageContext): Promise<Overview> {
+  const { categories, expiring } = await memory.myMemory(subject);
+  const ofFacts = categories.filter(({ name }) => !RUN_CATEGORIES.has(name));
+  const ofRuns = categories.filter(({ name }) => RUN_CATEGORIES.has(name));
+  const sum = (counts: typeof categories) => counts.reduce((total, { count }) => total + count, 0);
+  return { facts: sum(ofFacts), runs: sum(ofRuns), ending: expiring?.count ?? 0, categories: ofFacts };
+}
+
+function summary({ links }: PageContext, { facts, runs, ending }: Overview): Html {
+  const ends = ending === 1 ? "1 ends" : `${ending} end`;
+  return html`${counted(facts, "fact")}${runs > 0 && html` · <a href="${links.to("/timeline")}">${counted(runs, "record")} of what tools did</a>`}${
+    ending > 0 && html` · <a href="${links.to("/ending")}">${ends} within 14 days</a>`
+  }`;
+}
+
+function remember({ viewer, links }: PageContext): Html | undefined {
+  if (viewer.changes.kind !== "forms") return undefined;
+  return html`<div class="chips"><a class="button" href="${links.to("/forget")}">Forget…</a><a class="button primary" href="${links.to("/remember")}">Remember something</a></div>`;
+}
+
+function searchForm({ links }: PageContext, query: string | undefined): Html {
+  return html`<form class="search" method="get" action="${links.path("/facts")}" role="search">${hiddenFields(links.hidden)}
+<label class="visually-hidden" for="q">Search as the agent searches</label>
+<input type="search" id="q" name="q" value="${query ?? ""}" placeholder="Ask as you would ask your agent" autocomplete="off" maxlength="4000">
+<button class="primary">Search</button></form>`;
+}
+
+async function list(context: PageContext, overview: Overview): Promise<Html> {
+  const { memory, subject } = context;
+  const [category, prefix, cursor] = ["category", "prefix", "cursor"].map((name) => param(context, name));
+  const asked = defined({ category, prefix, cursor });
+  const { facts, unreadable, nextCursor } = await memory.listFacts(subject, { ...asked, limit: PAGE_FACTS });
+  if (facts.length + unreadable.length === 0) return nothing(context, overview, asked);
+  return html`${filters(context, overview, category, prefix)}${unreadableRows(context, unreadable)}
+<ul class="card rows">${facts.map((fact) => factRow(context, fact))}</ul>${pager(context, "/facts", asked, nextCursor)}`;
+}
+
+function nothing(context: PageContext, overview: Overview, asked: object): Html {
+  if (Object.keys(asked).length === 0) return nothingStored(context);
+  const { links } = context;
+  const { category, prefix }: { category?: string; prefix?: string } = asked;
+  return html`${filters(context, overview, category, prefix)}${empty(
+    "No fact is like that.",
+    unmatchedText({ facts: overview.facts, auditRows: 0 }, "the filters name others"),
+    html`<a href="${links.to("/facts")}">Show all facts</a>`,
+  )}`;
+}
+
+export function nothingStored({ viewer: { changes } }: PageContext): Html {
+  const byHand =
+    changes.kind === "forms"
+      ? "Or press “Remember something” above."
+      : html`Or by hand: <code>${changes.program} store KEY "the text"${changes.options === "" ? "" : ` ${changes.options}`}</code>`;
+  return empty(
+    "Nothing is stored yet.",
+    "Tell your agent: “Remember that we deploy through Konflux, never on Fridays.”",
+    byHand,
+  );
+}
+
+function filters(
+  { links }: PageContext,
+  { categories }: Overview,
+  category: string | undefined,
+  prefix: string | undefined,
+): Html {
+  const isFiltered = category !== undefined || prefix !== undefined;
+  const known = categories.some(({ name }) => name === category);
+  const odd = category !== undefined && !known ? [{ name: category, count: 0 }] : [];
+  return html`<form class="filters" method="get" action="${links.path("/facts")}">${hiddenFields(links.hidden)}
+<label>Category<select name="category"><option value="">All categories</option>${[...categories, ...odd].map(
+    ({ name, count }) =>
+      name === category
+        ? html`<option value="${name}" selected>${line(name)} (${count})</option>`
+        : html`<option value="${name}">${line(name)} (${count})</option>`,
+  )}</select></label>
+<label>Key begins with<input type="text" name="prefix" value="${prefix ?? ""}" autocomplete="off"></label>
+<button>Filter</button>${isFiltered && html`<a class="button quiet" href="${links.to("/facts")}">Show all</a>`}</form>`;
+}

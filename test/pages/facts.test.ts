@@ -1,0 +1,61 @@
+/** The facts, a search of them, and one fact, as a person reads them. */
+import { describe, expect, test } from "vitest";
+import { inTurn } from "../app/fixtures/memories.ts";
+import { BASE, FORMS, openRig, textOf } from "./rig.ts";
+
+const DEPLOY = {
+  key: "deploy/preference",
+  value: "We deploy through Konflux,\nnever on Fridays.",
+  tags: ["ci"],
+};
+
+describe("facts", () => {
+  test("an empty memory says what to do", async () => {
+    const rig = await openRig();
+    expect(textOf(await rig.get("/facts"))).toContain(
+      "Nothing is stored yet. Tell your agent: “Remember that",
+    );
+    expect(textOf(await rig.get("/facts"))).toContain('openclaw helmdeck store KEY "the text" --agent work');
+    const withForms = await openRig({ changes: FORMS });
+    expect(textOf(await withForms.get("/"))).toContain("Or press “Remember something” above.");
+  });
+
+  test("are listed newest first, with first words, category and times", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", DEPLOY);
+    rig.clock.pass(3 * 3_600_000);
+    await rig.memory.storeFact("main", { key: "wifi", value: "Kolibri ".repeat(60), category: "home" });
+    rig.clock.pass(60_000);
+    const text = textOf(await rig.get("/facts"));
+    expect(text).toContain("2 facts");
+    expect(text.indexOf("wifi Kolibri")).toBeLessThan(
+      text.indexOf("deploy/preference We deploy through Konflux, never on Fridays."),
+    );
+    expect(text).toContain("Kolibri… home stored 1 minute ago ends in 90 days");
+    expect(text).toContain("stored 3 hours ago");
+  });
+
+  test("come fifty to a page, each once", async () => {
+    const rig = await openRig();
+    await inTurn([...Array(120).keys()], async (number) => {
+      rig.clock.pass(1);
+      await rig.memory.storeFact("main", {
+        key: `k-${number}`,
+        value: "x",
+        category: number % 2 ? "odd" : "even",
+      });
+    });
+    const seen: string[] = [];
+    const pages: number[] = [];
+    let next: string | undefined = "/facts?category=odd";
+    while (next !== undefined) {
+      const page: string = (await rig.get(next)).text;
+      const keys = [...page.matchAll(/fact\?key=(k-\d+)"/g)].map(([, key = ""]) => key);
+      pages.push(keys.length);
+      seen.push(...keys);
+      next = /href="([^"]*)" rel="next"/.exec(page)?.[1]?.replaceAll("&amp;", "&").slice(BASE.length);
+    }
+    expect(pages).toEqual([50, 10]);
+    expect(seen).toEqual([...Array(60).keys()].map((at) => `k-${119 - 2 * at}`));
+  });
+});

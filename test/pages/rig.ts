@@ -1,0 +1,73 @@
+/** Pages over a real memory, as a surface would serve them, with a clock that stands. */
+import type { OpenMemory } from "../../app/index.ts";
+import { makePages, type Viewer } from "../../pages/index.ts";
+import { NOW, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
+
+export const BASE = "/plugins/helmdeck-memory";
+
+export const COMMANDS = { kind: "commands", program: "openclaw helmdeck", options: "--agent work" } as const;
+export const FORMS = {
+  kind: "forms",
+  formToken: "a-token",
+  writer: { surface: "server", agent: "main" },
+  signOutPath: "/sign-out",
+} as const;
+
+export interface Rig {
+  readonly memory: OpenMemory;
+  readonly clock: TestClock;
+  get(path: string): Promise<Answered>;
+  post(path: string, fields?: Readonly<Record<string, string>>): Promise<Answered>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly location: string | undefined;
+}
+
+export async function openRig(viewer: Partial<Viewer> = {}, base = BASE): Promise<Rig> {
+  const clock = new TestClock();
+  const memory = await openTestMemory({ now: clock.now });
+  const shown: Viewer = {
+    memory,
+    subject: "main",
+    choices: [],
+    sees: "values",
+    changes: COMMANDS,
+    seesCallers: false,
+    doctor: () => memory.doctor(),
+    ...viewer,
+  };
+  const pages = makePages({
+    ...{ base, frameAncestors: "'self'", now: clock.now },
+    viewerOf: async () => shown,
+  });
+  const ask = async (path: string, init?: RequestInit): Promise<Answered> => {
+    const response = await pages.request(`http://localhost${base}${path}`, init);
+    const { status, headers } = response;
+    return { status, headers, text: await response.text(), location: headers.get("location") ?? undefined };
+  };
+  return {
+    memory,
+    clock,
+    get: (path) => ask(path),
+    post: (path, fields = {}) => ask(path, { method: "POST", body: new URLSearchParams(fields) }),
+  };
+}
+
+/** What a person reads of a page: without style, script and tags. */
+export function textOf({ text }: Answered): string {
+  return text
+    .replaceAll(/<(style|script)>.*?<\/\1>/gs, "")
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(
+      /&(lt|gt|quot|amp|#39);/g,
+      (_, name: string) => ({ lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" })[name] ?? "",
+    )
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+export { NOW };
