@@ -71,6 +71,6 @@ function picker({ viewer, links }: PageContext, section: Section = "facts"): Htm
 }
 
 function signOut({ viewer: { changes } }: PageContext): Html | undefined {
-  if (changes.kind !== "forms") return undefined;
+  if (changes.kind !== "forms" || changes.signOutPath === undefined) return undefined;
   return html`<form method="post" action="${changes.signOutPath}"><input type="hidden" name="form_token" value="${changes.formToken}"><button class="small">Sign out</button></form>`;
 }

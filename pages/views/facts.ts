@@ -1,6 +1,7 @@
 /** The facts of a memory, newest first; or what a search of them finds. */
 import { defined, unmatchedText } from "../../app/index.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
+import { nothingStored } from "../components/nothing-stored.ts";
 import { empty, heading, hiddenFields, pager } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
@@ -72,18 +73,6 @@ function nothing(context: PageContext, overview: Overview, asked: object): Html 
     unmatchedText({ facts: overview.facts, auditRows: 0 }, "the filters name others"),
     html`<a href="${links.to("/facts")}">Show all facts</a>`,
   )}`;
-}
-
-export function nothingStored({ viewer: { changes } }: PageContext): Html {
-  const byHand =
-    changes.kind === "forms"
-      ? "Or press “Remember something” above."
-      : html`Or by hand: <code>${changes.program} store KEY "the text"${changes.options === "" ? "" : ` ${changes.options}`}</code>`;
-  return empty(
-    "Nothing is stored yet.",
-    "Tell your agent: “Remember that we deploy through Konflux, never on Fridays.”",
-    byHand,
-  );
 }
 
 function filters(

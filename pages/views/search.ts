@@ -8,11 +8,11 @@ import {
   writerText,
 } from "../../app/index.ts";
 import { factLink } from "../components/fact-row.ts";
+import { nothingStored } from "../components/nothing-stored.ts";
 import { chip, empty, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
 import { counted, time } from "../words.ts";
-import { nothingStored } from "./facts.ts";
 import { askedWords, marked } from "./matched-words.ts";
 import { partsTable, whyHit } from "./why.ts";
 
