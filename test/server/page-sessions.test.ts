@@ -1,0 +1,102 @@
+/** How long somebody is signed in to the pages, and how many may be: every end, with a clock that is passed in. */
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Caller } from "../../server/caller.ts";
+import { PAGE_SESSION_LIMITS, PageSessions } from "../../server/pages/page-sessions.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NEVER = Number.MAX_SAFE_INTEGER;
+const alice: Caller = { subject: "alice", authenticated: true, scopes: [] };
+const bob: Caller = { subject: "bob", authenticated: true, scopes: [] };
+
+let now: number;
+let sessions: PageSessions;
+beforeEach(() => {
+  now = Date.UTC(2026, 10, 20, 12);
+  sessions = new PageSessions({ ...PAGE_SESSION_LIMITS, perCaller: 3, total: 5 }, () => now);
+});
+
+describe("a page session", () => {
+  it("is found by its id alone, which nobody can guess", () => {
+    const ids = Array.from({ length: 3 }, () => sessions.open(alice, NEVER));
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) expect(Buffer.from(id, "base64url")).toHaveLength(32);
+    expect(sessions.find(ids[0] ?? "")?.caller).toEqual(alice);
+    for (const other of ["", "alice", `${ids[0]} `, ids[0]?.toUpperCase() ?? ""]) {
+      expect(sessions.find(other)).toBeUndefined();
+    }
+  });
+
+  it("has a form token of its own, which is not its id", () => {
+    const [first, second] = [sessions.open(alice, NEVER), sessions.open(alice, NEVER)];
+    const [one, other] = [sessions.find(first)?.formToken, sessions.find(second)?.formToken];
+    expect(new Set([one, other, first, second]).size).toBe(4);
+    expect(Buffer.from(one ?? "", "base64url")).toHaveLength(32);
+  });
+
+  it("ends when nothing was asked for an hour, and not before", () => {
+    const id = sessions.open(alice, NEVER);
+    now += HOUR - 1;
+    expect(sessions.find(id)).toBeDefined();
+    now += HOUR - 1;
+    expect(sessions.find(id)).toBeDefined();
+    now += HOUR;
+    expect(sessions.find(id)).toBeUndefined();
+    now -= HOUR;
+    expect(sessions.find(id)).toBeUndefined(); // for good, whatever the clock does
+  });
+
+  it("ends after twelve hours, however busy it is", () => {
+    const id = sessions.open(alice, NEVER);
+    for (let asked = 0; asked < 23; asked += 1) {
+      now += 30 * MINUTE;
+      expect(sessions.find(id)).toBeDefined();
+    }
+    now += 30 * MINUTE;
+    expect(sessions.find(id)).toBeUndefined();
+  });
+
+  it("ends with the token that opened it", () => {
+    const id = sessions.open(alice, now + 10 * MINUTE);
+    now += 10 * MINUTE - 1;
+    expect(sessions.find(id)).toBeDefined();
+    now += 1;
+    expect(sessions.find(id)).toBeUndefined();
+  });
+
+  it("ends at once when it is ended, and no other with it", () => {
+    const [first, second] = [sessions.open(alice, NEVER), sessions.open(alice, NEVER)];
+    sessions.end(first);
+    expect(sessions.find(first)).toBeUndefined();
+    expect(sessions.find(second)).toBeDefined();
+  });
+});
+
+describe("of page sessions", () => {
+  it("a caller has so many, and the one that was not used for longest goes", () => {
+    const others = sessions.open(bob, NEVER);
+    const [first = "", second = "", third = ""] = [1, 2, 3].map(() => sessions.open(alice, NEVER));
+    sessions.find(first);
+    const fourth = sessions.open(alice, NEVER);
+    expect([first, second, third, fourth, others].map((id) => sessions.find(id) !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it("there are so many in all, and the one that was not used for longest goes", () => {
+    const ids = ["a", "b", "c", "d", "e", "f"].map((subject) => sessions.open({ ...alice, subject }, NEVER));
+    expect(ids.map((id) => sessions.find(id) !== undefined)).toEqual([false, true, true, true, true, true]);
+  });
+
+  it("those that are over make room before any that is not", () => {
+    const ids = ["a", "b", "c", "d"].map((subject) => sessions.open({ ...alice, subject }, NEVER));
+    sessions.open({ ...alice, subject: "short" }, now + MINUTE);
+    now += MINUTE;
+    sessions.open({ ...alice, subject: "new" }, NEVER);
+    expect(ids.map((id) => sessions.find(id) !== undefined)).toEqual([true, true, true, true]);
+  });
+});

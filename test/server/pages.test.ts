@@ -1,0 +1,458 @@
+/** The pages of `serve`: signing in and out, whose session is good for what, and what another site's page cannot do. */
+import { Writable } from "node:stream";
+import pino from "pino";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mintToken } from "../../server/index.ts";
+import { ContextServer, NOW, SECRET, tokenFor } from "./fixtures/context-server.ts";
+import { ORIGIN, PageVisitor } from "./fixtures/page-visitor.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const PUBLIC = "https://deck.example";
+const SESSION = "helmdeck-80";
+
+let now: number;
+let logged: string[];
+let served: ContextServer;
+beforeEach(async () => {
+  now = NOW;
+  logged = [];
+  const lines = new Writable({
+    write: (line, _encoding, done) => {
+      logged.push(String(line));
+      done();
+    },
+  });
+  served = await ContextServer.open({
+    secret: SECRET,
+    pages: { publicOrigin: PUBLIC },
+    now: () => now,
+    log: pino({ level: "debug" }, lines),
+  });
+});
+afterEach(() => served.close());
+
+async function visitor(subject = "alice", scopes: readonly string[] = []): Promise<PageVisitor> {
+  return PageVisitor.of(served, await tokenFor(subject, scopes));
+}
+
+function isSignIn({ status, text }: { readonly status: number; readonly text: string }): boolean {
+  return status === 401 && text.includes('name="token"');
+}
+
+describe("signing in", () => {
+  it("is asked for on every page, with a form that says how one gets a token", async () => {
+    const { status, headers, text } = await new PageVisitor(served).get("/");
+    expect(status).toBe(401);
+    expect(headers.get("content-type")).toMatch(/^text\/html/);
+    expect(text).toMatch(/<form method="post" action="\/sign-in">/);
+    expect(text).toMatch(/<label for="token">.*<input id="token" name="token" type="password"/s);
+    expect(text).toContain("helmdeck-memory token --subject");
+  });
+
+  it("leads to the memory of the token's subject", async () => {
+    await served.serverContext.memory.storeFact("alice", { key: "editor", value: "tabs, never spaces" });
+    const alice = new PageVisitor(served);
+    const { status, headers } = await alice.signIn(await tokenFor("alice"));
+    expect([status, headers.get("location")]).toEqual([303, "/"]);
+    expect((await alice.get("/")).text).toContain("editor");
+    expect(isSignIn(await new PageVisitor(served).get("/"))).toBe(true);
+  });
+
+  it("gives a cookie that no script, no other site and no other path gets at, and that ends with the browser", async () => {
+    const { headers } = await new PageVisitor(served).signIn(await tokenFor("alice"));
+    const [cookie, ...more] = headers.getSetCookie();
+    expect(more).toEqual([]);
+    expect(cookie).toMatch(/^helmdeck-80=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+  });
+
+  it("gives a __Host- cookie where browsers come by TLS, and takes no other there", async () => {
+    const Host = new URL(PUBLIC).host;
+    const byTls = new PageVisitor(served, { Origin: PUBLIC, "Sec-Fetch-Site": "same-origin", Host });
+    const { headers } = await byTls.signIn(await tokenFor("alice"));
+    const [cookie = ""] = headers.getSetCookie();
+    expect(cookie).toMatch(/^__Host-helmdeck=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+    expect((await byTls.get("/", { Host })).status).toBe(200);
+    const id = byTls.cookies.get("__Host-helmdeck") ?? "";
+    for (const name of [SESSION, "helmdeck-443", "helmdeck"]) {
+      const answer = await new PageVisitor(served).get("/", { Host, Cookie: `${name}=${id}` });
+      expect(isSignIn(answer)).toBe(true);
+    }
+  });
+
+  it.each([
+    ["of nobody", async () => ""],
+    ["that is none", async () => "canary-token"],
+    [
+      "of another server",
+      async () => (await mintToken(Buffer.alloc(32, 7), { subject: "alice", ttlSeconds: 60 }, NOW)).token,
+    ],
+    [
+      "that has expired",
+      async () => (await mintToken(SECRET, { subject: "alice", ttlSeconds: 60 }, NOW - MINUTE)).token,
+    ],
+  ])("with a token %s is refused, and the page does not show it", async (_what, made) => {
+    const token = await made();
+    const { status, headers, text } = await new PageVisitor(served).signIn(token);
+    expect([status, headers.getSetCookie()]).toEqual([401, []]);
+    expect(text).toMatch(/role="alert">The token [^<]+helmdeck-memory token --subject/);
+    if (token !== "") expect(text).not.toContain(token);
+  });
+
+  it("takes a token with the blanks and line ends that copying adds", async () => {
+    const { status } = await new PageVisitor(served).signIn(` ${await tokenFor("alice")}\n`);
+    expect(status).toBe(303);
+  });
+
+  it("keeps no id that was there before, so that nobody can bring one along", async () => {
+    const alice = await visitor("alice");
+    const [planted = ""] = alice.cookies.values();
+    await alice.signIn(await tokenFor("bob"));
+    expect(alice.cookies.get(SESSION)).not.toBe(planted);
+    expect(isSignIn(await new PageVisitor(served).get("/", { Cookie: `${SESSION}=${planted}` }))).toBe(true);
+    const unknown = "A".repeat(43);
+    const victim = new PageVisitor(served);
+    victim.cookies.set(SESSION, unknown);
+    await victim.signIn(await tokenFor("alice"));
+    expect(victim.cookies.get(SESSION)).not.toBe(unknown);
+    expect(isSignIn(await new PageVisitor(served).get("/", { Cookie: `${SESSION}=${unknown}` }))).toBe(true);
+  });
+
+  it("is over after an hour without a request, after twelve in any case, and with the token", async () => {
+    const [idle, busy] = [await visitor(), new PageVisitor(served)];
+    await busy.signIn((await mintToken(SECRET, { subject: "alice", ttlSeconds: 86_400 }, NOW)).token);
+    for (let asked = 0; asked < 23; asked += 1) {
+      now += 30 * MINUTE;
+      expect((await busy.get("/")).status).toBe(200);
+    }
+    expect(isSignIn(await idle.get("/"))).toBe(true);
+    now += 30 * MINUTE;
+    expect(isSignIn(await busy.get("/"))).toBe(true);
+  });
+
+  it("is over with the token, however short that is good", async () => {
+    const alice = new PageVisitor(served);
+    await alice.signIn((await mintToken(SECRET, { subject: "alice", ttlSeconds: 300 }, NOW)).token);
+    now += 5 * MINUTE - 1;
+    expect((await alice.get("/")).status).toBe(200);
+    now += 1;
+    expect(isSignIn(await alice.get("/"))).toBe(true);
+  });
+
+  it("in a seventeenth browser ends the session that was not used for longest", async () => {
+    const browsers: PageVisitor[] = [];
+    for (let n = 0; n < 17; n += 1) browsers.push(await visitor());
+    const statuses = await Promise.all(browsers.map(async (one) => (await one.get("/")).status));
+    expect(statuses).toEqual([401, ...Array.from({ length: 16 }, () => 200)]);
+  });
+
+  it("is what a reload of the sign-in's own address leads to", async () => {
+    const { status, headers } = await new PageVisitor(served).get("/sign-in");
+    expect([status, headers.get("location")]).toEqual([303, "/"]);
+  });
+});
+
+describe("wrong tokens", () => {
+  it("are counted by address, like wrong ones on REST, and hold up nobody who is signed in", async () => {
+    const limited = await ContextServer.open({ secret: SECRET, pages: {}, requestsPerMinute: 3 });
+    const listening = await limited.server.listen({ port: 0 });
+    const Origin = listening.url;
+    const over = {
+      answerTo: async (path: string, init?: RequestInit) => {
+        const response = await fetch(`${listening.url}${path}`, { redirect: "manual", ...init });
+        return { status: response.status, headers: response.headers, text: await response.text(), body: {} };
+      },
+    };
+    const here = { Origin, "Sec-Fetch-Site": "same-origin" };
+    const alice = new PageVisitor(over, here);
+    await alice.signIn(await tokenFor("alice"));
+    const guesser = new PageVisitor(over, here);
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n += 1) statuses.push((await guesser.signIn(`guess ${n}`)).status);
+    expect(statuses).toEqual([401, 401, 429, 429]);
+    expect((await guesser.get("/")).status).toBe(429);
+    expect((await alice.get("/")).status).toBe(200);
+    expect(
+      (await new PageVisitor(over, here).get("/", { Cookie: `helmdeck-${listening.port}=guess` })).status,
+    ).toBe(429);
+    await listening.close();
+    await limited.close();
+  });
+});
+
+describe("signing out", () => {
+  it("ends the session on the server, and no other", async () => {
+    const [alice, elsewhere] = [await visitor(), await visitor()];
+    const [id = ""] = alice.cookies.values();
+    const { status, headers } = await alice.post("/sign-out", {});
+    expect([status, headers.get("location")]).toEqual([303, "/"]);
+    expect(headers.getSetCookie()).toEqual([`${SESSION}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict`]);
+    expect(isSignIn(await new PageVisitor(served).get("/", { Cookie: `${SESSION}=${id}` }))).toBe(true);
+    expect((await elsewhere.get("/")).status).toBe(200);
+  });
+
+  it("is not done by a link", async () => {
+    const alice = await visitor();
+    expect((await alice.get("/sign-out")).status).toBe(405);
+    expect((await alice.get("/")).status).toBe(200);
+  });
+});
+
+// verifies P-alone-web-page
+describe("a form", () => {
+  let alice: PageVisitor;
+  beforeEach(async () => {
+    alice = await visitor();
+  });
+
+  /** Signing out is what every page can do; it changes something. */
+  async function isStillSignedIn(): Promise<boolean> {
+    return (await alice.get("/")).status === 200;
+  }
+
+  it.each([
+    ["without a form token", () => ({})],
+    ["with an empty form token", () => ({ form_token: "" })],
+    ["with a form token that is none", () => ({ form_token: "canary" })],
+  ])("%s changes nothing", async (_what, fields) => {
+    const { status, text } = await alice.send("/sign-out", fields());
+    expect([status, text.includes("canary")]).toEqual([403, false]);
+    expect(await isStillSignedIn()).toBe(true);
+  });
+
+  it("with another session's form token changes nothing, not even with one of the same caller", async () => {
+    for (const other of [await visitor("bob"), await visitor("alice")]) {
+      const { status } = await alice.send("/sign-out", { form_token: await other.formToken() });
+      expect(status).toBe(403);
+    }
+    expect(await isStillSignedIn()).toBe(true);
+  });
+
+  it("with its token twice changes nothing", async () => {
+    const token = await alice.formToken();
+    const fields = new URLSearchParams([
+      ["form_token", token],
+      ["form_token", token],
+    ]);
+    expect((await alice.send("/sign-out", fields)).status).toBe(403);
+    expect(await isStillSignedIn()).toBe(true);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["of another site", { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" }],
+    ["of another port of this machine", { Origin: "http://localhost:4000", "Sec-Fetch-Site": "same-site" }],
+    [
+      "of another site, whose browser says no more than that",
+      { Origin: "https://evil.example", "Sec-Fetch-Site": "" },
+    ],
+    ["of a site that hides where it is", { Origin: "null", "Sec-Fetch-Site": "cross-site" }],
+    ["of a page that hides where it is", { Origin: "null", "Sec-Fetch-Site": "" }],
+    ["of nobody knows where", { Origin: "", "Sec-Fetch-Site": "" }],
+    ["that claims to be from here, of another site", { Origin: "https://evil.example" }],
+    ["of the same name by another scheme", { Origin: "https://localhost" }],
+    ["of the public name, at another", { Origin: PUBLIC }],
+  ])("%s changes nothing, whatever else is right", async (_what, headers) => {
+    const form_token = await alice.formToken();
+    const given = Object.fromEntries(Object.entries({ ...headers }).filter(([, value]) => value !== ""));
+    const left = new PageVisitor(served, given);
+    for (const [name, value] of alice.cookies) left.cookies.set(name, value);
+    const answer = await left.send("/sign-out", { form_token }, headers.Origin === "" ? {} : given);
+    expect(answer.status).toBe(403);
+    expect(await isStillSignedIn()).toBe(true);
+    // Nor does it sign anybody in.
+    const signedIn = await new PageVisitor(served, given).send("/sign-in", {
+      token: await tokenFor("mallory"),
+    });
+    expect([signedIn.status, signedIn.headers.getSetCookie()]).toEqual([403, []]);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["that says Sec-Fetch-Site alone", { "Sec-Fetch-Site": "same-origin" }],
+    ["that says Origin alone", { Origin: ORIGIN }],
+  ])("of a browser %s is taken", async (_what, headers) => {
+    const form_token = await alice.formToken();
+    const same = new PageVisitor(served, headers);
+    for (const [name, value] of alice.cookies) same.cookies.set(name, value);
+    expect((await same.send("/sign-out", { form_token })).status).toBe(303);
+  });
+
+  it("of a session that is over says that nothing was changed", async () => {
+    const form_token = await alice.formToken();
+    now += HOUR;
+    const answer = await alice.send("/sign-out", { form_token });
+    expect(isSignIn(answer)).toBe(true);
+    expect(answer.text).toContain("nothing was changed");
+  });
+
+  it.each(["application/json", "text/plain", "multipart/form-data; boundary=x"])(
+    "of type %s is refused",
+    async (type) => {
+      const { status } = await alice.post("/sign-out", {}, { "Content-Type": type });
+      expect(status).toBe(415);
+      expect(await isStillSignedIn()).toBe(true);
+    },
+  );
+
+  it("that is no percent-encoded UTF-8, or beyond the limit, is refused", async () => {
+    const form_token = await alice.formToken();
+    const headers = { "Content-Type": "application/x-www-form-urlencoded", Origin: ORIGIN };
+    const send = (body: string) =>
+      served.answerTo("/sign-out", {
+        method: "POST",
+        headers: { ...headers, Cookie: `${SESSION}=${alice.cookies.get(SESSION)}` },
+        body: `form_token=${form_token}&x=${body}`,
+      });
+    expect((await send("%FF")).status).toBe(400);
+    expect((await send("x".repeat(512 * 1_024))).status).toBe(413);
+    expect(await isStillSignedIn()).toBe(true);
+  });
+});
+
+// verifies P-alone-web-page
+describe("a page", () => {
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["a frame", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" }],
+    ["a picture", { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" }],
+    [
+      "a script",
+      { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", Origin: "http://localhost:4000" },
+    ],
+  ])("is not there as %s of another site, so that nothing can be measured on it", async (_what, headers) => {
+    const alice = await visitor();
+    expect((await alice.get("/?q=canary", headers)).status).toBe(403);
+  });
+
+  it("is there for a link that a person follows from elsewhere, and for an address that they type", async () => {
+    const alice = await visitor();
+    const link = {
+      "Sec-Fetch-Site": "cross-site",
+      "Sec-Fetch-Mode": "navigate",
+      "Sec-Fetch-Dest": "document",
+    };
+    expect((await alice.get("/", link)).status).toBe(200);
+    expect((await alice.get("/", { "Sec-Fetch-Site": "none" })).status).toBe(200);
+  });
+
+  it("is not there under a name that leads here", async () => {
+    const alice = await visitor();
+    for (const path of ["/", "/sign-in"]) {
+      expect((await alice.get(path, { Host: "evil.example" })).status).toBe(403);
+    }
+  });
+
+  it("is kept by no cache, shown in no frame, and says to nobody else where one was", async () => {
+    const alice = await visitor();
+    for (const [who, path] of [
+      [alice, "/"],
+      [new PageVisitor(served), "/"],
+      [alice, "/no/such/page"],
+    ] as const) {
+      const { headers } = await who.get(path);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+      expect(headers.get("content-security-policy")).not.toContain("unsafe");
+      expect(headers.get("referrer-policy")).toMatch(/^(same-origin|no-referrer)$/);
+      expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+      expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  it("answers HEAD without a body", async () => {
+    const alice = await visitor();
+    const head = { method: "HEAD", headers: { Cookie: `${SESSION}=${alice.cookies.get(SESSION)}` } };
+    const { status, text, headers } = await served.answerTo("/", head);
+    expect([status, text, headers.get("content-type")]).toEqual([200, "", expect.stringMatching(/^text\/html/)]);
+  });
+
+  it("that is not there is a plain page for browsers, and JSON for the rest", async () => {
+    const { status, text, headers } = await new PageVisitor(served).get("/no/such/page");
+    expect([status, headers.get("content-type")]).toEqual([404, expect.stringMatching(/^text\/html/)]);
+    expect(text).toContain("There is no such page");
+    for (const path of ["/no/such/page", "/api/v1/no/such/route"]) {
+      expect((await served.as(await tokenFor("alice")).get(path)).body.error).toBe("not_found");
+    }
+    const api = await new PageVisitor(served).get("/api/v1/no/such/route");
+    expect([api.status, api.body.error]).toEqual([401, "missing_bearer"]);
+  });
+});
+
+// verifies P-alone-tokens
+describe("a session", () => {
+  it("is nobody's on REST and MCP", async () => {
+    const Cookie = `${SESSION}=${(await visitor()).cookies.get(SESSION)}`;
+    for (const route of served.server.app.routes) {
+      if (!route.path.startsWith("/api/v1/") || route.method === "ALL") continue;
+      if (route.path === "/api/v1/openapi.json") continue;
+      const { status, body } = await served.answerTo(route.path, {
+        method: route.method,
+        headers: { Cookie, "Sec-Fetch-Site": "same-origin" },
+      });
+      expect([route.path, status, body.error]).toEqual([route.path, 401, "missing_bearer"]);
+    }
+    expect((await served.answerTo("/metrics", { headers: { Cookie } })).status).toBe(401);
+  });
+
+  it("is not made by a bearer token", async () => {
+    const Authorization = `Bearer ${await tokenFor("alice")}`;
+    const answer = await new PageVisitor(served).get("/", { Authorization });
+    expect(isSignIn(answer)).toBe(true);
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    const posted = await new PageVisitor(served).send("/sign-out", {}, { Authorization });
+    expect(isSignIn(posted)).toBe(true);
+  });
+});
+
+describe("logs and metrics", () => {
+  // verifies P-quiet-words
+  it("hold no word that was searched for, no token, no form token and no session", async () => {
+    const alice = await visitor("canary-subject");
+    const secrets = [await alice.formToken(), ...alice.cookies.values(), await tokenFor("canary-subject")];
+    await alice.get("/?q=canary-words");
+    await alice.get("/canary-page?q=canary-words");
+    await new PageVisitor(served).signIn("canary-token");
+    await alice.send("/sign-out", { form_token: "canary-form-token" });
+    const metrics = await served.as(await tokenFor("prometheus", ["metrics"])).get("/metrics");
+    expect(logged.join("")).toMatch(/"route":"\/sign-in".*"status":401/);
+    expect(metrics.text).toMatch(/route="\/sign-in",status="401"/);
+    for (const text of [logged.join(""), metrics.text]) {
+      expect(text.toLowerCase()).not.toContain("canary");
+      for (const secret of secrets) expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe("pages without a secret", () => {
+  let open: ContextServer;
+  beforeEach(async () => {
+    open = await ContextServer.open({ pages: {} });
+  });
+  afterEach(() => open.close());
+
+  it("show the caller unknown, without a sign-in and without a cookie", async () => {
+    await open.serverContext.memory.storeFact("unknown", { key: "editor", value: "tabs" });
+    await open.serverContext.memory.storeFact("alice", { key: "hers", value: "secret plans" });
+    const { status, text, headers } = await new PageVisitor(open).get("/");
+    expect([status, headers.getSetCookie()]).toEqual([200, []]);
+    expect(text).toContain("editor");
+    expect(text).not.toContain("hers");
+    for (const path of ["/sign-in", "/sign-out"]) {
+      expect((await new PageVisitor(open, {}).send(path, {})).status).toBe(415); // as on any address of REST
+    }
+  });
+});
+
+describe("a server without pages", () => {
+  it("has nothing at /", async () => {
+    const without = await ContextServer.open({ secret: SECRET });
+    const visitor = new PageVisitor(without);
+    for (const answer of [
+      await visitor.get("/"),
+      await visitor.send("/sign-in", { token: await tokenFor("alice") }),
+    ]) {
+      expect([403, 401]).toContain(answer.status);
+      expect(answer.headers.get("content-type")).toBe("application/json");
+    }
+    await without.close();
+  });
+});
