@@ -15,6 +15,8 @@ export interface PagesOptions {
   readonly frameAncestors: FrameAncestors;
   /** Asked for each request. Throws a HelmdeckError, which is shown as a page, or answers with a page of its own, such as a sign-in. */
   viewerOf(request: Request): Promise<Viewer | Response>;
+  /** Hears of every failure that is shown as a page, whatever it was. */
+  readonly onFailure?: (thrown: unknown, request: Request) => void;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
 }
@@ -41,6 +43,7 @@ export function makePages(options: PagesOptions): Hono {
         context = contextOf(viewer, base, now(), c.req.url);
         return await respond(c, await work(context, c), context);
       } catch (error) {
+        options.onFailure?.(error, c.req.raw);
         return respond(c, failurePage(error, context), context);
       }
     };

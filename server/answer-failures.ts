@@ -16,12 +16,16 @@ export interface FailureListener {
 /** Hono's handler for whatever a route, a guard or a mount throws. */
 export function answerFailures(listener: FailureListener) {
   return (thrown: unknown, c: Context<ServerEnv>): Response => {
-    const error = knownError(thrown);
-    const requestId = c.get("requestId");
-    if (error.code === "internal") listener.unexpected(thrown, requestId);
-    listener.failed(error, requestId);
+    const error = noteFailure(listener, thrown, c.get("requestId"));
     return c.json(errorReply(error), statusFor(error), failureHeaders(error));
   };
+}
+
+export function noteFailure(listener: FailureListener, thrown: unknown, requestId: string): HelmdeckError {
+  const error = knownError(thrown);
+  if (error.code === "internal") listener.unexpected(thrown, requestId);
+  listener.failed(error, requestId);
+  return error;
 }
 
 /** The library's own refusals (a media type that a route does not take) are the client's affair, not defects of ours. */

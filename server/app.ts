@@ -53,11 +53,12 @@ export interface AppParts extends HostRules {
 
 export function makeApp(parts: AppParts): ServerApp {
   const app: ServerApp = new OpenAPIHono<ServerEnv>({ defaultHook: refuseInvalid });
-  app.onError(answerFailures(watchFailures(parts)));
+  const failures = watchFailures(parts);
+  app.onError(answerFailures(failures));
   const carryOut = [limitInFlight(parts.inFlight), inTurn()];
   app.use(observeRequests(parts.metrics, parts.log), securityHeaders, connectionHeaders(parts.isStopping));
   app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
-  if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages }, carryOut);
+  if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);
   app.use(guardOrigin(parts));
   addOpenPart(app, parts);
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);

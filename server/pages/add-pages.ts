@@ -8,7 +8,8 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { ServerContext } from "../../packs/index.ts";
 import { makePages } from "../../pages/index.ts";
-import type { PageSession, ServerEnv } from "../caller.ts";
+import { type FailureListener, noteFailure } from "../answer-failures.ts";
+import type { ServerEnv } from "../caller.ts";
 import { isRead, limitBody, parseForm } from "../guards/body.ts";
 import { makePageAccess, type PageAccessParts } from "./page-access.ts";
 import { failAsPage, missAsPage, PLACE, SIGN_IN_PATH, signInPage } from "./page-failures.ts";
@@ -24,6 +25,7 @@ export interface PagesSettings {
 interface PagesParts extends Omit<PageAccessParts, "publicOrigin"> {
   readonly serverContext: ServerContext;
   readonly pages: PagesSettings;
+  readonly failures: FailureListener;
 }
 
 /** `carryOut`: the guards that hold work back, which the pages share with the rest. */
@@ -61,22 +63,25 @@ export function addPages(
 }
 
 /** An app of their own, so that what they do to their answers never reaches another route. */
-function shownPages({ serverContext, now }: PagesParts) {
-  const sessions = new WeakMap<Request, PageSession>();
+function shownPages({ serverContext, now, failures }: PagesParts) {
+  /** What the guards found out of each request. */
+  const asked = new WeakMap<Request, Context<ServerEnv>>();
   const viewerOf = viewersOver(serverContext, now);
   const pages = makePages({
     ...PLACE,
     viewerOf: async (request) => {
-      const session = sessions.get(request);
+      const session = asked.get(request)?.get("pageSession");
       return session === undefined ? signInPage() : viewerOf(session);
+    },
+    onFailure: (thrown, request) => {
+      noteFailure(failures, thrown, asked.get(request)?.get("requestId") ?? "");
     },
   });
   return {
     routes: pages.routes.filter(({ method }) => method !== "ALL"),
     show: async (c: Context<ServerEnv>) => {
       const request = isRead(c) ? c.req.raw : await withBodyAgain(c);
-      const session = c.get("pageSession");
-      if (session !== undefined) sessions.set(request, session);
+      asked.set(request, c);
       return pages.fetch(request);
     },
   };

@@ -32,15 +32,13 @@ export async function signInPage(problem?: HelmdeckError): Promise<Response> {
     ...PLACE,
     title: "Sign in",
     status: statusOf(refusal.code),
-    body: html`
-      ${problem === undefined ? "" : html`<p role="alert">${problem.message}</p>`}
-      <form method="post" action="${SIGN_IN_PATH}">
-        <label for="token">Token</label>
-        <input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
-        <p id="token-help">A token opens the memory of the subject it names. This makes one, on the machine of the server:
-          <code>helmdeck-memory token --subject main</code></p>
-        <button type="submit">Sign in</button>
-      </form>`,
+    body: html`${problem && html`<div class="notice bad" role="alert"><p>${problem.message}</p></div>`}
+<form class="card pad" method="post" action="${SIGN_IN_PATH}">
+<div class="field"><label for="token">Token</label>
+<input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
+<p class="hint" id="token-help">A token opens the memory of the subject that it names. To make one where the server runs: <code>helmdeck-memory token --subject main</code></p></div>
+<button class="primary" type="submit">Sign in</button>
+</form>`,
   });
   for (const [name, value] of Object.entries(failureHeaders(refusal))) page.headers.set(name, value);
   return page;
