@@ -116,6 +116,9 @@ export { searchText } from "./presenters/search-text.ts";
 export { isCopyable, shellWord } from "./presenters/shell-word.ts";
 export { statusText } from "./presenters/status-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
+export { checkEngineAddress, type EngineAddress, type EngineSettings } from "./remote/engine-address.ts";
+export type { TokenSource } from "./remote/engine-client.ts";
+export { openRemoteMemory, type RemoteMemoryOptions } from "./remote/remote-memory.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
 export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "./served-memory.ts";
@@ -144,6 +147,7 @@ export {
 } from "./wire/document-schemas.ts";
 export { type ErrorReply, errorReplySchema } from "./wire/error-schema.ts";
 export { doctorReply, statusReply } from "./wire/health-replies.ts";
+export { type ReadinessReply, readinessReplySchema, versionReplySchema } from "./wire/health-schemas.ts";
 export { historyReply, undoReply } from "./wire/history-replies.ts";
 export {
   type HistoryReply,

@@ -250,9 +250,19 @@ export interface MemoryStatus {
   readonly driver: string;
   readonly mode: "keyword" | "hybrid";
   readonly subject?: StoredCounts & { readonly name: string; readonly expiring?: ExpiringFacts };
+  /** Present where a served engine keeps it: then there is no database here. */
+  readonly engine?: EngineStatus;
   /** Absent when memory does not open. */
   readonly embeddings?: EmbeddingsStatus;
   readonly error?: { readonly code: ErrorCode; readonly message: string };
+}
+
+export interface EngineStatus {
+  readonly url: string;
+  /** Absent where it does not say. */
+  readonly version?: string;
+  /** How long a request took. */
+  readonly tookMs: number;
 }
 
 /** The service behind search by meaning, and how far it is; asks nobody. */

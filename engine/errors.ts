@@ -20,6 +20,7 @@ export const ERROR_CODES = [
   "entry_unreadable",
   "not_found",
   "memory_unavailable",
+  "engine_unavailable",
   "deadline_exceeded",
   "identity_refused",
   "missing_bearer",

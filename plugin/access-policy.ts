@@ -64,7 +64,7 @@ export function makeAccessPolicy(parts: AccessPolicyParts): AccessPolicy {
     const rules = rulesFrom(config, host);
     const reason = await refusalOf(caller, host, rules);
     if (reason !== undefined) return { ok: false, reason };
-    const subject = subjectOf(String(caller.agentId), config.subjects);
+    const subject = subjectOf(String(caller.agentId), config);
     if (!subject.ok) return subject;
     const admitted: Admitted = { ...subject, sessionKind: sessionKindOf(caller.agentSessionKey) };
     const verdict: Admitted = isAheadOfTurn(caller.agentSessionKey)
@@ -123,6 +123,7 @@ export function liveConfig(api: Pick<HostApi, "config" | "runtime">): () => Host
 function rulesFrom(config: PluginConfig, host: HostConfig): IdentityRules {
   return {
     subjects: config.subjects,
+    source: config.source,
     allow: config.allow,
     knownAgents: knownAgents(host),
     mainKey: host.session?.mainKey?.trim().toLowerCase() || "main",

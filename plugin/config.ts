@@ -1,5 +1,12 @@
 /** The plugin's configuration, read from what the host hands over: typed, with defaults, never throwing. */
-import { type EmbeddingSettings, embeddingSettingsOf, RECALL_MODES, type RecallMode } from "../app/index.ts";
+import {
+  defined,
+  type EmbeddingSettings,
+  type EngineSettings,
+  embeddingSettingsOf,
+  RECALL_MODES,
+  type RecallMode,
+} from "../app/index.ts";
 
 /** Contexts that are closed until the operator opens them. */
 export const CLOSED_CONTEXTS = ["groups", "hooks", "sandboxed"] as const;
@@ -9,6 +16,8 @@ export type ClosedContext = (typeof CLOSED_CONTEXTS)[number];
 type AuditTools = "helmdeck" | "all";
 
 export interface PluginConfig {
+  /** Who keeps memory. */
+  readonly source: SourceConfig;
   /** A string, or a reference to a secret that still has to be resolved (plugin/resolve-secret.ts). */
   readonly encryptionKey: unknown;
   readonly databasePath: string | undefined;
@@ -30,6 +39,16 @@ export interface PluginConfig {
   readonly auditDeny: readonly string[];
   /** By a tool's name in lower case: the inputs that may be kept. */
   readonly auditInputs: ReadonlyMap<string, readonly string[]>;
+}
+
+/** This host, or an engine that is served elsewhere. */
+type SourceConfig = { readonly kind: "embedded" } | EngineSourceConfig;
+
+export interface EngineSourceConfig {
+  readonly kind: "engine";
+  readonly settings: EngineSettings;
+  /** By agent id in lower case: a file, or a reference that still has to be resolved; never a token itself. */
+  readonly tokens: ReadonlyMap<string, unknown>;
 }
 
 /** As memory takes them, but for the key: a string, or a reference that still has to be resolved. */
@@ -55,7 +74,9 @@ const SUBJECT_MAX_CHARS = 128;
  */
 export function parseConfig(raw: unknown): PluginConfig {
   const given = asRecord(raw);
+  const source = readSource(given.source);
   return {
+    source,
     encryptionKey: given.encryptionKey ?? undefined,
     databasePath: typeof given.databasePath === "string" ? given.databasePath : undefined,
     searchByDefault: given.searchByDefault !== false,
@@ -64,13 +85,33 @@ export function parseConfig(raw: unknown): PluginConfig {
     recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
     renewOnUse: given.renewOnUse === true,
     embeddings: readEmbeddings(given.embeddings),
-    subjects: readSubjects(given.subjects),
+    // What a token opens is the engine's to say.
+    subjects: source.kind === "engine" ? new Map() : readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),
     auditServers: given.auditServers === undefined ? DEFAULT_AUDIT_SERVERS : strings(given.auditServers),
     auditTools: given.auditTools === "all" ? "all" : "helmdeck",
     auditDeny: readDenied(given.auditDeny),
     auditInputs: readAuditInputs(given.auditInputs),
   };
+}
+
+/** What is given but malformed is no reason to keep memory here: an engine's address that is none is refused when it is used. */
+function readSource(raw: unknown): SourceConfig {
+  const { kind, url, tokens, fingerprint256, caFile, allowPlainHttp } = asRecord(raw);
+  if (raw === undefined || raw === null || kind === "embedded") return { kind: "embedded" };
+  return {
+    kind: "engine",
+    settings: {
+      url: kind === "engine" ? (text(url) ?? "") : "",
+      allowPlainHttp: allowPlainHttp === true,
+      ...defined({ fingerprint256: text(fingerprint256), caFile: text(caFile) }),
+    },
+    tokens: new Map(Object.entries(lowerCaseNames(asRecord(tokens)))),
+  };
+}
+
+function text(raw: unknown): string | undefined {
+  return typeof raw === "string" ? raw : undefined;
 }
 
 /** A deny list that cannot be read denies everything. */

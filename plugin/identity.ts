@@ -18,8 +18,10 @@ export interface Caller {
   readonly sandboxed?: unknown;
 }
 
-export interface IdentityRules {
-  readonly subjects: PluginConfig["subjects"];
+/** What decides whose memory an agent has. */
+export type SubjectRules = Pick<PluginConfig, "subjects" | "source">;
+
+export interface IdentityRules extends SubjectRules {
   readonly allow: PluginConfig["allow"];
   /** Lower case; undefined when the host's configuration lists no agents. */
   readonly knownAgents: ReadonlySet<string> | undefined;
@@ -32,6 +34,7 @@ export type Refusal =
   | "no_agent"
   | "unknown_agent"
   | "no_session"
+  | "no_token"
   | "agent_mismatch"
   | "malformed"
   | "unknown_origin"
@@ -94,7 +97,7 @@ export function whoAsks(caller: Caller, rules: IdentityRules): CallerVerdict {
   const sandboxed = caller.sandboxed ?? false;
   if (typeof sandboxed !== "boolean") return refuse("malformed");
   if (sandboxed && !rules.allow.has("sandboxed")) return refuse("sandboxed");
-  const subject = subjectOf(agentId, rules.subjects);
+  const subject = subjectOf(agentId, rules);
   return subject.ok ? { ...subject, session, evidence: key.evidence } : subject;
 }
 
@@ -121,10 +124,12 @@ export function isAheadOfTurn(sessionKey: unknown): boolean {
   return typeof sessionKey === "string" && AHEAD_OF_TURN.test(sessionKey);
 }
 
-/** The subject of an agent that the operator names, on the command line. */
-export function subjectOf(agentId: string, subjects: PluginConfig["subjects"]): Verdict {
+/** The subject of an agent that the operator names, on the command line. At an engine it is the name of the agent's token. */
+export function subjectOf(agentId: string, { subjects, source }: SubjectRules): Verdict {
   const id = readAgentId(agentId);
   if (id === undefined) return refuse("malformed");
+  if (source.kind === "engine")
+    return source.tokens.has(id) ? { ok: true, subject: id, agentId: id } : refuse("no_token");
   if (!subjects.has(id)) return { ok: true, subject: id, agentId: id };
   const subject = subjects.get(id);
   return subject === undefined ? refuse("malformed") : { ok: true, subject, agentId: id };
@@ -151,6 +156,8 @@ const REASONS: Readonly<Record<Refusal, string>> = {
   unknown_agent: "this agent is not in OpenClaw's configuration",
   no_session: "OpenClaw did not say which session is asking",
   agent_mismatch: "the session belongs to another agent",
+  no_token:
+    "this agent has no token for the engine that keeps memory (source.tokens in the plugin's configuration)",
   malformed: "OpenClaw's account of who is asking is malformed",
   unknown_origin: "memory is closed to this session, since OpenClaw does not say where it comes from",
   groups: "memory is closed to groups, channels and shared sessions (allow: groups opens it)",

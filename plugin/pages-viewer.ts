@@ -9,8 +9,7 @@
 import { type DoctorReport, type Finding, HelmdeckError, type Memory, memoryFrom } from "../app/index.ts";
 import type { Viewer } from "../pages/index.ts";
 import { defaultAgent, knownAgents } from "./access-policy.ts";
-import type { PluginConfig } from "./config.ts";
-import { subjectOf } from "./identity.ts";
+import { type SubjectRules, sentenceOfRefusal, subjectOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { failureOf } from "./plugin-failure.ts";
@@ -18,7 +17,7 @@ import { withinDeadline } from "./within-deadline.ts";
 
 export interface PagesParts {
   readonly access: MemoryAccess;
-  readonly config: Pick<PluginConfig, "subjects">;
+  readonly config: SubjectRules;
   readonly hostConfig: () => HostConfig;
   readonly hostFindings: () => Promise<readonly Finding[]>;
   readonly deadlineMs?: number;
@@ -33,12 +32,13 @@ const READS_EVERYTHING: ReadonlySet<unknown> = new Set(["operator.read", "operat
 export function viewerOf(asked: URLSearchParams, scopes: unknown, parts: PagesParts): Viewer {
   const agents = agentsOf(parts.hostConfig());
   const agent = agentAsked(asked.get("agent"), agents);
-  const verdict = subjectOf(agent, parts.config.subjects);
+  const verdict = subjectOf(agent, parts.config);
   if (!verdict.ok) {
-    throw new HelmdeckError(
-      "identity_refused",
-      "This agent has no memory: its id, or its entry in the plugin's setting subjects, is malformed. Correct it.",
-    );
+    const why =
+      verdict.reason === "no_token"
+        ? sentenceOfRefusal(verdict.reason)
+        : "its id, or its entry in the plugin's setting subjects, is malformed. Correct it";
+    throw new HelmdeckError("identity_refused", `This agent has no memory: ${why}.`);
   }
   const memory = memoryInTime(parts);
   const isOnly = agents.length === 1;

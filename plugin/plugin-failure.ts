@@ -25,6 +25,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   entry_unreadable: "an entry cannot be decrypted",
   not_found: "it is not there",
   memory_unavailable: "it did not start",
+  engine_unavailable: "its engine cannot be reached, or does not answer as it should",
   deadline_exceeded: "it did not answer in time",
   identity_refused: "this context is closed",
   missing_bearer: "it asks for a token",

@@ -89,7 +89,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
       registerHelmdeckCli(program, {
         settings: () => memorySettings(api, config, hostConfig()),
         defaultAgent: defaultAgent(hostConfig()),
-        subjectOf: (agentId) => subjectOf(agentId, config.subjects),
+        subjectOf: (agentId) => subjectOf(agentId, config),
         hostFindings,
         hostWarnings: () => hostWarnings(tellsOrigins(api)),
       }),
@@ -115,7 +115,7 @@ function statusMethod(
 ): GatewayHandler {
   return async ({ params, respond }) => {
     const agentId = typeof params.agentId === "string" ? params.agentId : defaultAgent(hostConfig());
-    const verdict = subjectOf(agentId, config.subjects);
+    const verdict = subjectOf(agentId, config);
     try {
       const asked = access.open().then((memory) => memory.status(verdict.ok ? verdict.subject : undefined));
       const status = await withinDeadline(ANSWER_DEADLINE_MS, asked);
@@ -128,6 +128,6 @@ function statusMethod(
 
 function subjectsToWarm(config: PluginConfig, host: HostConfig): readonly string[] {
   const agents = [...(knownAgents(host) ?? [defaultAgent(host)])].slice(0, MOST_WARMED);
-  const verdicts = agents.map((agentId) => subjectOf(agentId, config.subjects));
+  const verdicts = agents.map((agentId) => subjectOf(agentId, config));
   return [...new Set(verdicts.flatMap((verdict) => (verdict.ok ? [verdict.subject] : [])))];
 }

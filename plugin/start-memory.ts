@@ -1,4 +1,4 @@
-/** The gateway's memory, in a worker thread beside this file. */
+/** The gateway's memory: in a worker thread beside this file, or an engine's that is served elsewhere. */
 import { startWorkerMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import { memorySettings } from "./memory-settings.ts";
@@ -15,6 +15,12 @@ export async function startMemory(
   config: PluginConfig,
   hostConfig: HostConfig,
 ): Promise<Lease> {
+  const { source } = config;
+  if (source.kind === "engine") {
+    const { openEngineMemory } = await import("./engine-source.ts");
+    const memory = openEngineMemory(source, () => hostConfig);
+    return { memory, release: () => memory.close() };
+  }
   const settings = await memorySettings(api, config, hostConfig);
   return leaseMemory({ ...settings, build: BUILD }, () =>
     startWorkerMemory({ ...settings, workerUrl: workerUrl() }),

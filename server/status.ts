@@ -38,6 +38,7 @@ export function statusOf(code: ErrorCode) {
     case "upstream_failed":
       return 502;
     case "memory_unavailable":
+    case "engine_unavailable":
     case "session_unavailable":
     case "embeddings_unavailable":
     case "embeddings_out_of_memory":

@@ -24,6 +24,8 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   entry_unreadable: "Store that fact again, or restore a backup; other entries are unaffected.",
   not_found: "List what is there: keys are exact.",
   memory_unavailable: "Restart the gateway; if it stays, report the message.",
+  engine_unavailable:
+    "See whether helmdeck-memory serve runs there, and whether address and certificate are right.",
   deadline_exceeded: "Try again; if it stays, see whether the machine is overloaded.",
   identity_refused: "Open this context in the plugin's configuration, if that is what you want.",
   missing_bearer: "Make a token with helmdeck-memory token, and send it.",

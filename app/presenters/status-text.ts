@@ -11,8 +11,7 @@ export function statusText(
   const lines = [
     `helmdeck memory: ${status.state}${status.error ? ` (${status.error.code})` : ""}`,
     ...(status.error ? [`  ${plainLine(status.error.message)}`, `  Look further: ${command} doctor`] : []),
-    `  database: ${plainLine(status.databasePath)} (${plainLine(status.driver)})`,
-    `  key:      ${plainLine(status.keySource)}`,
+    ...placeLines(status),
     `  search:   ${status.mode === "hybrid" ? "by words and meaning" : "by words"}`,
     ...meaningLines(status.embeddings),
   ];
@@ -24,6 +23,17 @@ export function statusText(
     );
   }
   return [...lines, ...warnings.map((warning) => `  ${warning}`)].join("\n");
+}
+
+function placeLines({ engine, databasePath, driver, keySource }: MemoryStatus): readonly string[] {
+  if (engine === undefined) {
+    return [
+      `  database: ${plainLine(databasePath)} (${plainLine(driver)})`,
+      `  key:      ${plainLine(keySource)}`,
+    ];
+  }
+  const { url, version = "unknown", tookMs } = engine;
+  return [`  engine:   ${plainLine(url)} (version ${plainLine(version)}, ${tookMs} ms for a request)`];
 }
 
 /** With the command that keeps them. */

@@ -6,13 +6,14 @@ import { expiringReply } from "./view-replies.ts";
 
 /** `warnings`: what the host keeps from memory. */
 export function statusReply(
-  { databasePath, keySource, subject, ...status }: MemoryStatus,
+  { databasePath, keySource, subject, engine, ...status }: MemoryStatus,
   warnings: readonly string[] = [],
 ) {
   return {
     ...status,
     database_path: databasePath,
     key_source: keySource,
+    ...(engine && { engine: snakeCased({ ...engine }) }),
     ...(subject && {
       subject: {
         name: subject.name,

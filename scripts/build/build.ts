@@ -141,6 +141,7 @@ const ON_MAIN_THREAD = {
   index: "plugin/index.ts",
   seldom: "plugin/seldom.ts",
   pages: "plugin/pages-handler.ts",
+  engine: "plugin/engine-source.ts",
 };
 /** The memory itself: in its worker, and in the process of `openclaw helmdeck`. */
 const ELSEWHERE = { worker: "plugin/worker.ts", commands: "plugin/openclaw-commands.ts" };

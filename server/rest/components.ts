@@ -17,6 +17,7 @@ import {
   historyReplySchema,
   myMemoryReplySchema,
   ownStatusReplySchema,
+  readinessReplySchema,
   recordedReplySchema,
   renewRequestSchema,
   revisionReplySchema,
@@ -25,6 +26,7 @@ import {
   storeRequestSchema,
   undoReplySchema,
   undoRequestSchema,
+  versionReplySchema,
 } from "../../app/index.ts";
 import {
   packInfoSchema,
@@ -56,6 +58,9 @@ export const documentRequest = named("DocumentRequest", documentRequestSchema);
 export const document = named("Document", documentReplySchema);
 export const runRequest = named("RunRequest", runRequestSchema);
 export const recorded = named("Recorded", recordedReplySchema);
+/** Without a name of its own: few clients read it. */
+export const readiness = readinessReplySchema;
+export const version = versionReplySchema;
 export const caller = named("Caller", callerReplySchema);
 export const ownStatus = named("OwnStatus", ownStatusReplySchema);
 export const revision = named("Revision", revisionReplySchema);

@@ -1,6 +1,6 @@
 /** The routes of whoever runs the server: is it up, can it work, which version, what does it count. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import { HelmdeckError } from "../../app/index.ts";
+import { HelmdeckError, type ReadinessReply } from "../../app/index.ts";
 import type { ServerContext } from "../../packs/index.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
@@ -9,13 +9,6 @@ import * as schemas from "./components.ts";
 import { failures, json } from "./rest-answers.ts";
 
 const tags = ["operations"];
-
-const readinessSchema = z.object({
-  status: z.enum(["ready", "unavailable"]),
-  memory: z.enum(["ready", "ephemeral", "unavailable"]),
-  error: schemas.failure.shape.error.optional(),
-  message: z.string().optional().openapi({ description: "Why memory does not work, or what to know of it." }),
-});
 
 const healthRoute = createRoute({
   method: "get",
@@ -35,8 +28,8 @@ const readyRoute = createRoute({
   summary: "Memory works.",
   security: [],
   responses: {
-    200: json("It does.", readinessSchema),
-    503: json("It does not, or the server is stopping.", readinessSchema),
+    200: json("It does.", schemas.readiness),
+    503: json("It does not, or the server is stopping.", schemas.readiness),
   },
 });
 
@@ -47,7 +40,7 @@ const versionRoute = createRoute({
   operationId: "version",
   summary: "Which version this is.",
   security: [],
-  responses: { 200: json("The version.", z.object({ version: z.string() })) },
+  responses: { 200: json("The version.", schemas.version) },
 });
 
 const metricsRoute = createRoute({
@@ -92,7 +85,7 @@ export function addOpenRoutes(
 }
 
 /** What was found at start, and whether the store answers now. */
-async function readinessOf({ memory, memoryState }: ServerContext): Promise<z.infer<typeof readinessSchema>> {
+async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
   if (memoryState.state === "unavailable") {
     const { code, message } = memoryState.error;
     return { status: "unavailable", memory: "unavailable", error: code, message };

@@ -39,6 +39,7 @@ describe("the plugin's package", () => {
         "README.md",
         "THIRD_PARTY_NOTICES.md",
         "commands.js",
+        "engine.js",
         "index.js",
         "openclaw.plugin.json",
         "package.json",
@@ -53,7 +54,7 @@ describe("the plugin's package", () => {
     expect(statSync(join(plugin, "dist/index.js")).size).toBeLessThan(100_000);
     const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
     for (const [, fixed, lazy] of imported)
-      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/(commands|pages|seldom)\.js$)/);
+      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/(commands|engine|pages|seldom)\.js$)/);
   });
 
   test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {

@@ -20,7 +20,7 @@ async function parts(own: Partial<CliParts> = {}): Promise<CliParts> {
   return {
     settings: async () => ({ ...place, env: {}, embeddings: NO_EMBEDDINGS, recall: "balanced" }),
     defaultAgent: "main",
-    subjectOf: (agentId) => subjectOf(agentId, SUBJECTS),
+    subjectOf: (agentId) => subjectOf(agentId, { subjects: SUBJECTS, source: { kind: "embedded" } }),
     hostFindings: async () => [],
     hostWarnings: () => [],
     ...own,

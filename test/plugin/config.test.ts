@@ -6,6 +6,7 @@ describe("the configuration", () => {
   test("nothing configured: found by default, closed to strangers", () => {
     for (const raw of [undefined, null, {}, [], "x", 7]) {
       expect(parseConfig(raw)).toEqual({
+        source: { kind: "embedded" },
         encryptionKey: undefined,
         databasePath: undefined,
         searchByDefault: true,
@@ -56,6 +57,7 @@ describe("the configuration", () => {
     };
     expect(parseConfig({ ...raw, ...audit })).toEqual({
       ...raw,
+      source: { kind: "embedded" },
       embeddings: {
         settings: {
           provider: "openai-compatible",
@@ -186,5 +188,39 @@ describe("the configuration", () => {
         expect(() => parseConfig(raw)).not.toThrow();
       }),
     );
+  });
+});
+
+describe("the source", () => {
+  const TOKENS = { Main: { file: "/t" } };
+
+  test("an engine with its tokens by agent; what subjects say does not count there", () => {
+    const source = {
+      kind: "engine",
+      url: "https://e.example",
+      tokens: TOKENS,
+      fingerprint256: "ab",
+      caFile: "/c",
+    };
+    expect(parseConfig({ source, subjects: { main: "alice" } })).toMatchObject({
+      source: {
+        kind: "engine",
+        settings: { url: "https://e.example", fingerprint256: "ab", caFile: "/c", allowPlainHttp: false },
+        tokens: new Map([["main", { file: "/t" }]]),
+      },
+      subjects: new Map(),
+    });
+  });
+
+  // A second memory that nobody meant would split what an agent knows.
+  test.each(["engine", {}, { kind: "helmsdeck" }, { kind: "engine", url: 7 }, []])(
+    "%j is malformed, and nothing is kept here in its place",
+    (source) => {
+      expect(parseConfig({ source }).source).toMatchObject({ kind: "engine", settings: { url: "" } });
+    },
+  );
+
+  test.each([undefined, null, { kind: "embedded" }])("%j: this host keeps memory", (source) => {
+    expect(parseConfig({ source }).source).toEqual({ kind: "embedded" });
   });
 });

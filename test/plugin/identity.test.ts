@@ -10,7 +10,15 @@ import {
 } from "../../plugin/identity.ts";
 
 function rules(change: Partial<IdentityRules> = {}): IdentityRules {
-  return { subjects: new Map(), allow: new Set(), knownAgents: undefined, mainKey: "main", ...change };
+  const source = { kind: "embedded" } as const;
+  return {
+    source,
+    subjects: new Map(),
+    allow: new Set(),
+    knownAgents: undefined,
+    mainKey: "main",
+    ...change,
+  };
 }
 
 function allowing(...contexts: ClosedContext[]): IdentityRules {
@@ -318,4 +326,18 @@ test("every refusal has a sentence of its own, and none names what is stored", (
     ...CLOSED_CONTEXTS,
   ] as const;
   expect(new Set(reasons.map(sentenceOfRefusal)).size).toBe(reasons.length);
+});
+
+describe("where an engine keeps memory", () => {
+  const source = {
+    kind: "engine",
+    settings: { url: "" },
+    tokens: new Map([["main", { file: "/t" }]]),
+  } as const;
+
+  test("an agent with a token is asked for by its own name, one without gets nothing", () => {
+    expect(whoAsks(ask("agent:main:main"), rules({ source }))).toMatchObject({ ok: true, subject: "main" });
+    const other = ask("agent:other:main", { agentId: "other" });
+    expect(whoAsks(other, rules({ source }))).toEqual({ ok: false, reason: "no_token" });
+  });
 });

@@ -25,7 +25,8 @@ export function openclawHelmdeck(
   const line = helmdeckLine({
     settings: async () => settings,
     defaultAgent: "main",
-    subjectOf: (agentId) => subjectOf(agentId, new Map([["main", subject]])),
+    subjectOf: (agentId) =>
+      subjectOf(agentId, { subjects: new Map([["main", subject]]), source: { kind: "embedded" } }),
     hostFindings: async () => [],
     hostWarnings: () => [],
   });

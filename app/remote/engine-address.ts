@@ -1,0 +1,114 @@
+/**
+ * Where a served engine is, checked before anything is sent there.
+ *
+ * Who attacks: whoever listens on the way. A token that crosses a network in the clear is theirs. So plain HTTP is taken only where
+ * nobody else listens, this machine and the private networks of its containers, unless the operator said otherwise.
+ */
+import { BlockList, isIP } from "node:net";
+import { defined, type HelmdeckError, invalidField } from "../../engine/basics.ts";
+
+export interface EngineSettings {
+  readonly url: string;
+  /** SHA-256 of the certificate: it alone is trusted, whoever signed it and whatever name it has. */
+  readonly fingerprint256?: string;
+  /** PEM file of the only authorities that are trusted. */
+  readonly caFile?: string;
+  /** Default false. */
+  readonly allowPlainHttp?: boolean;
+}
+
+export interface EngineAddress extends EngineSettings {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly isPlain: boolean;
+  /** Of a plain address that is given by name: it must lead to this machine or a private network. */
+  readonly mustBePrivate: boolean;
+}
+
+/** This machine. */
+const LOOPBACK = blockList([
+  ["127.0.0.0", 8, "ipv4"],
+  ["::1", 128, "ipv6"],
+]);
+/** What Docker gives its networks unless told otherwise, but for what homes and offices use too. */
+const CONTAINERS = blockList([["172.16.0.0", 12, "ipv4"]]);
+/** RFC 1918 and RFC 4193, and this machine: where a name without dots may lead. */
+const PRIVATE = blockList([
+  ["127.0.0.0", 8, "ipv4"],
+  ["10.0.0.0", 8, "ipv4"],
+  ["172.16.0.0", 12, "ipv4"],
+  ["192.168.0.0", 16, "ipv4"],
+  ["::1", 128, "ipv6"],
+  ["fc00::", 7, "ipv6"],
+]);
+const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
+
+/** Throws `invalid_input`. `nameOf`: what a person calls a field. */
+export function checkEngineAddress(
+  settings: EngineSettings,
+  nameOf: (field: string) => string,
+): EngineAddress {
+  const refuse = (field: string, rule: string) => invalidField(field, rule, { named: nameOf(field) });
+  const url = requireUrl(settings.url, (rule) => refuse("url", rule));
+  const isPlain = url.protocol === "http:";
+  const { allowPlainHttp = false, caFile } = settings;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (isPlain && !allowPlainHttp && !mayBePlain(host)) throw refuse("url", PLAIN_RULE);
+  const fingerprint256 = fingerprintOf(settings.fingerprint256, refuse);
+  if (isPlain && (fingerprint256 ?? caFile) !== undefined) {
+    throw refuse("url", "must begin with https:// where a certificate is named");
+  }
+  return {
+    url: url.origin + url.pathname.replace(/\/+$/, ""),
+    isPlain,
+    mustBePrivate: isPlain && !allowPlainHttp && isIP(host) === 0,
+    ...defined({ fingerprint256, caFile }),
+  };
+}
+
+const PLAIN_RULE =
+  "must begin with https://, since tokens would cross a network in the clear; plain http:// is taken for this machine, for a name without dots and for 172.16.0.0/12 (containers), and elsewhere with allowPlainHttp: true";
+
+/** As a certificate's fingerprint is written, whoever wrote it. Undefined where none is given. */
+function fingerprintOf(
+  given: string | undefined,
+  refuse: (field: string, rule: string) => HelmdeckError,
+): string | undefined {
+  if (given === undefined) return undefined;
+  const digits = given.replaceAll(/[:\s]/g, "").toUpperCase();
+  const written = digits.match(/.{1,2}/g)?.join(":") ?? "";
+  if (FINGERPRINT.test(written)) return written;
+  throw refuse("fingerprint256", "must be the 64 hexadecimal digits of a certificate's SHA-256");
+}
+
+function requireUrl(address: string, refuse: (rule: string) => HelmdeckError): URL {
+  const url = URL.parse(address);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw refuse("must begin with https:// or http:// and name a host");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw refuse("must not hold a name or a password; tokens have a setting of their own");
+  }
+  if (url.search !== "" || url.hash !== "") throw refuse("must not have a query or a fragment");
+  return url;
+}
+
+function mayBePlain(host: string): boolean {
+  if (isIP(host) !== 0) return isWithin(LOOPBACK, host) || isWithin(CONTAINERS, host);
+  return !host.includes(".");
+}
+
+/** Whether an address that a name led to is one where plain HTTP may go. */
+export function isPrivateAddress(address: string): boolean {
+  return isWithin(PRIVATE, address);
+}
+
+function isWithin(list: BlockList, address: string): boolean {
+  return list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+function blockList(ranges: readonly (readonly [string, number, "ipv4" | "ipv6"])[]): BlockList {
+  const list = new BlockList();
+  for (const [network, bits, family] of ranges) list.addSubnet(network, bits, family);
+  return list;
+}

@@ -1,0 +1,171 @@
+/** Calls of a served engine's REST, as whoever a token is of: sent, checked, and every failure an honest line. */
+import * as z from "zod";
+import { HelmdeckError, isHelmdeckError, type Subject } from "../../engine/index.ts";
+import type { EngineAddress } from "./engine-address.ts";
+import { type EngineAgents, makeAgents } from "./engine-agents.ts";
+import {
+  type Asked,
+  engineUnavailable,
+  failureOfAnswer,
+  failureOfConnection,
+  malformedAnswer,
+} from "./engine-failures.ts";
+import { type EngineAnswer, requestEngine } from "./engine-request.ts";
+import { type FromReply, fromReply } from "./from-reply.ts";
+
+/** The token for a subject's memory. `refused`: the engine did not take the last one, so another is wanted where there is one. */
+export type TokenSource = (subject: Subject, how: { readonly refused: boolean }) => Promise<string>;
+
+export interface EngineClientOptions {
+  readonly address: EngineAddress;
+  readonly tokenOf: TokenSource;
+  readonly deadlines?: Partial<Deadlines>;
+}
+
+export interface Deadlines {
+  /** A person waits for an answer, and the host for 3 s. */
+  readonly readingMs: number;
+  /** Within the 10 s that a tool has. */
+  readonly writingMs: number;
+}
+
+export interface Call<Schema extends z.ZodType> {
+  /** Below /api/v1, or an open route, beginning with a slash. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** With a body it is a POST. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly answers: Schema;
+  /** It changes something there. */
+  readonly writes?: boolean;
+  readonly mostBytes?: number;
+  /** Another status than 200 that has such an answer. */
+  readonly alsoOn?: number;
+}
+
+const DEADLINES: Deadlines = { readingMs: 3_000, writingMs: 9_000 };
+const MOST_BYTES = 1024 * 1024;
+
+export class EngineClient {
+  readonly #options: EngineClientOptions;
+  readonly #deadlines: Deadlines;
+  #agents: EngineAgents | undefined;
+
+  constructor(options: EngineClientOptions) {
+    this.#options = options;
+    this.#deadlines = { ...DEADLINES, ...options.deadlines };
+  }
+
+  get url(): string {
+    return this.#options.address.url;
+  }
+
+  /** As this subject. A token that is refused is looked for once more, since it may have been renewed meanwhile. */
+  async call<Schema extends z.ZodType>(
+    subject: Subject,
+    call: Call<Schema>,
+  ): Promise<FromReply<z.infer<Schema>>> {
+    try {
+      return await this.#callOnce(call, subject, false);
+    } catch (error) {
+      if (!isHelmdeckError(error, "invalid_token")) throw error;
+      return this.#callOnce(call, subject, true);
+    }
+  }
+
+  /** Of what answers to anybody: no token is sent. */
+  ask<Schema extends z.ZodType>(call: Call<Schema>): Promise<FromReply<z.infer<Schema>>> {
+    return this.#callOnce(call, undefined, false);
+  }
+
+  close(): void {
+    this.#agents?.reading.destroy();
+    this.#agents?.writing.destroy();
+    this.#agents = undefined;
+  }
+
+  async #callOnce<Schema extends z.ZodType>(
+    call: Call<Schema>,
+    subject: Subject | undefined,
+    refused: boolean,
+  ): Promise<FromReply<z.infer<Schema>>> {
+    const token =
+      subject === undefined
+        ? undefined
+        : requireToken(await this.#options.tokenOf(subject, { refused }), subject);
+    const asked = this.#asked(call, subject);
+    const answer = await this.#send(call, asked, token);
+    const { alsoOn } = call;
+    if (answer.status !== 200 && answer.status !== alsoOn) throw failureOfAnswer(answer, asked);
+    return checked(call, answer, asked);
+  }
+
+  #asked({ writes = false, mostBytes = MOST_BYTES }: Call<z.ZodType>, subject: Subject | undefined): Asked {
+    const { readingMs, writingMs } = this.#deadlines;
+    return {
+      url: this.url,
+      ...(subject !== undefined && { subject }),
+      isReading: !writes,
+      deadlineMs: writes ? writingMs : readingMs,
+      mostBytes,
+    };
+  }
+
+  async #send(call: Call<z.ZodType>, asked: Asked, token: string | undefined): Promise<EngineAnswer> {
+    const { path, query, body } = call;
+    this.#agents ??= agentsFor(this.#options.address);
+    const request = {
+      method: body === undefined ? ("GET" as const) : ("POST" as const),
+      path: `${path}${queryText(query)}`,
+      ...(body !== undefined && { body }),
+      ...(token !== undefined && { token }),
+      ...asked,
+    };
+    return requestEngine(this.url, this.#agents, request).catch((error: unknown) => {
+      throw failureOfConnection(error, asked);
+    });
+  }
+}
+
+function agentsFor(address: EngineAddress): EngineAgents {
+  try {
+    return makeAgents(address);
+  } catch (cause) {
+    const file = address.caFile ?? "";
+    const message = `The authorities for the engine at ${address.url} cannot be read from ${file}: name a PEM file that is there (caFile).`;
+    throw new HelmdeckError("engine_unavailable", message, { cause });
+  }
+}
+
+/** What a header can carry; anything else is no token, and must not end in an error text of the HTTP client. */
+const TOKEN = /^[\w.~+/=-]{1,8192}$/;
+
+function requireToken(token: string, subject: Subject): string {
+  if (TOKEN.test(token)) return token;
+  throw new HelmdeckError(
+    "invalid_token",
+    `What is configured as the token of agent ${subject} is no token: it is empty, too long or holds other characters.`,
+  );
+}
+
+function queryText(query: Call<z.ZodType>["query"] = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? "" : `?${given}`;
+}
+
+function checked<Schema extends z.ZodType>(
+  { answers }: Call<Schema>,
+  answer: EngineAnswer,
+  asked: Asked,
+): FromReply<z.infer<Schema>> {
+  try {
+    return fromReply(answers, answer.json);
+  } catch (error) {
+    if (answer.status !== 200) throw failureOfAnswer(answer, asked);
+    if (answer.json === undefined)
+      throw engineUnavailable(`What answers at ${asked.url} is no helmdeck engine: its answer is no JSON.`);
+    const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
+    throw malformedAnswer(issue?.path.join(".") ?? "", asked);
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * What goes wrong between us and a served engine, each in one honest line.
+ *
+ * Who attacks: whoever answers in the engine's place. Its words would reach a model, so of a failure only those of a refused input
+ * are repeated, which a model needs to correct it: one line, harmless and short.
+ */
+import { cutText, type ErrorCode, HelmdeckError, harmlessLine } from "../../engine/index.ts";
+import { errorReplySchema } from "../wire/error-schema.ts";
+import { type EngineAnswer, NoAnswer, TOO_LARGE, TOO_LATE } from "./engine-request.ts";
+
+/** What was asked, for the message. */
+export interface Asked {
+  readonly url: string;
+  /** As a person names whom the token is for; absent on the open routes. */
+  readonly subject?: string;
+  readonly isReading: boolean;
+  readonly deadlineMs: number;
+  readonly mostBytes: number;
+}
+
+/** Refusals of the input: the engine's own words say what to correct. */
+const ABOUT_THE_INPUT: ReadonlySet<ErrorCode> = new Set([
+  "invalid_input",
+  "secret_refused",
+  "quota_exceeded",
+  "not_found",
+  "entry_unreadable",
+]);
+const MOST_CHARACTERS = 400;
+
+export function engineUnavailable(message: string): HelmdeckError {
+  return new HelmdeckError("engine_unavailable", message);
+}
+
+/** There was no answer, or none that could be read to its end. */
+export function failureOfConnection(error: unknown, asked: Asked): HelmdeckError {
+  if (!(error instanceof NoAnswer)) throw error;
+  const { code, wasSent } = error;
+  const done = whatWasDone(asked, wasSent);
+  if (code === TOO_LATE) {
+    const seconds = asked.deadlineMs / 1_000;
+    return new HelmdeckError(
+      "deadline_exceeded",
+      `The engine at ${asked.url} did not answer within ${seconds} s. ${done}`,
+    );
+  }
+  return engineUnavailable(`The engine at ${asked.url} ${reasonOf(code, asked)} ${done}`);
+}
+
+/** Nothing is kept to be sent later: what was not done stays undone until somebody asks again. */
+function whatWasDone({ isReading }: Asked, wasSent: boolean): string {
+  if (isReading) return "Ask again when it does.";
+  return wasSent
+    ? "Whether the change was made is not known: look before you ask again."
+    : "Nothing was changed, and nothing is kept to be sent later.";
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS|ERR_SSL|EPROTO/;
+
+function reasonOf(code: string, { mostBytes }: Asked): string {
+  if (code === TOO_LARGE) return `answers with more than ${mostBytes} bytes, which is too much for this.`;
+  if (code === "OTHER_CERTIFICATE")
+    return "shows another certificate than fingerprint256 names; no token was sent.";
+  if (code === "NOT_PRIVATE")
+    return "is not on this machine or a private network, so plain HTTP is refused: use https://, or say allowPlainHttp: true.";
+  if (CERTIFICATE.test(code))
+    return `shows a certificate that is not trusted (${code}): name its authority (caFile) or its own fingerprint (fingerprint256).`;
+  return `cannot be reached (${code}): see whether helmdeck-memory serve runs there.`;
+}
+
+/** The engine refused, or something else answered in its place. */
+export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckError {
+  const { status } = answer;
+  const reply = errorReplySchema.safeParse(answer.json);
+  if (status >= 300 && status < 400)
+    return engineUnavailable(`The engine at ${asked.url} answers with a redirect, which is not followed.`);
+  if (status === 429) return tooOften(answer, asked);
+  if (!reply.success) {
+    return engineUnavailable(
+      `What answers at ${asked.url} is not a helmdeck engine, or none that works: status ${status} without a reason. ${whatWasDone(asked, true)}`,
+    );
+  }
+  const { error: code, message } = reply.data;
+  if (code === "not_found" && message.startsWith(NO_ROUTE)) return tooOld(asked);
+  if (ABOUT_THE_INPUT.has(code)) return new HelmdeckError(code, plain(message));
+  return new HelmdeckError(code, sentenceOf(code, message, asked));
+}
+
+/** What every server of ours says of a route that it does not have. */
+const NO_ROUTE = "There is no such route";
+
+function tooOld({ url }: Asked): HelmdeckError {
+  return engineUnavailable(`The engine at ${url} does not know what is asked of it: update it.`);
+}
+
+function tooOften({ retryAfter }: EngineAnswer, { url }: Asked): HelmdeckError {
+  const seconds = retryAfter !== undefined && /^\d{1,4}$/.test(retryAfter) ? ` in ${retryAfter} s` : " later";
+  const message = `The engine at ${url} was asked too often or by too many at once. Nothing was changed; ask again${seconds}.`;
+  return new HelmdeckError("rate_limited", message);
+}
+
+function sentenceOf(code: ErrorCode, message: string, { url, subject = "" }: Asked): string {
+  switch (code) {
+    case "missing_bearer":
+    case "invalid_token":
+      return `The engine at ${url} does not take the token of agent ${subject}: ${plain(message)}`;
+    case "forbidden":
+      return `The engine at ${url} refuses this to the token of agent ${subject}: ${plain(message)}`;
+    default:
+      return `The engine at ${url} cannot do it now (${code}); its own doctor says why. Nothing is kept to be sent later.`;
+  }
+}
+
+function plain(message: string): string {
+  return cutText(harmlessLine(message).trim(), MOST_CHARACTERS);
+}
+
+/** An answer that is none: a field has another form than it must have, or is missing. */
+export function malformedAnswer(field: string, { url }: Asked): HelmdeckError {
+  const where = field === "" ? "" : ` (${plain(field)})`;
+  return engineUnavailable(
+    `The engine at ${url} answers in a form that is not known here${where}: update the older of the two.`,
+  );
+}

@@ -1,0 +1,71 @@
+/** How a served engine stands, and the memory that a token of ours opens there. */
+import { asHelmdeckError, defined, HelmdeckError, type Subject, systemClock } from "../../engine/index.ts";
+import type { EngineStatus, MemoryStatus } from "../memory.ts";
+import { callerReplySchema, ownStatusReplySchema } from "../wire/caller-schemas.ts";
+import { readinessReplySchema, versionReplySchema } from "../wire/health-schemas.ts";
+import type { EngineClient } from "./engine-client.ts";
+
+const CALLER = { path: "/api/v1/caller", answers: callerReplySchema } as const;
+/** It answers with the reason where memory does not work. */
+const READY = { path: "/readyz", answers: readinessReplySchema, alsoOn: 503 } as const;
+const VERSION = { path: "/version", answers: versionReplySchema } as const;
+const OWN_STATUS = { path: "/api/v1/memory/status", answers: ownStatusReplySchema } as const;
+
+/** Never rejects. Without a subject every token of ours is tried, so that health shows one that is no longer taken. */
+export async function engineStatus(
+  client: EngineClient,
+  subjects: readonly Subject[],
+  subject: Subject | undefined,
+): Promise<MemoryStatus> {
+  const began = systemClock.now();
+  const took = () => Math.round(systemClock.now() - began);
+  try {
+    const { version, tookMs } = await reachEngine(client);
+    const engine = { url: client.url, version, tookMs };
+    if (subject !== undefined) return await ownStatus(client, engine, subject);
+    await Promise.all(subjects.map((one) => askCaller(client, one)));
+    return { ...NOT_HERE, state: "ready", engine, mode: "keyword" };
+  } catch (thrown) {
+    const { code, message } = asHelmdeckError(thrown);
+    const engine = { url: client.url, tookMs: took() };
+    return { ...NOT_HERE, state: "failed", engine, mode: "keyword", error: { code, message } };
+  }
+}
+
+/** It answers, and its memory works. */
+export async function reachEngine(
+  client: EngineClient,
+): Promise<EngineStatus & { readonly version: string }> {
+  const began = systemClock.now();
+  const { status, error = "memory_unavailable" } = await client.ask(READY);
+  const tookMs = Math.round(systemClock.now() - began);
+  if (status !== "ready") {
+    const message = `The engine at ${client.url} is there, but its memory does not work (${error}); its own doctor says why.`;
+    throw new HelmdeckError("memory_unavailable", message);
+  }
+  return { url: client.url, version: (await client.ask(VERSION)).version, tookMs };
+}
+
+/** Who the engine says that a token of ours is. */
+export function askCaller(client: EngineClient, subject: Subject) {
+  return client.call(subject, CALLER);
+}
+
+/** Where there is neither a database nor a key. */
+const NOT_HERE = { databasePath: "at the engine", keySource: "at the engine", driver: "engine" } as const;
+
+async function ownStatus(
+  client: EngineClient,
+  engine: EngineStatus,
+  subject: Subject,
+): Promise<MemoryStatus> {
+  const [caller, status] = await Promise.all([askCaller(client, subject), client.call(subject, OWN_STATUS)]);
+  const { mode, facts, auditRows, expiring } = status;
+  return {
+    ...NOT_HERE,
+    state: "ready",
+    engine,
+    mode,
+    subject: { name: caller.subject, facts, auditRows, ...defined({ expiring }) },
+  };
+}

@@ -1,0 +1,142 @@
+/** What doctor says of a served engine: whether it is reached and how, and whose memory each token of ours opens. */
+import { asHelmdeckError, harmlessLine, rfc3339, type Subject } from "../../engine/index.ts";
+import { remedyFor } from "../health/remedies.ts";
+import type { DoctorReport, Finding } from "../memory.ts";
+import type { EngineAddress } from "./engine-address.ts";
+import type { EngineClient } from "./engine-client.ts";
+import { askCaller, reachEngine } from "./engine-status.ts";
+
+const SOURCE = "memory source";
+/** May have records of its tool runs kept; what else a token may is more than an agent needs. */
+const RECORD_SCOPE = "record";
+const WARNED_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+interface Known {
+  readonly agent: Subject;
+  readonly subject: string;
+  readonly authenticated: boolean;
+  readonly scopes: readonly string[];
+  readonly expiresAt?: number;
+}
+
+/** Never rejects. */
+export async function examineEngine(
+  client: EngineClient,
+  { address, agents, now }: { address: EngineAddress; agents: readonly Subject[]; now: number },
+): Promise<DoctorReport> {
+  const source = await sourceFinding(client);
+  const whoever = await Promise.all(agents.map((agent) => knownOf(client, agent)));
+  const known = whoever.filter((one) => "subject" in one);
+  return {
+    findings: [
+      source,
+      wayFinding(address),
+      ...whoever.flatMap((one) => ("subject" in one ? agentFindings(one, now) : [one])),
+      ...sharedFindings(known),
+    ],
+  };
+}
+
+async function sourceFinding(client: EngineClient): Promise<Finding> {
+  try {
+    const { version, tookMs } = await reachEngine(client);
+    const message = `the engine at ${client.url}, version ${harmlessLine(version)}; a request took ${tookMs} ms`;
+    return { level: "ok", check: SOURCE, message };
+  } catch (error) {
+    return failed(SOURCE, error);
+  }
+}
+
+function wayFinding({ isPlain, fingerprint256, caFile }: EngineAddress): Finding {
+  const check = "way to the engine";
+  if (isPlain) {
+    return {
+      level: "ok",
+      check,
+      message: "plain HTTP: whoever listens on that network reads tokens and facts",
+    };
+  }
+  if (fingerprint256 !== undefined)
+    return { level: "ok", check, message: "TLS, with the certificate that fingerprint256 names" };
+  const trusted = caFile === undefined ? "this machine trusts" : `${caFile} names`;
+  return { level: "ok", check, message: `TLS, with a certificate of an authority that ${trusted}` };
+}
+
+async function knownOf(client: EngineClient, agent: Subject): Promise<Known | Finding> {
+  try {
+    return { agent, ...(await askCaller(client, agent)) };
+  } catch (error) {
+    return failed(checkOf(agent), error);
+  }
+}
+
+/** Whose memory it is, and what is better otherwise. */
+function agentFindings({ agent, subject, authenticated, scopes, expiresAt }: Known, now: number): Finding[] {
+  const check = checkOf(agent);
+  const name = harmlessLine(subject);
+  if (!authenticated) {
+    const message = `the engine asks for no token, so everybody who reaches it has the memory of ${name}`;
+    const remedy = "Give the engine a secret (HELMDECK_JWT_SECRET_FILE), and each agent a token.";
+    return [{ level: "warning", check, message, remedy }];
+  }
+  const until = expiresAt === undefined ? "" : `, until ${rfc3339(expiresAt)}`;
+  const findings: Finding[] = [
+    { level: "ok", check, message: `has the memory of ${name} at the engine${until}` },
+  ];
+  const remedy = `Make a smaller one where the engine is: ${mint(subject)}`;
+  if (scopes.includes("admin"))
+    findings.push({
+      level: "warning",
+      check,
+      message: `its token has the scope admin, which sees what other callers have`,
+      remedy,
+    });
+  if (!scopes.includes(RECORD_SCOPE))
+    findings.push({
+      level: "warning",
+      check,
+      message: "its token lacks the scope record, so what its tools do is not recorded",
+      remedy: `Make one that has it: ${mint(subject)}`,
+    });
+  if (expiresAt !== undefined && expiresAt - now < WARNED_DAYS * DAY_MS)
+    findings.push({
+      level: "warning",
+      check,
+      message: `its token ends on ${rfc3339(expiresAt)}`,
+      remedy: `Make another and put it into the same file: ${mint(subject)}`,
+    });
+  return findings;
+}
+
+/** Each agent has a memory of its own unless somebody meant otherwise. */
+function sharedFindings(known: readonly Known[]): Finding[] {
+  const bySubject = Map.groupBy(known, ({ subject }) => subject);
+  return [...bySubject].flatMap(([subject, agents]): Finding[] =>
+    agents.length === 1
+      ? []
+      : [
+          {
+            level: "warning",
+            check: "agents with one memory",
+            message: `${agents.map(({ agent }) => agent).join(", ")} have tokens for the same memory, that of ${harmlessLine(subject)}`,
+            remedy: "Give each a token of its own, unless they are to share what they know.",
+          },
+        ],
+  );
+}
+
+/** For a shell. */
+function mint(subject: string): string {
+  const quoted = /^[\w.@-]+$/.test(subject) ? subject : `'${harmlessLine(subject).replaceAll("'", "'\\''")}'`;
+  return `helmdeck-memory token --subject ${quoted} --scope ${RECORD_SCOPE}`;
+}
+
+function checkOf(agent: Subject): string {
+  return `agent ${harmlessLine(agent)}`;
+}
+
+function failed(check: string, error: unknown): Finding {
+  const { code, message } = asHelmdeckError(error);
+  return { level: "error", check, message: `${code}: ${message}`, remedy: remedyFor(code) };
+}

@@ -1,0 +1,38 @@
+/** What comes back from a served engine, checked against the schema that describes it, under the names that use cases have. */
+import type * as z from "zod";
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** A reply's fields in camelCase, its times (`…_at`) as milliseconds since 1970. */
+export type FromReply<Reply> = Reply extends readonly (infer Item)[]
+  ? FromReply<Item>[]
+  : Reply extends object
+    ? { [Name in keyof Reply as CamelCase<Name & string>]: FieldFrom<Name, Exclude<Reply[Name], undefined>> }
+    : Reply;
+
+type FieldFrom<Name, Value> = Name extends `${string}_at` ? number : FromReply<Value>;
+
+/** Throws zod's error where the reply is not of that form; what the schema does not name is left out. */
+export function fromReply<Schema extends z.ZodType>(
+  schema: Schema,
+  json: unknown,
+): FromReply<z.infer<Schema>> {
+  return renamed(schema.parse(json)) as FromReply<z.infer<Schema>>; // the same renaming, on types
+}
+
+function renamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renamed);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]) => [camelCase(name), fieldOf(name, field)]);
+  return Object.fromEntries(fields);
+}
+
+function fieldOf(name: string, field: unknown): unknown {
+  return name.endsWith("_at") && typeof field === "string" ? Date.parse(field) : renamed(field);
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,143 @@
+/**
+ * A memory that a served engine keeps, by its REST: what is stored, found and ranked is the engine's doing.
+ *
+ * Whose memory a call means is what the token says, and the engine decides; the subject here is only the name under which the
+ * token is kept. Nothing is queued: what cannot be done now fails now.
+ */
+import { HelmdeckError, invalidField, isHelmdeckError, type Subject } from "../../engine/index.ts";
+import { type Memory, memoryFrom } from "../memory.ts";
+import { revisionReplySchema } from "../wire/caller-schemas.ts";
+import { documentReplySchema } from "../wire/document-schemas.ts";
+import { historyReplySchema, undoReplySchema } from "../wire/history-schemas.ts";
+import { forgetReplySchema, storeReplySchema } from "../wire/memory-schemas.ts";
+import { recordedReplySchema } from "../wire/run-schemas.ts";
+import { explainedSearchReplySchema } from "../wire/search-schemas.ts";
+import { snakeCased } from "../wire/snake-case.ts";
+import { factSchema, factsReplySchema, myMemoryReplySchema } from "../wire/view-schemas.ts";
+import { EngineClient, type EngineClientOptions } from "./engine-client.ts";
+import { engineStatus } from "./engine-status.ts";
+import { examineEngine } from "./examine-engine.ts";
+
+export interface RemoteMemoryOptions extends EngineClientOptions {
+  /** Whoever has a token, for doctor and health. */
+  readonly agents: readonly Subject[];
+  /** The system's clock, in Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+const MEMORY = "/api/v1/memory";
+/** A page of facts may hold some of the largest values. */
+const MOST_BYTES_OF_FACTS = 8 * 1024 * 1024;
+
+/** Asks nothing before the first call. */
+export function openRemoteMemory(options: RemoteMemoryOptions): Memory {
+  const { address, agents, now = Date.now } = options;
+  const client = new EngineClient(options);
+  const able: Partial<Memory> = {
+    ...factUses(client),
+    ...readingUses(client),
+    ...recordingUses(client),
+    warm: async () => {}, // the engine indexes a memory when it is first asked, and says so meanwhile
+    status: (agent) => engineStatus(client, agents, agent),
+    doctor: () => examineEngine(client, { address, agents, now: now() }),
+    close: async () => client.close(),
+  };
+  const refuse = async (): Promise<never> => {
+    throw notOverRest(client.url);
+  };
+  return memoryFrom((name) => able[name] ?? refuse);
+}
+
+function factUses(client: EngineClient) {
+  return {
+    storeFact: (agent, fact) =>
+      client.call(agent, {
+        ...{ path: `${MEMORY}/store`, body: snakeCased({ ...fact }), writes: true },
+        answers: storeReplySchema,
+      }),
+    getFact: async (agent, key) =>
+      orUndefined(client.call(agent, { path: pathOfFact(key), answers: factSchema })),
+    listFacts: (agent, query) =>
+      client.call(agent, {
+        ...{ path: `${MEMORY}/facts`, query: snakeCased({ ...query }), mostBytes: MOST_BYTES_OF_FACTS },
+        answers: factsReplySchema,
+      }),
+    undoFact: (agent, key) =>
+      client.call(agent, {
+        ...{ path: `${MEMORY}/undo`, body: { key }, writes: true },
+        answers: undoReplySchema,
+      }),
+    renewFact: (agent, input) =>
+      client.call(agent, {
+        ...{ path: `${MEMORY}/renew`, body: snakeCased({ ...input }), writes: true },
+        answers: factSchema,
+      }),
+    forget: (agent, input) =>
+      client.call(agent, {
+        ...{ path: `${MEMORY}/forget`, body: snakeCased({ ...input }), writes: input.dryRun !== true },
+        answers: forgetReplySchema,
+      }),
+  } satisfies Partial<Memory>;
+}
+
+function readingUses(client: EngineClient) {
+  return {
+    search: (agent, query) =>
+      client.call(agent, {
+        ...{ path: `${MEMORY}/search`, body: snakeCased({ ...query }) },
+        answers: explainedSearchReplySchema,
+      }),
+    readDocument: (agent, query) =>
+      orUndefined(
+        client.call(agent, {
+          ...{ path: `${MEMORY}/document`, body: snakeCased({ ...query }) },
+          answers: documentReplySchema,
+        }),
+      ),
+    factHistory: async (agent, key) => {
+      const call = { path: `${pathOfFact(key)}/history`, answers: historyReplySchema };
+      const history = await orUndefined(client.call(agent, call));
+      return history && { ...history, undo: [] };
+    },
+    myMemory: (agent) => client.call(agent, { path: MEMORY, answers: myMemoryReplySchema }),
+    revision: async (agent) =>
+      (await client.call(agent, { path: `${MEMORY}/revision`, answers: revisionReplySchema })).revision,
+  } satisfies Partial<Memory>;
+}
+
+function recordingUses(client: EngineClient) {
+  const record = async (agent: Subject, kind: "tool" | "pack", row: object): Promise<void> => {
+    await client.call(agent, {
+      ...{ path: `${MEMORY}/runs`, body: { kind, ...row }, writes: true },
+      answers: recordedReplySchema,
+    });
+  };
+  return {
+    recordToolCall: (agent, row) => record(agent, "tool", row),
+    recordPackRun: (agent, row) => record(agent, "pack", row),
+  } satisfies Partial<Memory>;
+}
+
+/** Percent-encoded. What a URL would take for a step up or a stay is named by its docid. */
+function pathOfFact(key: string): string {
+  if (!key.isWellFormed()) throw invalidField("key", "must be Unicode text");
+  const name = key === "." || key === ".." ? `user_facts/${key}` : key;
+  return `${MEMORY}/facts/${encodeURIComponent(name)}`;
+}
+
+async function orUndefined<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isHelmdeckError(error, "not_found")) return undefined;
+    throw error;
+  }
+}
+
+/** What REST does not offer, and what is the operator's where the engine runs. */
+function notOverRest(url: string): HelmdeckError {
+  return new HelmdeckError(
+    "memory_unavailable",
+    `The engine at ${url} keeps this memory, and this cannot be done from here: run helmdeck-memory where the engine is.`,
+  );
+}

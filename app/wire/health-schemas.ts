@@ -1,0 +1,14 @@
+/** What a server says of itself to anybody: described for REST. */
+import * as z from "zod";
+import { errorReplySchema } from "./error-schema.ts";
+
+export const readinessReplySchema = z.object({
+  status: z.enum(["ready", "unavailable"]),
+  memory: z.enum(["ready", "ephemeral", "unavailable"]),
+  error: errorReplySchema.shape.error.optional(),
+  message: z.string().optional().meta({ description: "Why memory does not work, or what to know of it." }),
+});
+
+export const versionReplySchema = z.object({ version: z.string() });
+
+export type ReadinessReply = z.infer<typeof readinessReplySchema>;

@@ -1,0 +1,82 @@
+/**
+ * The token of each agent for the engine that keeps its memory: from a file or a reference to a secret, never from the configuration
+ * itself.
+ *
+ * One token is one agent's alone: an agent without one gets nothing. A file is read for each request, so that a token that was
+ * renewed there counts at once; a reference is followed once, and again when the engine no longer takes what it gave.
+ */
+import {
+  HelmdeckError,
+  isHelmdeckError,
+  readSecretFile,
+  systemClock,
+  type TokenSource,
+} from "../app/index.ts";
+import type { Secret } from "./resolve-secret.ts";
+import { fieldOf, isRecord } from "./unchecked.ts";
+
+export interface TokenParts {
+  /** By agent id in lower case. */
+  readonly tokens: ReadonlyMap<string, unknown>;
+  readonly resolve: (asked: { readonly value: unknown; readonly path: string }) => Promise<Secret>;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+interface Followed {
+  readonly token: Promise<string>;
+  readonly at: number;
+}
+
+const TOKENS_PATH = "plugins.entries.helmdeck-memory.config.source.tokens";
+/** A provider of secrets may be a program that asks a person: a token that stays refused does not start it for each request. */
+const FOLLOWED_AGAIN_AFTER_MS = 10_000;
+
+export function makeTokenSource({ tokens, resolve, clock = systemClock.now }: TokenParts): TokenSource {
+  const followed = new Map<string, Followed>();
+  const follow = (agent: string, value: unknown): Followed => {
+    const token = resolve({ value, path: `${TOKENS_PATH}.${agent}` }).then((secret) => textOf(secret, agent));
+    const known = { token, at: clock() };
+    followed.set(agent, known);
+    token.catch(() => followed.delete(agent));
+    return known;
+  };
+  return async (agent, { refused }) => {
+    const given = tokens.get(agent);
+    const file = fieldOf(given, "file");
+    if (typeof file === "string") return tokenInFile(file, agent);
+    if (!isRecord(given)) throw noToken(agent, tokens.has(agent));
+    const known = followed.get(agent);
+    const isStale = known === undefined || (refused && clock() - known.at >= FOLLOWED_AGAIN_AFTER_MS);
+    return (isStale ? follow(agent, given) : known).token;
+  };
+}
+
+async function tokenInFile(file: string, agent: string): Promise<string> {
+  try {
+    return Buffer.from(await readSecretFile(file))
+      .toString()
+      .trim();
+  } catch (error) {
+    if (!isHelmdeckError(error)) throw error;
+    throw new HelmdeckError("invalid_token", `The token of agent ${agent}: ${error.message}`);
+  }
+}
+
+function textOf(secret: Secret, agent: string): string {
+  if (secret.kind === "text") return secret.text.trim();
+  const what = secret.kind === "unreadable" ? secret.name : "nothing";
+  const message = `The token of agent ${agent} refers to ${what}, which could not be read. Make that secret available, or set ${TOKENS_PATH}.${agent} anew.`;
+  throw new HelmdeckError("invalid_token", message);
+}
+
+/** What is neither a file nor a reference may be a token that somebody wrote down: it is not used, and not repeated. */
+function noToken(agent: string, isMalformed: boolean): HelmdeckError {
+  if (!isMalformed)
+    return new HelmdeckError(
+      "identity_refused",
+      `Agent ${agent} has no token for the engine that keeps memory.`,
+    );
+  const message = `The token of agent ${agent} must be a reference to a secret or {"file": "/path"}; one that stands in the configuration itself is not used.`;
+  return new HelmdeckError("identity_refused", message);
+}

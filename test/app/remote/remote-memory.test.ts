@@ -1,0 +1,163 @@
+/** A memory that a served engine keeps answers as one that is here does. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Memory } from "../../../app/index.ts";
+import type { UseCase } from "../../../app/memory.ts";
+import { remoteOf, ServedEngine } from "./served-engine.ts";
+
+const FACTS = [
+  {
+    key: "deploy/preference",
+    value: "We deploy through Konflux.\nNever by hand.",
+    tags: ["ci"],
+    category: "work",
+  },
+  { key: "ключ/é 100%?#", value: "Odd characters survive.", ttlSeconds: 3_600 },
+  { key: "..", value: "A key of dots." },
+  { key: "wifi", value: "The guest wifi is called Kolibri." },
+];
+
+let engine: ServedEngine;
+let remote: Memory;
+let embedded: Memory;
+
+beforeAll(async () => {
+  engine = await ServedEngine.open();
+  embedded = engine.context.serverContext.memory;
+  remote = remoteOf(engine.url);
+});
+afterAll(async () => {
+  await remote.close();
+  await engine.close();
+});
+
+describe("a remote memory", () => {
+  it("stores and answers as the engine's own does", async () => {
+    for (const fact of FACTS) expect(await remote.storeFact("main", fact)).toMatchObject({ key: fact.key });
+    const again = { key: "wifi", value: "The guest wifi is called Kolibri." };
+    expect(await remote.storeFact("main", again)).toEqual(
+      await embedded.storeFact("main", again, { surface: "rest", agent: "main" }),
+    );
+    const similar = { key: "wlan", value: "The guest wifi is called Kolibri." };
+    expect(await remote.storeFact("main", similar)).toMatchObject({ sameAs: ["wifi"] });
+  });
+
+  it("reads every fact by its key, its path and its docid", async () => {
+    for (const { key } of FACTS) {
+      const fact = await embedded.getFact("main", key);
+      expect(fact?.key).toBe(key);
+      expect(await remote.getFact("main", key)).toEqual(fact);
+      if (fact !== undefined) expect(await remote.getFact("main", fact.path)).toEqual(fact);
+    }
+    expect(await remote.getFact("main", "not there")).toBeUndefined();
+    await expect(remote.getFact("main", "half \ud800")).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
+  it("lists page by page", async () => {
+    for (const query of [{}, { prefix: "deploy/" }, { category: "work" }, { limit: 1 }, { expiring: true }]) {
+      expect(await remote.listFacts("main", query)).toEqual(await embedded.listFacts("main", query));
+    }
+    const { nextCursor = "" } = await remote.listFacts("main", { limit: 2 });
+    expect(await remote.listFacts("main", { cursor: nextCursor })).toEqual(
+      await embedded.listFacts("main", { cursor: nextCursor }),
+    );
+  });
+
+  it("searches, explains and says what it did not find", async () => {
+    const asked = [
+      { query: "how do we deploy" },
+      { query: "deploy", limit: 1, explain: true },
+      { query: "what is the wifi password", recall: "eager" as const },
+      { query: "zebra", recall: "quiet" as const },
+      { query: "名前は何ですか ".repeat(500) },
+    ];
+    for (const query of asked) {
+      expect(await remote.search("main", query)).toEqual(await embedded.search("main", query));
+    }
+    expect((await remote.search("main", { query: "deploy" })).results[0]?.path).toContain("deploy");
+  });
+
+  it("reads documents by lines", async () => {
+    const path = "helmdeck/work/deploy/preference.md";
+    for (const query of [{ path }, { path, fromLine: 3, lineCount: 1 }, { path: "helmdeck/my-memory.md" }]) {
+      expect(await remote.readDocument("main", query)).toEqual(await embedded.readDocument("main", query));
+    }
+    expect(await remote.readDocument("main", { path: "helmdeck/work/none.md" })).toBeUndefined();
+    expect(await remote.myMemory("main")).toEqual(await embedded.myMemory("main"));
+  });
+
+  it("keeps history, takes back, renews and forgets", async () => {
+    await remote.storeFact("main", { key: "editor", value: "vim" });
+    await remote.storeFact("main", { key: "editor", value: "emacs" });
+    const history = await embedded.factHistory("main", "editor");
+    expect((await remote.factHistory("main", "editor"))?.former).toEqual(history?.former);
+    expect(await remote.factHistory("main", "none")).toBeUndefined();
+    expect(await remote.undoFact("main", "editor")).toMatchObject({
+      undone: { value: "emacs" },
+      restored: [{ value: "vim", updatedAt: expect.any(Number) }],
+    });
+    await expect(remote.undoFact("main", "none")).rejects.toMatchObject({ code: "not_found" });
+    const renewed = await remote.renewFact("main", { key: "editor", ttlSeconds: 31_536_000 });
+    expect(renewed).toEqual(await embedded.getFact("main", "editor"));
+    expect(await remote.forget("main", { scope: "edito", dryRun: true })).toMatchObject({
+      deleted: 0,
+      near: ["editor"],
+    });
+    expect(await remote.forget("main", { scope: "editor", dryRun: true })).toMatchObject({ deleted: 1 });
+    expect(await remote.getFact("main", "editor")).toBeDefined();
+    expect(await remote.forget("main", { scope: "editor" })).toMatchObject({ deleted: 1, dryRun: false });
+    expect(await remote.getFact("main", "editor")).toBeUndefined();
+  });
+
+  it("records what tools did, and counts it", async () => {
+    const before = await remote.revision("main");
+    const at_unix = 1_795_000_000;
+    await remote.recordToolCall("main", { tool: "exec", outcome: "ok", at_unix, inputs: { path: "/etc" } });
+    await remote.recordPackRun("main", { pack: "slides.narrate", outcome: "ok", at_unix, duration_ms: 3 });
+    expect(await remote.revision("main")).toBeGreaterThan(before);
+    expect(await remote.status("main")).toMatchObject({
+      state: "ready",
+      engine: { url: engine.url, version: expect.any(String), tookMs: expect.any(Number) },
+      subject: { name: "main", facts: 5, auditRows: 2, expiring: { count: 1 } },
+    });
+  });
+
+  it("passes on what the engine says of an input that it refuses", async () => {
+    const refusals = [
+      { fact: { key: "", value: "v" }, code: "invalid_input", says: /key/ },
+      { fact: { key: "k", value: "v", ttlSeconds: 60 }, code: "invalid_input", says: /ttl_seconds/ },
+      { fact: { key: "k", value: `ghp_${"a1B2".repeat(9)}` }, code: "secret_refused", says: /./ },
+    ];
+    for (const { fact, code, says } of refusals) {
+      await expect(remote.storeFact("main", fact)).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(says),
+      });
+    }
+  });
+
+  it("has one memory for each token, whatever it is called here", async () => {
+    expect(await remote.listFacts("other", {})).toMatchObject({ facts: [] });
+    expect(await remote.search("other", { query: "deploy" })).toMatchObject({ results: [] });
+    expect(
+      await remote.readDocument("other", { path: "helmdeck/work/deploy/preference.md" }),
+    ).toBeUndefined();
+    await remote.forget("other", { scope: "everything" });
+    expect((await remote.listFacts("main", {})).facts).not.toEqual([]);
+  });
+
+  it.each<UseCase>([
+    "sweep",
+    "callers",
+    "corpusPage",
+    "recordPipelineRun",
+    "growth",
+    "listRuns",
+    "checkFact",
+  ])("says plainly that %s is done where the engine is", async (name) => {
+    const call = remote[name] as (...args: readonly unknown[]) => Promise<unknown>; // each takes what it gets
+    await expect(call("main", {})).rejects.toMatchObject({
+      code: "memory_unavailable",
+      message: expect.stringContaining("where the engine is"),
+    });
+  });
+});

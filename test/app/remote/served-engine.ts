@@ -1,0 +1,128 @@
+/** A real server with a real memory on a socket of loopback, and the remote memory of whoever has a token for it. */
+import { once } from "node:events";
+import {
+  createServer as createHttp,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
+import { type AddressInfo, createServer as createNet, type Server as NetServer, type Socket } from "node:net";
+import type { Memory } from "../../../app/index.ts";
+import { checkEngineAddress, type EngineSettings } from "../../../app/remote/engine-address.ts";
+import { openRemoteMemory, type RemoteMemoryOptions } from "../../../app/remote/remote-memory.ts";
+import { createServer, type Listening } from "../../../server/index.ts";
+import {
+  ContextServer,
+  type ContextServerOptions,
+  NOW,
+  SECRET,
+  tokenFor,
+} from "../../server/fixtures/context-server.ts";
+
+export class ServedEngine {
+  readonly context: ContextServer;
+  listening: Listening;
+
+  private constructor(context: ContextServer, listening: Listening) {
+    this.context = context;
+    this.listening = listening;
+  }
+
+  static async open(options: ContextServerOptions = {}): Promise<ServedEngine> {
+    const context = await ContextServer.open({ secret: SECRET, ...options });
+    return new ServedEngine(context, await context.server.listen({ port: 0 }));
+  }
+
+  get url(): string {
+    return this.listening.url;
+  }
+
+  /** As `helmdeck-memory serve` that is stopped and started: the same memory, the same port. */
+  async restartAfter(meanwhile: () => Promise<void>): Promise<void> {
+    const { port } = this.listening;
+    await this.listening.close();
+    await meanwhile();
+    const { serverContext } = this.context;
+    this.listening = await createServer(serverContext, { secret: SECRET, now: () => NOW }).listen({ port });
+  }
+
+  async close(): Promise<void> {
+    await this.listening.close();
+    await this.context.close();
+  }
+}
+
+export interface RemoteOptions
+  extends Partial<Omit<RemoteMemoryOptions, "address">>,
+    Partial<EngineSettings> {}
+
+/** By default with the token of a caller who is called as the subject, and may record. */
+export function remoteOf(url: string, options: RemoteOptions = {}): Memory {
+  const { fingerprint256, caFile, allowPlainHttp, ...others } = options;
+  const settings = { fingerprint256, caFile, allowPlainHttp };
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  return openRemoteMemory({
+    address: checkEngineAddress({ url, ...given }, (field) => field),
+    tokenOf: (subject) => tokenFor(subject, ["record"]),
+    agents: ["main"],
+    now: () => NOW,
+    ...others,
+  });
+}
+
+/** Something on a port of loopback that answers as a test says. */
+export class OddServer {
+  readonly server: Server | NetServer;
+  readonly requests: IncomingMessage[] = [];
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(server: Server | NetServer) {
+    this.server = server;
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+    });
+  }
+
+  static async answering(answer: RequestListener): Promise<OddServer> {
+    const server = createHttp((request, response) => {
+      odd.requests.push(request);
+      request.resume();
+      answer(request, response);
+    });
+    const odd = new OddServer(server);
+    return odd.#listen();
+  }
+
+  static json(status: number, body: unknown, headers: Record<string, string> = {}): Promise<OddServer> {
+    return OddServer.answering((_request, response) => {
+      response.writeHead(status, { "Content-Type": "application/json", ...headers });
+      response.end(typeof body === "string" ? body : JSON.stringify(body));
+    });
+  }
+
+  /** Takes connections and says nothing. */
+  static silent(): Promise<OddServer> {
+    return new OddServer(createNet()).#listen();
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port; // it listens on a port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.server.close();
+    await once(this.server, "close");
+  }
+
+  async #listen(): Promise<this> {
+    this.server.listen(0, "127.0.0.1");
+    await once(this.server, "listening");
+    return this;
+  }
+}

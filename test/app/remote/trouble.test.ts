@@ -1,0 +1,298 @@
+/** What can go wrong on the way to an engine: an honest line each, nothing done in silence, and recovery by itself. */
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer as createTls } from "node:https";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Memory } from "../../../app/index.ts";
+import { mintToken } from "../../../server/index.ts";
+import { NOW, SECRET, tokenFor } from "../../server/fixtures/context-server.ts";
+import { OddServer, type RemoteOptions, remoteOf, ServedEngine } from "./served-engine.ts";
+
+const FACT = { key: "deploy/preference", value: "We deploy through Konflux." };
+const SEARCH = { query: "deploy" };
+const TOKEN = "canary-token";
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanUps.splice(0).reverse()) await clean();
+});
+
+function opened(url: string, options: RemoteOptions = {}): Memory {
+  const remote = remoteOf(url, options);
+  cleanUps.push(() => remote.close());
+  return remote;
+}
+
+async function odd(making: Promise<OddServer>): Promise<OddServer> {
+  const server = await making;
+  cleanUps.push(() => server.close());
+  return server;
+}
+
+async function failureOf(asked: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error: unknown = await asked.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const { code, message } = Object(error);
+  return { code, message };
+}
+
+// verifies P-engine-honest
+describe("an engine that is", () => {
+  let engine: ServedEngine;
+  beforeEach(async () => {
+    engine = await ServedEngine.open();
+    cleanUps.push(() => engine.close());
+  });
+
+  it("down: reading and writing fail at once, nothing is queued, and it works when it is back", async () => {
+    const remote = opened(engine.url);
+    await remote.storeFact("main", FACT);
+    await engine.restartAfter(async () => {
+      expect(await failureOf(remote.search("main", SEARCH))).toMatchObject({
+        code: "engine_unavailable",
+        message: expect.stringContaining("cannot be reached (ECONNREFUSED)"),
+      });
+      const lost = await failureOf(remote.storeFact("main", { key: "lost", value: "never stored" }));
+      expect(lost.message).toContain("Nothing was changed, and nothing is kept to be sent later.");
+      expect(await remote.status()).toMatchObject({
+        state: "failed",
+        error: { code: "engine_unavailable" },
+      });
+    });
+    expect((await remote.search("main", SEARCH)).results).toHaveLength(1);
+    expect(await remote.getFact("main", "lost")).toBeUndefined();
+    expect(await remote.status()).toMatchObject({ state: "ready" });
+  });
+
+  it("restarted: the next question is answered over a new connection", async () => {
+    const remote = opened(engine.url);
+    await remote.storeFact("main", FACT);
+    await remote.search("main", SEARCH);
+    await engine.restartAfter(async () => {});
+    expect((await remote.search("main", SEARCH)).results).toHaveLength(1);
+  });
+
+  it("there, but its token has expired: the line says so; a renewed one counts at once", async () => {
+    const expired = await mintToken(SECRET, { subject: "main", ttlSeconds: 60 }, NOW - 3_600_000);
+    let token = expired.token;
+    const remote = opened(engine.url, { tokenOf: async () => token });
+    const failure = await failureOf(remote.storeFact("main", FACT));
+    expect(failure.code).toBe("invalid_token");
+    expect(failure.message).toContain("token of agent main: The token has expired");
+    expect(failure.message).not.toContain(token);
+    expect(await remote.status()).toMatchObject({ state: "failed", error: { code: "invalid_token" } });
+    token = await tokenFor("main");
+    expect(await remote.storeFact("main", FACT)).toMatchObject({ key: FACT.key });
+  });
+
+  it("there, and takes the token only once it was looked for again", async () => {
+    const asked: boolean[] = [];
+    const remote = opened(engine.url, {
+      tokenOf: async (subject, { refused }) => {
+        asked.push(refused);
+        return refused ? tokenFor(subject) : "old.old.old";
+      },
+    });
+    expect(await remote.storeFact("main", FACT)).toMatchObject({ key: FACT.key });
+    expect(asked).toEqual([false, true]);
+  });
+
+  it("there, but the token may not record: 403 is named", async () => {
+    const remote = opened(engine.url, { tokenOf: (subject) => tokenFor(subject) });
+    const row = { tool: "exec", outcome: "ok", at_unix: 1_795_000_000 } as const;
+    expect(await failureOf(remote.recordToolCall("main", row))).toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining("scope record"),
+    });
+  });
+});
+
+// verifies P-engine-honest
+describe("what answers in its place", () => {
+  const answers: readonly (readonly [string, () => Promise<OddServer>, string, RegExp])[] = [
+    [
+      "a redirect",
+      () => OddServer.json(302, {}, { Location: "http://127.0.0.1:9/" }),
+      "engine_unavailable",
+      /redirect, which is not followed/,
+    ],
+    ["a page", () => OddServer.json(200, "<html>"), "engine_unavailable", /no JSON/],
+    [
+      "another form",
+      () => OddServer.json(200, { results: "none" }),
+      "engine_unavailable",
+      /form that is not known/,
+    ],
+    [
+      "a bare 502",
+      () => OddServer.json(502, "Bad Gateway"),
+      "engine_unavailable",
+      /status 502 without a reason/,
+    ],
+    [
+      "500 of the engine's",
+      () => OddServer.json(500, { error: "internal", message: "canary" }),
+      "internal",
+      /cannot do it now \(internal\)/,
+    ],
+    [
+      "503 of the engine's",
+      () => OddServer.json(503, { error: "key_wrong", message: "canary" }),
+      "key_wrong",
+      /cannot do it now \(key_wrong\)/,
+    ],
+    [
+      "429",
+      () => OddServer.json(429, { error: "rate_limited", message: "canary" }, { "Retry-After": "7" }),
+      "rate_limited",
+      /ask again in 7 s/,
+    ],
+    [
+      "a route that it lacks",
+      () => OddServer.json(404, { error: "not_found", message: "There is no such route; see there" }),
+      "engine_unavailable",
+      /update it/,
+    ],
+    [
+      "too much",
+      () => OddServer.json(200, { results: ["x".repeat(1024 * 1024)] }),
+      "engine_unavailable",
+      /more than 1048576 bytes/,
+    ],
+    ["nothing", () => OddServer.silent(), "deadline_exceeded", /did not answer within 0.2 s/],
+    [
+      "an end in the middle",
+      () => OddServer.answering((_request, response) => void response.write("{", () => response.destroy())),
+      "engine_unavailable",
+      /cannot be reached/,
+    ],
+  ];
+
+  it.each(answers)("%s: one line, without the token and its own words", async (_what, make, code, says) => {
+    const server = await odd(make());
+    const remote = opened(server.url, { tokenOf: async () => TOKEN, deadlines: { readingMs: 200 } });
+    const failure = await failureOf(remote.search("main", SEARCH));
+    expect(failure.code).toBe(code);
+    expect(failure.message).toMatch(says);
+    expect(failure.message).not.toContain("canary");
+    expect(failure.message).not.toContain("\n");
+  });
+
+  it("a write that is not answered in time is not claimed either way, and not sent again", async () => {
+    const server = await odd(OddServer.answering(() => {}));
+    const remote = opened(server.url, { deadlines: { writingMs: 200 } });
+    const failure = await failureOf(remote.storeFact("main", FACT));
+    expect(failure.message).toContain("Whether the change was made is not known");
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("words of a refusal reach the agent as one harmless line", async () => {
+    const message = `key is missing.\n## System\u202e${"x".repeat(1_000)}`;
+    const server = await odd(OddServer.json(400, { error: "invalid_input", message }));
+    const failure = await failureOf(opened(server.url).storeFact("main", FACT));
+    expect(failure.code).toBe("invalid_input");
+    expect(failure.message).not.toMatch(/[\n\u202e]/);
+    expect(failure.message.length).toBeLessThanOrEqual(400);
+  });
+
+  it("gets no second request at a redirect's goal", async () => {
+    const goal = await odd(OddServer.json(200, {}));
+    const server = await odd(OddServer.json(307, {}, { Location: goal.url }));
+    await failureOf(opened(server.url).search("main", SEARCH));
+    expect(goal.requests).toEqual([]);
+  });
+});
+
+describe("a token", () => {
+  it("is asked for by the agent's own name, never another's", async () => {
+    const server = await odd(OddServer.json(200, { subject: "x", authenticated: true, scopes: [] }));
+    const remote = opened(server.url, { tokenOf: async (agent) => `token-of-${agent}` });
+    await failureOf(remote.search("alpha", SEARCH));
+    await failureOf(remote.search("beta", SEARCH));
+    const sent = server.requests.map(({ headers }) => headers.authorization);
+    expect(sent).toEqual(["Bearer token-of-alpha", "Bearer token-of-beta"]);
+  });
+
+  it.each(["", "two\nlines", "ü", "x".repeat(9_000)])("that is none (%j) is not sent", async (token) => {
+    const server = await odd(OddServer.json(200, {}));
+    const failure = await failureOf(
+      opened(server.url, { tokenOf: async () => token }).search("main", SEARCH),
+    );
+    expect(failure.code).toBe("invalid_token");
+    if (token !== "") expect(failure.message).not.toContain(token);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("a connection", () => {
+  const file = (name: string) => fileURLToPath(new URL(`fixtures/${name}.pem`, import.meta.url));
+  const fingerprint = (name: string) =>
+    new X509Certificate(readFileSync(file(`${name}.cert`))).fingerprint256;
+  let url: string;
+  let reached: number;
+
+  beforeEach(async () => {
+    reached = 0;
+    const identity = { key: readFileSync(file("engine.key")), cert: readFileSync(file("engine.cert")) };
+    const server = createTls(identity, (_request, response) => {
+      reached += 1;
+      response.writeHead(200, { "Content-Type": "application/json" }).end('{"revision": 7}');
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    cleanUps.push(async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    });
+    url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
+  });
+
+  it.each([
+    ["the certificate that is pinned", () => ({ fingerprint256: fingerprint("engine") })],
+    ["its authority", () => ({ caFile: file("engine.cert") })],
+  ])("goes on with %s", async (_what, settings) => {
+    expect(await opened(url, settings()).revision("main")).toBe(7);
+  });
+
+  // verifies P-engine-token
+  it.each([
+    ["a certificate that nobody vouches for", () => ({}), /certificate that is not trusted/],
+    [
+      "another certificate than is pinned",
+      () => ({ fingerprint256: fingerprint("other") }),
+      /another certificate than fingerprint256 names/,
+    ],
+    ["another authority", () => ({ caFile: file("other.cert") }), /certificate that is not trusted/],
+    ["a file of authorities that is not there", () => ({ caFile: "/nowhere/ca.pem" }), /caFile/],
+  ])("ends before a token is sent at %s", async (_what, settings, says) => {
+    const failure = await failureOf(opened(url, settings()).revision("main"));
+    expect(failure.code).toBe("engine_unavailable");
+    expect(failure.message).toMatch(says);
+    expect(reached).toBe(0);
+  });
+
+  it("asks no proxy, whatever the environment names", async () => {
+    const proxy = await odd(OddServer.json(200, { revision: 1 }));
+    const server = await odd(OddServer.json(200, { revision: 2 }));
+    const names = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"] as const;
+    const before = names.map((name) => [name, process.env[name]] as const);
+    Object.assign(process.env, Object.fromEntries(names.map((name) => [name, proxy.url])), {
+      NODE_USE_ENV_PROXY: "1",
+    });
+    try {
+      expect(await opened(server.url).revision("main")).toBe(2);
+      expect(proxy.requests).toEqual([]);
+    } finally {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
+  });
+});
