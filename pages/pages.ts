@@ -3,8 +3,8 @@ import { type Context, Hono } from "hono";
 import { failurePage, noSuchPage } from "./failures.ts";
 import { documentOf } from "./layout.ts";
 import { Links } from "./links.ts";
-import type { Answer, Fields, PageContext, Submission, View } from "./page.ts";
-import { SUBMISSIONS, VIEWS } from "./routes.ts";
+import type { Answer, Fields, PageContext, Submission } from "./page.ts";
+import { type Route, SUBMISSIONS, VIEWS } from "./routes.ts";
 import { type FrameAncestors, securityHeaders } from "./security.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -48,10 +48,11 @@ export function makePages(options: PagesOptions): Hono {
       }
     };
 
-  const show = (view: View) => serve((context) => view(context));
+  const show = ({ show: whole, counts }: Route) =>
+    serve((context) => (context.viewer.sees === "values" ? whole(context) : counts(context)));
   const submit = (submission: Submission) =>
     serve(async (context, c) => submission(context, await fieldsOf(c)));
-  for (const [path, view] of Object.entries(VIEWS)) app.get(`${base}${path}` || "/", show(view));
+  for (const [path, route] of Object.entries(VIEWS)) app.get(`${base}${path}` || "/", show(route));
   for (const [path, submission] of Object.entries(SUBMISSIONS))
     app.post(`${base}${path}`, submit(submission));
   app.notFound(serve(async (context) => noSuchPage(context)));

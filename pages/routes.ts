@@ -1,12 +1,52 @@
-/** Every page by its path below the base. */
+/** Every page by its path below the base: what is shown, and what it shows to somebody who may see counts only. */
+import { editForm, submitEdit } from "./forms/edit.ts";
+import { forgetForm, submitForget } from "./forms/forget.ts";
+import { rememberForm, submitRemember } from "./forms/remember.ts";
+import { renewForm, submitRenew } from "./forms/renew.ts";
+import { submitSupersede, supersedeForm } from "./forms/supersede.ts";
+import { submitUndo, undoPreview } from "./forms/undo.ts";
 import type { Submission, View } from "./page.ts";
+import { callersPage } from "./views/callers.ts";
+import { countsPage } from "./views/counts.ts";
+import { endingPage } from "./views/ending.ts";
 import { factPage } from "./views/fact.ts";
 import { factsPage } from "./views/facts.ts";
+import { growthPage } from "./views/growth.ts";
+import { healthPage } from "./views/health.ts";
+import { timelinePage } from "./views/timeline.ts";
 
-export const VIEWS: Readonly<Record<string, View>> = {
-  "": factsPage,
-  "/facts": factsPage,
-  "/fact": factPage,
+export interface Route {
+  readonly show: View;
+  /** In place of it, where only counts may be seen. It may be the same where that shows no more. */
+  readonly counts: View;
+}
+
+const forFacts = countsPage("facts");
+
+/** The first is the base itself. */
+export const VIEWS: Readonly<Record<string, Route>> = {
+  "": { show: factsPage, counts: forFacts },
+  "/facts": { show: factsPage, counts: forFacts },
+  "/fact": { show: factPage, counts: forFacts },
+  "/timeline": { show: timelinePage, counts: countsPage("timeline") },
+  "/ending": { show: endingPage, counts: countsPage("ending") },
+  "/growth": { show: growthPage, counts: growthPage },
+  "/health": { show: healthPage, counts: countsPage("health") },
+  "/callers": { show: callersPage, counts: callersPage },
+  "/edit": { show: editForm, counts: forFacts },
+  "/renew": { show: renewForm, counts: forFacts },
+  "/supersede": { show: supersedeForm, counts: forFacts },
+  "/undo": { show: undoPreview, counts: forFacts },
+  "/forget": { show: forgetForm, counts: forFacts },
+  "/remember": { show: rememberForm, counts: forFacts },
 };
 
-export const SUBMISSIONS: Readonly<Record<string, Submission>> = {};
+/** Each throws `forbidden` where nothing may be changed. */
+export const SUBMISSIONS: Readonly<Record<string, Submission>> = {
+  "/edit": submitEdit,
+  "/renew": submitRenew,
+  "/supersede": submitSupersede,
+  "/undo": submitUndo,
+  "/forget": submitForget,
+  "/remember": submitRemember,
+};

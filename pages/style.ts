@@ -101,6 +101,7 @@ dl.facts dt { color: var(--muted); font-size: 0.88rem; }
 dl.facts dd { margin: 0; min-width: 0; }
 .command { display: grid; gap: 0.3rem; padding: 0.75rem 1.15rem; }
 .command + .command { border-top: 1px solid var(--line); }
+.command.inline { padding: 0.5rem 0 0; }
 .command div { display: flex; gap: 0.6rem; align-items: center; justify-content: space-between; }
 .command code { background: var(--sunken); border-radius: 6px; padding: 0.35rem 0.6rem; flex: 1; min-width: 0; }
 details > summary { cursor: pointer; color: var(--muted); font-size: 0.88rem; width: fit-content; max-width: 100%; }
@@ -149,7 +150,8 @@ fieldset label { display: block; padding: 0.2rem 0; }
   .rows > li, .pad, .command, .value { padding-left: 0.9rem; padding-right: 0.9rem; }
   .run { grid-template-columns: minmax(0, 1fr) auto; } .run time { grid-column: 1 / -1; } .run .inputs { grid-column: 1 / -1; }
   nav.sections ul { gap: 0 0.9rem; }
-  .command div { flex-direction: column; align-items: stretch; }
+  .command.inline { padding: 0.5rem 0 0; }
+.command div { flex-direction: column; align-items: stretch; }
   .picker ul { left: 0; right: auto; }
 }
 @media (prefers-reduced-motion: no-preference) { a, button, .button { transition: background-color 0.12s, border-color 0.12s; } }

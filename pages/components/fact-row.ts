@@ -2,7 +2,7 @@
 import { type FactView, firstWords } from "../../app/index.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
-import { fromNow, time } from "../words.ts";
+import { time } from "../words.ts";
 import { chip, notice } from "./parts.ts";
 
 const FIRST_CHARACTERS = 180;
@@ -11,16 +11,15 @@ export function factLink({ links }: PageContext, key: string): Html {
   return html`<a href="${links.to("/fact", { key })}">${shortLine(key)}</a>`;
 }
 
-export function factRow(context: PageContext, fact: FactView, action?: Html): Html {
+export function factRow(context: PageContext, fact: FactView, below?: Html): Html {
   const { key, value, category, updatedAt, expiresAt } = fact;
   return html`<li>
 <h3>${factLink(context, key)}</h3>
 <p>${firstWords(value, FIRST_CHARACTERS)}</p>
-<div class="meta">${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span><span>${endOf(context.now, expiresAt)}</span>${action}</div>
+<div class="meta">${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span><span>${endOf(context.now, expiresAt)}</span></div>${below}
 </li>`;
 }
 
-/** With a warning's colour where it is near. */
 function endOf(now: number, expiresAt: number | undefined): Html {
   if (expiresAt === undefined) return html`never ends`;
   return html`ends ${time(now, expiresAt)}`;
@@ -36,8 +35,4 @@ export function unreadableRows(context: PageContext, keys: readonly string[]): H
       (key, at) => html`${at > 0 ? ", " : ""}${factLink(context, key)}`,
     )}`,
   );
-}
-
-export function endsText(now: number, expiresAt: number | undefined): string {
-  return expiresAt === undefined ? "never" : fromNow(now, expiresAt);
 }

@@ -6,6 +6,7 @@ import { empty, heading, hiddenFields, pager } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { counted } from "../words.ts";
+import { doneNotice } from "./done.ts";
 import { searchResults } from "./search.ts";
 
 const PAGE_FACTS = 50;
@@ -23,7 +24,7 @@ export async function factsPage(context: PageContext): Promise<Page> {
   const overview = await overviewOf(context);
   const found = query === undefined ? await list(context, overview) : await searchResults(context, query);
   const title = query === undefined ? "Facts" : `Search: ${line(query)}`;
-  const body = html`${heading("Facts", summary(context, overview), remember(context))}${searchForm(context, query)}${found}`;
+  const body = html`${doneNotice(context)}${heading("Facts", summary(context, overview), remember(context))}${searchForm(context, query)}${found}`;
   return { title, section: "facts", body };
 }
 

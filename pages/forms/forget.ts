@@ -1,0 +1,120 @@
+/** Forgetting one fact, or all of a kind: what that is comes first, and for all of it a word to type. */
+import { entries, forgetPreview, type HelmdeckError, nearWords } from "../../app/index.ts";
+import { heading, notice } from "../components/parts.ts";
+import { type Html, html, line, shortLine } from "../html.ts";
+import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";
+import {
+  actions,
+  cancel,
+  carried,
+  form,
+  refusalNotice,
+  requireRefusal,
+  stepButton,
+  text,
+} from "./form-parts.ts";
+
+/** To be typed before everything goes. */
+const TYPED = "forget all";
+
+const WIDE = [
+  { scope: "tools", name: "All records of tool calls" },
+  { scope: "packs", name: "All records of pack runs" },
+  { scope: "pipelines", name: "All records of pipeline runs" },
+  { scope: "all", name: "Everything above and every fact" },
+] as const;
+
+/** With a key the preview of forgetting that fact; without, the choice of a kind. */
+export async function forgetForm(context: PageContext): Promise<Answer> {
+  requireForms(context);
+  const key = param(context, "key");
+  return key === undefined ? choice(context) : preview(context, `key:${key}`);
+}
+
+export async function submitForget(context: PageContext, fields: Fields): Promise<Answer> {
+  requireForms(context);
+  const scope = text(fields, "scope");
+  try {
+    if (text(fields, "step") !== "confirm") return await preview(context, scope);
+    return await confirmed(context, scope, fields);
+  } catch (error) {
+    return choice(context, requireRefusal(error), scope);
+  }
+}
+
+async function confirmed(context: PageContext, scope: string, fields: Fields): Promise<Answer> {
+  const { memory, subject, links } = context;
+  if (scope === "all" && text(fields, "typed").trim() !== TYPED) {
+    return preview(
+      context,
+      scope,
+      `Nothing was forgotten. To forget everything, type ${TYPED} into the field.`,
+    );
+  }
+  const { deleted, former } = await memory.forget(subject, { scope, dryRun: true });
+  if (`${deleted}+${former ?? 0}` !== text(fields, "covers")) {
+    return preview(
+      context,
+      scope,
+      "Nothing was forgotten: what this covers has changed meanwhile. Look again.",
+    );
+  }
+  const { erased } = await memory.forget(subject, { scope });
+  const done = erased === "pending" ? "pending" : erased === "nothing" ? "nothing" : "forgotten";
+  return { location: links.to("/facts", { done }) };
+}
+
+async function preview(context: PageContext, scope: string, refusal?: string): Promise<Page> {
+  const { memory, subject, links } = context;
+  const forgotten = await memory.forget(subject, { scope, dryRun: true });
+  const { deleted, former = 0 } = forgotten;
+  const title = `Preview: Forget ${shortLine(scope)}`;
+  const above = refusal === undefined ? undefined : notice("bad", refusal);
+  const status = refusal === undefined ? 200 : 409;
+  if (deleted + former === 0) {
+    const near = nearWords(forgotten) ?? "Keys and names are exact, case matters.";
+    const none = html`${heading(title)}${above}<p>There is nothing to forget. ${line(near)}</p><p><a href="${links.to("/facts")}">Back to the facts</a></p>`;
+    return { title, section: "facts", body: none, status };
+  }
+  const body = html`${heading(title, "Nothing is deleted yet.")}${above}
+<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good: from memory, from its history, and from the bytes of the database. No undo brings it back.</p></div>
+${await firstOf(context, scope, deleted)}
+${form(
+  requireForms(context),
+  links.to("/forget"),
+  html`${carried({ scope, covers: `${deleted}+${former}` })}${scope === "all" && typedField()}${actions(stepButton("confirm", "Forget it for good", "danger"), cancel(links.to("/facts")))}`,
+)}`;
+  return { title, section: "facts", body, status };
+}
+
+function typedField(): Html {
+  return html`<div class="field narrow"><label for="typed">To forget everything, type <code>${TYPED}</code></label><input type="text" id="typed" name="typed" autocomplete="off" required></div>`;
+}
+
+/** Keys and first words of the newest; a fact that does not open is named by its key alone. */
+async function firstOf(
+  { memory, subject }: PageContext,
+  scope: string,
+  deleted: number,
+): Promise<Html | undefined> {
+  const lines = await forgetPreview(memory, subject, scope).catch(() => []);
+  if (lines.length === 0) return undefined;
+  return html`<h2>${deleted === 1 ? "What goes" : "The newest of what goes"}</h2><ul class="card rows">${lines.map((text) => html`<li>${text}</li>`)}</ul>`;
+}
+
+async function choice(context: PageContext, error?: HelmdeckError, chosen = ""): Promise<Page> {
+  const { memory, subject, links } = context;
+  const { categories } = await memory.myMemory(subject);
+  const ofFacts = categories.filter(({ name }) => !name.endsWith("_history"));
+  const title = "Forget…";
+  const about = html`A kind of entries, all of it. To forget one fact, <a href="${links.to("/facts")}">open it</a> first.`;
+  const option = (scope: string, name: Html | string) =>
+    html`<label><input type="radio" name="scope" value="${scope}" required${scope === chosen && html` checked`}> ${name}</label>`;
+  const body = html`${heading(title, about)}${refusalNotice(error)}
+${form(
+  requireForms(context),
+  links.to("/forget"),
+  html`<fieldset><legend>What to forget</legend>${ofFacts.map(({ name, count }) => option(`category:${name}`, html`Category ${line(name)} <span class="muted">(${count})</span>`))}${WIDE.map(({ scope, name }) => option(scope, name))}</fieldset>${actions(stepButton("preview", "Preview", "primary"), cancel(links.to("/facts")))}`,
+)}`;
+  return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
+}

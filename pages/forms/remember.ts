@@ -1,0 +1,36 @@
+/** Storing a new fact. */
+import { keyForText } from "../../app/index.ts";
+import { type Answer, type Fields, type PageContext, requireForms } from "../page.ts";
+import { inputOf, NO_DRAFT } from "./draft.ts";
+import { factAt } from "./seen.ts";
+import { type StoreForm, storeForm, submitStore } from "./store-flow.ts";
+
+export async function rememberForm(context: PageContext): Promise<Answer> {
+  requireForms(context);
+  return storeForm(context, specOf(context), NO_DRAFT);
+}
+
+export function submitRemember(context: PageContext, fields: Fields): Promise<Answer> {
+  return submitStore(context, specOf(context), fields);
+}
+
+function specOf(context: PageContext): StoreForm {
+  return {
+    title: "Remember something",
+    about: "Your agent finds it from then on.",
+    path: "/remember",
+    fields: {
+      keyHint: "A short name, such as deploy/preference. Empty: one is made of the text.",
+      usualLife: "for 90 days",
+    },
+    verb: "Remember",
+    done: "stored",
+    input: async (draft) => {
+      const key =
+        draft.key.trim() === "" && draft.value.trim() !== ""
+          ? await keyForText(draft.value.trim(), (name) => factAt(context, name))
+          : draft.key;
+      return inputOf({ ...draft, key });
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * A fact is typed, previewed, and stored: the way of remembering, editing and superseding.
+ *
+ * The preview says what would be there afterwards, what would be gone, and what is like it. Between looking and storing somebody else
+ * may store: then nothing is written, and both are shown.
+ */
+import type { FactCheck, FactInput, FactView, HelmdeckError, StoredFact } from "../../app/index.ts";
+import { factLink } from "../components/fact-row.ts";
+import { heading, notice } from "../components/parts.ts";
+import { type Html, html, line } from "../html.ts";
+import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
+import type { Done } from "../views/done.ts";
+import { sideBySide } from "./compared.ts";
+import { type Draft, draftFields, draftOf, type FieldOptions } from "./draft.ts";
+import {
+  actions,
+  cancel,
+  carried,
+  form,
+  refusalNotice,
+  requireRefusal,
+  stepButton,
+  text,
+} from "./form-parts.ts";
+import { factAt, versionOf } from "./seen.ts";
+
+/** What tells one of the three from the others. */
+export interface StoreForm {
+  readonly title: string;
+  readonly about?: Html | string;
+  readonly path: string;
+  /** In the form's own address: the fact that it is about. */
+  readonly of?: string;
+  readonly fields: FieldOptions;
+  /** Stands in the form when it is first shown; absent: what is there is looked at with the preview. */
+  readonly seen?: string;
+  readonly verb: string;
+  readonly done: Done;
+  /** Completes what was typed, such as the key that is not asked for; it may throw what is refused. */
+  input(draft: Draft): Promise<FactInput> | FactInput;
+}
+
+export function storeForm(
+  context: PageContext,
+  spec: StoreForm,
+  draft: Draft,
+  state: { readonly error?: HelmdeckError; readonly seen?: string; readonly above?: Html } = {},
+): Page {
+  const { title, about, fields } = spec;
+  const { error, seen = spec.seen ?? "", above } = state;
+  const body = html`${heading(title, about)}${refusalNotice(error)}${above}
+${form(
+  requireForms(context),
+  action(context, spec),
+  html`${carried({ seen })}${draftFields(draft, { ...fields, error })}${actions(stepButton("preview", "Preview", "primary"), cancel(back(context, spec)))}`,
+)}`;
+  return {
+    title: error === undefined ? title : `Not stored: ${title}`,
+    section: "facts",
+    body,
+    status: error === undefined ? 200 : 400,
+  };
+}
+
+export async function submitStore(context: PageContext, spec: StoreForm, fields: Fields): Promise<Answer> {
+  const forms = requireForms(context);
+  const draft = draftOf(fields);
+  const [step, seen] = [text(fields, "step"), text(fields, "seen")];
+  if (step === "change") return storeForm(context, spec, draft, { seen });
+  try {
+    const input = await spec.input(draft);
+    const checked = await context.memory.checkFact(context.subject, input);
+    const there = await Promise.all([checked.key, ...checked.supersedes].map((key) => factAt(context, key)));
+    const version = versionOf(there);
+    if (seen !== version && (seen !== "" || step === "confirm"))
+      return conflict(context, spec, draft, checked, there, version);
+    if (step !== "confirm") return preview(context, spec, draft, checked, there, version);
+    const stored = await context.memory.storeFact(context.subject, input, forms.writer);
+    return { location: context.links.to("/fact", { key: stored.key, done: doneOf(spec, stored) }) };
+  } catch (error) {
+    return storeForm(context, spec, draft, { error: requireRefusal(error), seen });
+  }
+}
+
+function doneOf({ done }: StoreForm, { replaced }: StoredFact): Done {
+  return done === "stored" && replaced !== undefined ? "edited" : done;
+}
+
+function action({ links }: PageContext, { path, of }: StoreForm): string {
+  return links.to(path, { key: of });
+}
+
+function back({ links }: PageContext, { of }: StoreForm): string {
+  return of === undefined ? links.to("/facts") : links.to("/fact", { key: of });
+}
+
+function preview(
+  context: PageContext,
+  spec: StoreForm,
+  draft: Draft,
+  checked: FactCheck,
+  [before, ...retired]: readonly (FactView | undefined)[],
+  seen: string,
+): Page {
+  const { now } = context;
+  const left = before === undefined ? "Before: nothing is there" : "Before: goes into its history";
+  const body = html`${heading(`Preview: ${spec.title}`, html`Nothing is stored yet. Under the key <strong>${line(checked.key)}</strong>:`)}
+${sideBySide(now, [left, before], ["After", checked])}
+${retired.map((fact) => fact && html`<h2>Retired with it: ${line(fact.key)}</h2><p class="muted">It is found no longer; the new fact's history keeps it, and an undo brings it back.</p>${sideBySide(now, ["Before", fact], ["After", undefined])}`)}
+${alike(context, checked)}
+${form(
+  requireForms(context),
+  action(context, spec),
+  html`${carried({ ...draft, seen, key: checked.key })}${actions(stepButton("confirm", spec.verb, "primary"), stepButton("change", "Change it"), cancel(back(context, spec)))}`,
+)}`;
+  return { title: `Preview: ${spec.title}`, section: "facts", body };
+}
+
+function alike(context: PageContext, { sameAs = [], similar = [] }: FactCheck): Html | undefined {
+  if (sameAs.length > 0) {
+    return notice(
+      "warn",
+      html`The very same is stored under ${sameAs.map((key) => html`${factLink(context, key)} `)}already.`,
+    );
+  }
+  if (similar.length === 0) return undefined;
+  return html`<h2>Like it</h2><p class="muted">If one of these is what you mean to correct, edit or supersede that one.</p><ul class="card rows">${similar.map(
+    ({ key, value }) => html`<li><h3>${factLink(context, key)}</h3><p>${line(value)}</p></li>`,
+  )}</ul>`;
+}
+
+/** What is there now, what was typed, and the form again: a second look decides. */
+function conflict(
+  context: PageContext,
+  spec: StoreForm,
+  draft: Draft,
+  checked: FactCheck,
+  there: readonly (FactView | undefined)[],
+  version: string,
+): Page {
+  const above = html`<div class="notice warn" role="alert"><p><strong>It was changed meanwhile</strong>, by somebody else or in another window. Nothing was stored. Both are below: correct yours, and preview it again.</p></div>
+${sideBySide(context.now, ["There now", there[0]], ["Yours", checked])}<p></p>`;
+  return { ...storeForm(context, spec, draft, { seen: version, above }), status: 409 };
+}

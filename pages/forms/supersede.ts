@@ -1,0 +1,39 @@
+/** Storing a new fact that retires another one. */
+import { type FactView, HelmdeckError } from "../../app/index.ts";
+import { html, line } from "../html.ts";
+import { type Answer, type Fields, type PageContext, requireForms } from "../page.ts";
+import { draftOfFact, inputOf } from "./draft.ts";
+import { factToChange } from "./edit.ts";
+import { type StoreForm, storeForm, submitStore } from "./store-flow.ts";
+
+export async function supersedeForm(context: PageContext): Promise<Answer> {
+  requireForms(context);
+  const fact = await factToChange(context);
+  return storeForm(context, specOf(fact), { ...draftOfFact(fact), key: "" });
+}
+
+export async function submitSupersede(context: PageContext, fields: Fields): Promise<Answer> {
+  requireForms(context);
+  return submitStore(context, specOf(await factToChange(context)), fields);
+}
+
+function specOf({ key: old }: FactView): StoreForm {
+  return {
+    title: `Supersede ${line(old)}`,
+    about: html`The new fact takes its place. What <strong>${line(old)}</strong> holds goes into the new one's history.`,
+    path: "/supersede",
+    of: old,
+    fields: { keyHint: "The new fact's short name, another than the old one's.", usualLife: "for 90 days" },
+    verb: "Store and retire the old one",
+    done: "superseded",
+    input: (draft) => {
+      if (draft.key.trim() !== old) return { ...inputOf(draft), supersedes: [old] };
+      const details = { field: "key" };
+      throw new HelmdeckError(
+        "invalid_input",
+        "key must be another than the old fact's: to change only its value, edit it.",
+        { details },
+      );
+    },
+  };
+}

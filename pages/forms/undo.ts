@@ -1,0 +1,63 @@
+/** Taking back the last store that changed a fact. */
+import { HelmdeckError } from "../../app/index.ts";
+import { heading } from "../components/parts.ts";
+import { html, line } from "../html.ts";
+import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
+import { sideBySide } from "./compared.ts";
+import { factToChange } from "./edit.ts";
+import {
+  actions,
+  cancel,
+  carried,
+  form,
+  refusalNotice,
+  requireRefusal,
+  stepButton,
+  text,
+} from "./form-parts.ts";
+import { versionOf } from "./seen.ts";
+
+export async function undoPreview(context: PageContext): Promise<Answer> {
+  requireForms(context);
+  return preview(context);
+}
+
+export async function submitUndo(context: PageContext, fields: Fields): Promise<Answer> {
+  requireForms(context);
+  const fact = await factToChange(context);
+  if (text(fields, "seen") !== versionOf([fact]))
+    return { ...(await preview(context, changed())), status: 409 };
+  try {
+    const { undone, restored } = await context.memory.undoFact(context.subject, fact.key);
+    const key = restored.find((one) => one.key === undone.key)?.key ?? restored[0]?.key ?? undone.key;
+    return { location: context.links.to("/fact", { key, done: "undone" }) };
+  } catch (error) {
+    return preview(context, requireRefusal(error));
+  }
+}
+
+function changed(): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_input",
+    "It was changed meanwhile, by somebody else or in another window. Nothing was taken back: look again.",
+  );
+}
+
+async function preview(context: PageContext, error?: HelmdeckError): Promise<Page> {
+  const { links, now, memory, subject } = context;
+  const fact = await factToChange(context);
+  const { undo = [] } = (await memory.factHistory(subject, fact.key)) ?? {};
+  const back = links.to("/fact", { key: fact.key });
+  const title = `Preview: Undo ${line(fact.key)}`;
+  if (undo.length === 0) {
+    const none = html`${heading(title)}<p>There is nothing to undo: nothing of what it held before is kept.</p><p><a href="${back}">Back to the fact</a></p>`;
+    return { title, section: "facts", body: none };
+  }
+  const own = undo.find(({ key }) => key === fact.key);
+  const others = undo.filter((former) => former !== own);
+  const body = html`${heading(title, "Nothing is changed yet. The last store that changed it is taken back, and what it stored is kept nowhere.")}${refusalNotice(error)}
+${sideBySide(now, ["Now: is erased", fact], ["After", own])}
+${others.map((former) => html`<h2>There again: ${line(former.key)}</h2>${sideBySide(now, ["Now", undefined], ["After", former])}`)}
+${form(requireForms(context), links.to("/undo", { key: fact.key }), html`${carried({ seen: versionOf([fact]) })}${actions(stepButton("confirm", "Undo", "danger"), cancel(back))}`)}`;
+  return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
+}

@@ -1,0 +1,36 @@
+/** What somebody sees who may know how much there is, and nothing of it: counts, and why. */
+import { heading, notice } from "../components/parts.ts";
+import { type Html, html } from "../html.ts";
+import type { Page, PageContext, Section, View } from "../page.ts";
+import { number } from "../words.ts";
+
+const WHY =
+  "You see only how much there is: keys and values are for whoever may administer this host. Sign in as its administrator to see them.";
+
+const TITLES: Readonly<Partial<Record<Section, string>>> = {
+  facts: "Facts",
+  timeline: "Timeline",
+  ending: "Ending soon",
+  health: "Health",
+};
+
+/** In place of a page that would show more. */
+export function countsPage(section: Section): View {
+  return async (context): Promise<Page> => {
+    const title = TITLES[section] ?? "Agent memory";
+    return { title, section, body: html`${heading(title)}${notice("soft", WHY)}${await counts(context)}` };
+  };
+}
+
+async function counts({ memory, subject }: PageContext): Promise<Html> {
+  const { state, subject: stored, error } = await memory.status(subject);
+  if (state === "failed" || stored === undefined) {
+    return notice(
+      "bad",
+      `Memory does not open (${error?.code ?? "unknown"}). Somebody who may administer this host finds the reason on this page.`,
+    );
+  }
+  const tile = (count: number, name: string) =>
+    html`<div class="card pad tile"><strong>${number(count)}</strong><span class="muted">${name}</span></div>`;
+  return html`<div class="tiles">${tile(stored.facts, "facts")}${tile(stored.auditRows, "records of what tools did")}${tile(stored.expiring?.count ?? 0, "facts end within 14 days")}</div>`;
+}

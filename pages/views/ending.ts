@@ -1,0 +1,40 @@
+/** Facts that end within 14 days, the next to end first, each with how to keep it. */
+import { defined, type FactView } from "../../app/index.ts";
+import { copyable, renewCommand } from "../components/commands.ts";
+import { factRow, unreadableRows } from "../components/fact-row.ts";
+import { empty, heading, pager } from "../components/parts.ts";
+import { type Html, html } from "../html.ts";
+import { type Page, type PageContext, param } from "../page.ts";
+
+const PAGE_FACTS = 50;
+
+export async function endingPage(context: PageContext): Promise<Page> {
+  const { memory, subject } = context;
+  const cursor = param(context, "cursor");
+  const query = { soonestFirst: true, limit: PAGE_FACTS, ...defined({ cursor }) };
+  const { facts, unreadable, nextCursor } = await memory.listFacts(subject, query);
+  const isEmpty = facts.length + unreadable.length === 0;
+  const list = isEmpty ? nothing(context) : rows(context, facts);
+  const body = html`${heading("Ending soon", "Facts that end within 14 days, the next to end first. Renew what still holds.")}
+${unreadableRows(context, unreadable)}${list}${pager(context, "/ending", defined({ cursor }), nextCursor)}`;
+  return { title: "Ending soon", section: "ending", body };
+}
+
+function nothing({ links }: PageContext): Html {
+  return empty(
+    "Nothing ends within 14 days.",
+    "A fact lives for 90 days unless somebody says otherwise. What is about to end appears here before it goes.",
+    html`<a href="${links.to("/facts")}">Show all facts</a>`,
+  );
+}
+
+function rows(context: PageContext, facts: readonly FactView[]): Html {
+  return html`<ul class="card rows">${facts.map((fact, at) => factRow(context, fact, renewal(context, fact, at)))}</ul>`;
+}
+
+function renewal({ viewer: { changes }, links }: PageContext, fact: FactView, at: number): Html {
+  if (changes.kind === "commands") {
+    return html`<div class="command inline">${copyable(renewCommand(changes, fact), `renew-${at}`, `renew ${fact.key}`)}</div>`;
+  }
+  return html`<p><a class="button small" href="${links.to("/renew", { key: fact.key })}">Renew<span class="visually-hidden"> ${fact.key}</span></a></p>`;
+}

@@ -1,0 +1,93 @@
+/** How memory is: what doctor finds, in words, with what to do; where it lies; how far the embedding service is. */
+import {
+  asHelmdeckError,
+  type DoctorReport,
+  doctorText,
+  type Finding,
+  type MemoryStatus,
+  remedyFor,
+} from "../../app/index.ts";
+import { chip, heading, notice, type Tone } from "../components/parts.ts";
+import { type Html, html, line } from "../html.ts";
+import type { Page, PageContext } from "../page.ts";
+import { counted, number } from "../words.ts";
+
+const LEVELS = {
+  ok: { tone: "ok", word: "✓ good" },
+  warning: { tone: "warn", word: "! look" },
+  error: { tone: "bad", word: "✗ wrong" },
+} as const satisfies Record<Finding["level"], { tone: Tone; word: string }>;
+
+export async function healthPage(context: PageContext): Promise<Page> {
+  const { memory, subject, viewer } = context;
+  const status = await memory.status(subject);
+  const report = await viewer.doctor().catch((error: unknown) => failed(error));
+  const body = html`${heading("Health", "What works, what does not, and what to do about it.")}
+${failure(status)}${"findings" in report ? findings(report) : tooSlow(report.why)}
+<h2>Memory</h2><section class="card pad" aria-label="Memory">${place(status)}</section>
+<h2>Search by meaning</h2><section class="card pad" aria-label="Search by meaning">${embeddings(status.embeddings)}</section>`;
+  return { title: "Health", section: "health", body };
+}
+
+function failed(error: unknown): { readonly why: string } {
+  return { why: asHelmdeckError(error).message };
+}
+
+function failure({ error }: MemoryStatus): Html | undefined {
+  if (error === undefined) return undefined;
+  return notice(
+    "bad",
+    html`<strong>Memory does not open.</strong> ${line(error.message)} <em>What to do:</em> ${remedyFor(error.code)}`,
+  );
+}
+
+function tooSlow(why: string): Html {
+  return notice(
+    "warn",
+    html`The full examination could not be finished for this page: ${line(why)} On a command line, <code>doctor</code> takes the time it needs.`,
+  );
+}
+
+function findings(report: DoctorReport): Html {
+  const conclusion = doctorText(report, { style: (_, text) => text }).answer.at(-1) ?? "";
+  const worst = report.findings.some(({ level }) => level === "error")
+    ? "bad"
+    : report.findings.some(({ level }) => level === "warning")
+      ? "warn"
+      : "ok";
+  return html`${notice(worst, html`<strong>${conclusion}</strong>`)}<ul class="card rows">${report.findings.map(finding)}</ul>`;
+}
+
+function finding({ level, check, message, remedy }: Finding): Html {
+  const { tone, word } = LEVELS[level];
+  return html`<li class="finding"><div>${chip(word, tone)}</div><div><h3>${line(check)}</h3><p>${line(message)}</p>${
+    remedy !== undefined && html`<p><span class="muted">What to do:</span> ${line(remedy)}</p>`
+  }</div></li>`;
+}
+
+function place({ databasePath, keySource, driver, mode, subject, state }: MemoryStatus): Html {
+  return html`<dl class="facts">
+<dt>State</dt><dd>${state === "ready" ? chip("✓ open", "ok") : chip("✗ does not open", "bad")}</dd>
+<dt>Database</dt><dd><code>${line(databasePath)}</code> <span class="muted">(${line(driver)})</span></dd>
+<dt>Key</dt><dd><code>${line(keySource)}</code></dd>
+<dt>Search</dt><dd>${mode === "hybrid" ? "by words and meaning" : "by words"}</dd>
+${subject && html`<dt>Holds</dt><dd>${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of what tools did</dd>`}
+</dl>`;
+}
+
+function embeddings(status: MemoryStatus["embeddings"]): Html {
+  if (status === undefined || status.provider === "none") {
+    return html`<p>Off: no embedding service is set up. Search works by words alone. An embedding service lets it also find what says the same in other words.</p>`;
+  }
+  if (status.provider === "unusable") {
+    return html`<p>${chip("✗ off", "bad")} ${line(status.problem)}</p><p><span class="muted">What to do:</span> Correct the settings of the embedding service; search goes on by words.</p>`;
+  }
+  const { provider, url, model, embedded, waiting, refused, failure } = status;
+  const total = embedded + waiting + refused;
+  return html`<dl class="facts">
+<dt>Service</dt><dd>${line(provider)} at <code>${line(url)}</code></dd>
+<dt>Model</dt><dd><code>${line(model)}</code></dd>
+<dt>How far it is</dt><dd>${number(embedded)} of ${number(total)} entries of the memories that are open now${waiting > 0 ? `, ${number(waiting)} waiting` : ""}${refused > 0 ? `, ${number(refused)} refused (found by words alone)` : ""}</dd>
+<dt>Last failure</dt><dd>${failure === undefined ? html`<span class="muted">none</span>` : html`${line(failure)} <span class="muted">Search goes on by words and tries again by itself.</span>`}</dd>
+</dl>`;
+}
