@@ -69,6 +69,7 @@ function shownPages({ serverContext, now, failures }: PagesParts) {
   const viewerOf = viewersOver(serverContext, now);
   const pages = makePages({
     ...PLACE,
+    now,
     viewerOf: async (request) => {
       const session = asked.get(request)?.get("pageSession");
       return session === undefined ? signInPage() : viewerOf(session);

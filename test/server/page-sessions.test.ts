@@ -16,6 +16,7 @@ beforeEach(() => {
   sessions = new PageSessions({ ...PAGE_SESSION_LIMITS, perCaller: 3, total: 5 }, () => now);
 });
 
+// verifies P-alone-pages
 describe("a page session", () => {
   it("is found by its id alone, which nobody can guess", () => {
     const ids = Array.from({ length: 3 }, () => sessions.open(alice, NEVER));

@@ -198,7 +198,7 @@ describe("signing out", () => {
   });
 });
 
-// verifies P-alone-web-page
+// verifies P-alone-pages, P-alone-web-page
 describe("a form", () => {
   let alice: PageVisitor;
   beforeEach(async () => {
@@ -308,7 +308,7 @@ describe("a form", () => {
   });
 });
 
-// verifies P-alone-web-page
+// verifies P-alone-pages, P-alone-web-page
 describe("a page", () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ["a frame", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" }],
@@ -381,7 +381,7 @@ describe("a page", () => {
   });
 });
 
-// verifies P-alone-tokens
+// verifies P-alone-pages
 describe("a session", () => {
   it("is nobody's on REST and MCP", async () => {
     const Cookie = `${SESSION}=${(await visitor()).cookies.get(SESSION)}`;

@@ -1,5 +1,6 @@
 /** `helmdeck-memory serve` as an operator runs it: a real process, real sockets, real signals. */
 import { once } from "node:events";
+import { get } from "node:http";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -56,6 +57,13 @@ function store(url: string, fact: unknown, headers: Record<string, string> = {})
     headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify(fact),
   });
+}
+
+/** `fetch` sends no Host but its address's. */
+async function atHost(url: string, host: string): Promise<{ readonly status: number | undefined }> {
+  const [answer] = await once(get(url, { headers: { host } }), "response");
+  answer.resume();
+  return { status: answer.statusCode };
 }
 
 describe("serve", () => {
@@ -130,6 +138,50 @@ describe("serve", () => {
     expect(log.toLowerCase()).not.toContain("canary");
     for (const secret of [SECRET, KEY, token]) expect(log).not.toContain(secret);
   });
+});
+
+describe("the pages of serve", () => {
+  it("are where the second line says, and show whom the memory belongs to", async () => {
+    const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
+    running.add(child);
+    const lines = createInterface(child.stdout);
+    const [[served], [pages]] = [await once(lines, "line"), await once(lines, "line")];
+    const [, url = ""] =
+      /^See and correct what is kept, in a browser: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(pages) ?? [];
+    expect(served).toContain(`serves ${url.slice(0, -1)} `);
+    const page = await fetch(url);
+    expect([page.status, page.headers.get("content-type")]).toEqual([
+      200,
+      expect.stringMatching(/^text\/html/),
+    ]);
+    expect(await page.text()).toContain("unknown");
+  });
+
+  it("ask for a token where the server has a secret, under the public name too", async () => {
+    const args = ["--public-origin", "https://deck.example"];
+    const { url, summary } = await serve(args, { HELMDECK_JWT_SECRET: SECRET });
+    expect(summary.pages).toBe("https://deck.example/");
+    const page = await fetch(`${url}/`);
+    expect([page.status, await page.text()]).toEqual([401, expect.stringContaining('name="token"')]);
+    expect((await atHost(url, "deck.example")).status).toBe(401);
+    expect((await atHost(url, "evil.example")).status).toBe(403);
+  });
+
+  it("are left out with --no-pages", async () => {
+    const { url, summary } = await serve(["--no-pages"]);
+    expect(summary.pages).toBeNull();
+    const page = await fetch(`${url}/`, { headers: { Accept: "text/html" } });
+    expect([page.status, await page.json()]).toEqual([404, expect.objectContaining({ error: "not_found" })]);
+  });
+
+  it.each(["deck.example", "https://deck.example/memory", "ftp://deck.example", "https://user@deck.example"])(
+    "have no public origin %s",
+    async (origin) => {
+      const { code, stderr } = await home.run(["serve", "--port", "0", "--public-origin", origin]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("It must be of the form https://deck.example.");
+    },
+  );
 });
 
 describe("serve does not start", () => {
