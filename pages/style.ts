@@ -48,7 +48,7 @@ nav.sections ul { display: flex; flex-wrap: wrap; gap: 0 1.15rem; margin-top: 0.
 nav.sections a { display: block; padding: 0.45rem 0 0.5rem; color: var(--muted); text-decoration: none; border-bottom: 2px solid transparent; font-size: 0.92rem; }
 nav.sections a:hover { color: var(--text); border-color: var(--line); }
 nav.sections a[aria-current] { color: var(--text); border-color: var(--accent); font-weight: 600; }
-main { padding-top: 1.6rem; padding-bottom: 3rem; }
+main.wrap { padding-top: 1.6rem; padding-bottom: 3rem; }
 main:focus { outline: none; }
 footer { border-top: 1px solid var(--line); color: var(--muted); font-size: 0.82rem; padding: 1rem 0 2rem; }
 .head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.6rem 1rem; margin-bottom: 0.9rem; }
@@ -131,7 +131,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; padding-righ
 .chart .a { fill: var(--accent); } .chart .b { fill: var(--strong-line); }
 .chart .line { fill: none; stroke: var(--accent); stroke-width: 2; }
 .key { display: flex; gap: 1.2rem; flex-wrap: wrap; font-size: 0.84rem; color: var(--muted); margin: 0 0 0.4rem; }
-.key svg { width: 0.8rem; height: 0.8rem; vertical-align: -0.05rem; margin-right: 0.35rem; }
+.key svg { display: inline-block; width: 0.8rem; height: 0.8rem; vertical-align: -0.05rem; margin-right: 0.35rem; }
 .two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem; }
 .two .card { min-width: 0; }
 .label { font-size: 0.8rem; color: var(--muted); padding: 0.6rem 1.15rem 0; }
