@@ -29,11 +29,12 @@ export const SCRIPT = `"use strict";
     return done;
   };
   const copy = async (text) => {
+    if (byHand(text)) return true;
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      return byHand(text);
+      return false;
     }
   };
   for (const button of document.querySelectorAll("button[data-copy]")) {

@@ -17,8 +17,8 @@ type HostRequest = Parameters<HttpHandler>[0];
 export type RequestScope = () => Pick<HostScope, "client" | "revalidate"> | undefined;
 type HostScope = NonNullable<ReturnType<typeof getPluginRuntimeGatewayRequestScope>>;
 
-/** Says where the frame's own links, styles and scripts go: its origin is none, so all of them come from another site. */
-const FROM_THE_FRAME: ReadonlySet<unknown> = new Set(["iframe", "style", "script"]);
+/** Where a link in the frame leads: its origin is none, so it comes from another site. Style and script stand in the page. */
+const FROM_THE_FRAME: ReadonlySet<unknown> = new Set(["iframe"]);
 const OUR_OWN: ReadonlySet<unknown> = new Set([undefined, "none", "same-origin"]);
 
 export function makePagesHandler(

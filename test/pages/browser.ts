@@ -8,7 +8,13 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type ConsoleMessage,
+  chromium,
+} from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { whyWithout } from "../run/programs.ts";
 
@@ -16,7 +22,8 @@ const PROGRAM = "/usr/bin/chromium";
 /** Far below a test's own limit, so that a step that does not come says which one it was. */
 const STEP_WITHIN_MS = 20_000;
 /** Root may not use Chromium's sandbox. No other name or address than loopback's leads anywhere. */
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"];
+const LOOPBACK_ONLY = "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost";
+const FLAGS = ["--no-sandbox", "--disable-gpu", `--host-resolver-rules=${LOOPBACK_ONLY}`];
 const FETCHED = /^(https?|wss?):/;
 
 /** Why there is no browser to test with, if so: `describe.skipIf(whyNoBrowser)`. */
@@ -85,6 +92,7 @@ function watch(
   origins: BrowserOptions["origins"],
   onTrouble: (trouble: string) => void,
 ): void {
+  const isRepeated = repetitions();
   const look = (url: string): void => {
     if (FETCHED.test(url) && !origins().includes(httpOriginOf(url)))
       onTrouble(`request to somewhere else: ${url}`);
@@ -93,8 +101,20 @@ function watch(
   context.on("page", (page) => page.on("websocket", (socket) => look(socket.url())));
   context.on("weberror", (error) => onTrouble(`uncaught: ${error.error().message}`));
   context.on("console", (message) => {
-    if (message.type() === "error") onTrouble(`console: ${message.text()} (${message.location().url})`);
+    if (message.type() !== "error" || isRepeated(message)) return;
+    onTrouble(`console: ${message.text()} (${message.location().url})`);
   });
+}
+
+/** What a sandboxed frame reported is reported again whenever the frame goes to another page. */
+function repetitions(): (message: ConsoleMessage) => boolean {
+  const seen = new Set<string>();
+  return (message) => {
+    const which = `${message.timestamp()} ${message.text()}`;
+    const isKnown = seen.has(which);
+    seen.add(which);
+    return isKnown;
+  };
 }
 
 function httpOriginOf(url: string): string {

@@ -142,7 +142,10 @@ describe("a request", () => {
 
   /** As the gateway calls the handler, with what it says of the request. */
   async function ask(init: RequestInit = {}, scope: ReturnType<RequestScope> = undefined, query = "") {
-    const memory = fakeMemory({ doctor: async () => ({ findings: [] }) });
+    const memory = fakeMemory({
+      myMemory: async (scope) => ({ scope, fetchedAt: 0, categories: [] }),
+      listFacts: async () => ({ facts: [], unreadable: [] }),
+    });
     const handler = makePagesHandler(PAGES_PATH, partsOf({ access: accessTo(memory) }), () => scope);
     const server = createServer((request, response) => {
       Promise.resolve(handler(request, response)).catch(() => response.destroy());
@@ -175,11 +178,18 @@ describe("a request", () => {
     expect(Number(headers.get("content-length"))).toBe(Buffer.byteLength(text));
   });
 
+  test("for an agent that is not there is answered with a page", async () => {
+    const { status, text, memory } = await ask({}, undefined, "?agent=nobody");
+    expect([status, memory.calls]).toEqual([404, []]);
+    expect(text).toContain("no agent of this name");
+  });
+
   test.each([
     ["a link on another site, or a window that it opens", "cross-site", "document"],
     ["a picture of another site", "cross-site", "image"],
     ["a fetch of another site", "cross-site", "empty"],
     ["an object of another site", "cross-site", "object"],
+    ["a script of another site", "cross-site", "script"],
     ["a neighbouring site", "same-site", "document"],
   ])("from %s is refused, and asks no memory", async (_what, site, dest) => {
     const { status, memory } = await ask({ headers: { "sec-fetch-site": site, "sec-fetch-dest": dest } });
@@ -189,7 +199,6 @@ describe("a request", () => {
   test.each([
     ["the Control UI", "same-origin", "iframe"],
     ["a link in the frame", "cross-site", "iframe"],
-    ["the frame's style sheet", "cross-site", "style"],
     ["the address bar", "none", "document"],
   ])("from %s is answered", async (_what, site, dest) => {
     const { status } = await ask({ headers: { "sec-fetch-site": site, "sec-fetch-dest": dest } });
