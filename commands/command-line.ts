@@ -1,6 +1,6 @@
 /** What a command line is: its name, its commands, whose memory it asks and where that lies. There are several; the commands are shared. */
 import type { Command } from "commander";
-import type { Finding, OpenMemoryOptions } from "../app/index.ts";
+import type { Finding, OpenMemory, OpenMemoryOptions } from "../app/index.ts";
 import type { Output } from "./output.ts";
 import type { Shell } from "./shell.ts";
 
@@ -39,6 +39,8 @@ export interface CommandLine {
   readonly readShared: (given: Readonly<Record<string, unknown>>) => SharedOptions;
   /** Throws where not even the place of memory or its key can be told. */
   readonly memoryOptions: (context: CommandContext) => Promise<OpenMemoryOptions>;
+  /** A memory that another process keeps: asked first, and undefined where this one opens it. Throws `invalid_input`. */
+  readonly elsewhere?: () => Promise<OpenMemory | undefined>;
   /** What the program that it belongs to adds to doctor and status. */
   readonly host?: HostReport;
 }

@@ -1,6 +1,6 @@
 /** Memory for as long as a command works: opened where its command line says, closed whatever happens. */
 
-import { type HelmdeckError, isHelmdeckError } from "../app/basics.ts";
+import { HelmdeckError, isHelmdeckError } from "../app/basics.ts";
 import type { OpenMemory, OpenMemoryOptions } from "../app/index.ts";
 import type { CommandContext } from "./command-line.ts";
 
@@ -19,20 +19,37 @@ export async function withMemory<Answer>(
   context: CommandContext,
   use: (memory: OpenMemory) => Promise<Answer>,
 ): Promise<Answer> {
-  return withOpen({ ...(await context.line.memoryOptions(context)), access: "read" }, use);
+  return withOpen(context, { access: "read" }, use);
 }
 
 async function withOpen<Answer>(
-  options: OpenMemoryOptions,
+  context: CommandContext,
+  how: Pick<OpenMemoryOptions, "access">,
   use: (memory: OpenMemory) => Promise<Answer>,
 ): Promise<Answer> {
-  const { openMemory } = await import("./opening.ts"); // what only declares commands does not load it
-  const memory = await openMemory(options);
+  const memory = (await context.line.elsewhere?.()) ?? (await openHere(context, how));
   try {
     return await use(memory);
   } finally {
     await memory.close();
   }
+}
+
+async function openHere(context: CommandContext, how: Pick<OpenMemoryOptions, "access">) {
+  const options = await context.line.memoryOptions(context);
+  const { openMemory } = await import("./opening.ts"); // what only declares commands does not load it
+  return openMemory({ ...options, ...how });
+}
+
+/** What only the process that opens a database can do. Throws `memory_unavailable` where another one does. */
+export async function refuseElsewhere({ line }: CommandContext): Promise<void> {
+  const memory = await line.elsewhere?.();
+  if (memory === undefined) return;
+  await memory.close();
+  throw new HelmdeckError(
+    "memory_unavailable",
+    "A served engine keeps this memory, and this cannot be done from here: run helmdeck-memory where the engine is.",
+  );
 }
 
 /**
@@ -44,7 +61,7 @@ export async function withMemoryToWrite<Answer>(
   use: (memory: OpenMemory) => Promise<Answer>,
   afterwards: (memory: OpenMemory, answer: Answer) => Promise<void> = async () => {},
 ): Promise<Answer> {
-  return withOpen(await context.line.memoryOptions(context), async (memory) => {
+  return withOpen(context, {}, async (memory) => {
     const answer = await use(memory);
     await memory.sweep().catch(() => {}); // What was asked for is done; the next writer sweeps.
     await afterwards(memory, answer);

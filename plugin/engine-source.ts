@@ -2,14 +2,14 @@
  * The memory of a served engine, for this host's agents. Loaded only where the configuration names one: what checks the engine's
  * answers is no small thing.
  */
-import { checkEngineAddress, type Memory, openRemoteMemory } from "../app/index.ts";
+import { checkEngineAddress, type OpenMemory, openRemoteMemory } from "../app/index.ts";
 import type { EngineSourceConfig } from "./config.ts";
 import { makeTokenSource } from "./engine-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";
 import { resolveSecret } from "./resolve-secret.ts";
 
 /** Asks nothing before the first call. Throws `invalid_input` for an address that cannot be used. */
-export function openEngineMemory(source: EngineSourceConfig, hostConfig: () => HostConfig): Memory {
+export function openEngineMemory(source: EngineSourceConfig, hostConfig: () => HostConfig): OpenMemory {
   const { settings, tokens } = source;
   return openRemoteMemory({
     address: checkEngineAddress(settings, (field) => `source.${field} in the plugin's configuration`),

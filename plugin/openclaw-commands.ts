@@ -1,6 +1,12 @@
 /** What `openclaw helmdeck` does: the commands of `helmdeck-memory` that concern a memory, for the memory of OpenClaw's agents. */
 import { InvalidArgumentError } from "commander";
-import { type Finding, HelmdeckError, nodeSqliteDriver, type OpenMemoryOptions } from "../app/index.ts";
+import {
+  defined,
+  type Finding,
+  HelmdeckError,
+  nodeSqliteDriver,
+  type OpenMemoryOptions,
+} from "../app/index.ts";
 import {
   type CommandContext,
   type CommandLine,
@@ -11,11 +17,14 @@ import {
 import type { Verdict } from "./identity.ts";
 import type { MemorySettings } from "./memory-settings.ts";
 
-const AGENT_RULE = "It must be the id of an agent, with a well-formed entry in subjects.";
+const AGENT_RULE =
+  "It must be the id of an agent, with a well-formed entry in subjects. Where a served engine keeps memory, it needs a token.";
 
 export interface CliParts {
   /** Where memory lies. Rejects with a HelmdeckError where its key cannot be had. */
   readonly settings: () => Promise<MemorySettings>;
+  /** Where another process keeps memory. */
+  readonly elsewhere?: NonNullable<CommandLine["elsewhere"]>;
   readonly defaultAgent: string;
   /** Whose memory an agent uses. */
   readonly subjectOf: (agentId: string) => Verdict;
@@ -48,6 +57,7 @@ export function helmdeckLine(parts: CliParts): CommandLine {
       void root.option("--agent <id>", "Whose memory: the id of an agent.", agentId, parts.defaultAgent),
     readShared: ({ json, agent }) => ({ json: json === true, caller: subjectFor(String(agent), parts) }),
     memoryOptions: async (context) => memoryOptions(await parts.settings(), context),
+    ...defined({ elsewhere: parts.elsewhere }),
     host: { findings: parts.hostFindings, warnings: parts.hostWarnings },
   };
 }

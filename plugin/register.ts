@@ -6,6 +6,7 @@ import { makeForgetTool, makeStoreTool } from "./agent-tools.ts";
 import { APPROVAL_TIMEOUT_MS, makeApprovalHook } from "./approval-hook.ts";
 import { makeAuditHook } from "./audit-hook.ts";
 import { type PluginConfig, parseConfig } from "./config.ts";
+import { openElsewhere } from "./elsewhere.ts";
 import { hostWarnings } from "./examine-plugin.ts";
 import { makeHistoryTool } from "./history-tool.ts";
 import { subjectOf } from "./identity.ts";
@@ -88,6 +89,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
     ({ program }) =>
       registerHelmdeckCli(program, {
         settings: () => memorySettings(api, config, hostConfig()),
+        elsewhere: () => openElsewhere(config, hostConfig),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config),
         hostFindings,

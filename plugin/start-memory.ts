@@ -1,6 +1,7 @@
 /** The gateway's memory: in a worker thread beside this file, or an engine's that is served elsewhere. */
 import { startWorkerMemory } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
+import { openElsewhere } from "./elsewhere.ts";
 import { memorySettings } from "./memory-settings.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
 import { type Lease, leaseMemory } from "./shared-memory.ts";
@@ -15,12 +16,8 @@ export async function startMemory(
   config: PluginConfig,
   hostConfig: HostConfig,
 ): Promise<Lease> {
-  const { source } = config;
-  if (source.kind === "engine") {
-    const { openEngineMemory } = await import("./engine-source.ts");
-    const memory = openEngineMemory(source, () => hostConfig);
-    return { memory, release: () => memory.close() };
-  }
+  const elsewhere = await openElsewhere(config, () => hostConfig);
+  if (elsewhere !== undefined) return { memory: elsewhere, release: () => elsewhere.close() };
   const settings = await memorySettings(api, config, hostConfig);
   return leaseMemory({ ...settings, build: BUILD }, () =>
     startWorkerMemory({ ...settings, workerUrl: workerUrl() }),

@@ -5,6 +5,7 @@
  * token is kept. Nothing is queued: what cannot be done now fails now.
  */
 import { HelmdeckError, invalidField, isHelmdeckError, type Subject } from "../../engine/index.ts";
+import type { OpenMemory } from "../compose.ts";
 import { type Memory, memoryFrom } from "../memory.ts";
 import { revisionReplySchema } from "../wire/caller-schemas.ts";
 import { documentReplySchema } from "../wire/document-schemas.ts";
@@ -29,8 +30,8 @@ const MEMORY = "/api/v1/memory";
 /** A page of facts may hold some of the largest values. */
 const MOST_BYTES_OF_FACTS = 8 * 1024 * 1024;
 
-/** Asks nothing before the first call. */
-export function openRemoteMemory(options: RemoteMemoryOptions): Memory {
+/** Asks nothing before the first call. What a command line has beyond a memory's use cases is refused. */
+export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
   const { address, agents, now = Date.now } = options;
   const client = new EngineClient(options);
   const able: Partial<Memory> = {
@@ -45,7 +46,13 @@ export function openRemoteMemory(options: RemoteMemoryOptions): Memory {
   const refuse = async (): Promise<never> => {
     throw notOverRest(client.url);
   };
-  return memoryFrom((name) => able[name] ?? refuse);
+  return {
+    ...memoryFrom((name) => able[name] ?? refuse),
+    ...{ now, storeFactEvenSecret: refuse, embed: refuse, embedFact: refuse },
+    get store(): never {
+      throw notOverRest(client.url);
+    },
+  };
 }
 
 function factUses(client: EngineClient) {

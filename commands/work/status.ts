@@ -17,13 +17,23 @@ import { placeOf } from "../with-memory.ts";
 
 export async function statusCommand(context: CommandContext): Promise<number> {
   const { output, options, line } = context;
-  const place = await placeOf(context);
-  if (isHelmdeckError(place)) return unplaced(context, place);
-  const status = await statusNow(context, place);
+  const status = (await statusElsewhere(context)) ?? (await statusHere(context));
+  if (isHelmdeckError(status)) return unplaced(context, status);
   const warnings = line.host?.warnings() ?? [];
   if (options.json) await output.json(statusReply(status, warnings));
   else await output.line(statusText(status, voiceOf(context), warnings));
   return status.state === "failed" ? EXIT_FAILED : EXIT_DONE;
+}
+
+/** Undefined where this process opens the memory. */
+async function statusElsewhere({ line, options }: CommandContext): Promise<MemoryStatus | undefined> {
+  const memory = await line.elsewhere?.();
+  return memory?.status(options.caller).finally(() => memory.close());
+}
+
+async function statusHere(context: CommandContext): Promise<MemoryStatus | HelmdeckError> {
+  const place = await placeOf(context);
+  return isHelmdeckError(place) ? place : statusNow(context, place);
 }
 
 /** What can be said where not even the key that is configured can be had. */

@@ -54,7 +54,9 @@ describe("the plugin's package", () => {
     expect(statSync(join(plugin, "dist/index.js")).size).toBeLessThan(100_000);
     const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
     for (const [, fixed, lazy] of imported)
-      expect(fixed ?? lazy).toMatch(/^(node:|openclaw\/plugin-sdk\/|\.\/(commands|engine|pages|seldom)\.js$)/);
+      expect(fixed ?? lazy).toMatch(
+        /^(node:|openclaw\/plugin-sdk\/|\.\/(commands|engine|pages|seldom)\.js$)/,
+      );
   });
 
   test("holds no store, index or validation on the main thread, and no native SQLite anywhere", () => {

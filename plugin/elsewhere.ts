@@ -1,0 +1,14 @@
+/** A memory that this host does not keep itself. */
+import type { OpenMemory } from "../app/index.ts";
+import type { PluginConfig } from "./config.ts";
+import type { HostConfig } from "./openclaw-api.ts";
+
+/** Undefined where this host keeps it. Throws `invalid_input` for an address that cannot be used. */
+export async function openElsewhere(
+  { source }: PluginConfig,
+  hostConfig: () => HostConfig,
+): Promise<OpenMemory | undefined> {
+  if (source.kind !== "engine") return undefined;
+  const { openEngineMemory } = await import("./engine-source.ts");
+  return openEngineMemory(source, hostConfig);
+}

@@ -1,0 +1,80 @@
+/** `openclaw helmdeck` where a served engine keeps memory: what works over REST works, the rest says where to do it. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NO_EMBEDDINGS } from "../../app/index.ts";
+import { subjectOf } from "../../plugin/identity.ts";
+import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
+import { remoteOf, ServedEngine } from "../app/remote/served-engine.ts";
+import { runPiped } from "../cli/terminal.ts";
+import { NOW } from "../server/fixtures/context-server.ts";
+import { configOf } from "./fake-host.ts";
+
+let engine: ServedEngine;
+
+beforeAll(async () => {
+  engine = await ServedEngine.open();
+});
+afterAll(() => engine.close());
+
+function typing(...args: readonly string[]) {
+  const config = configOf({
+    source: { kind: "engine", url: engine.url, tokens: { main: { file: "/t" }, work: { file: "/t" } } },
+  });
+  const line = helmdeckLine({
+    settings: async () => ({
+      ...{ databasePath: "/nowhere/memory.sqlite", keyPath: "/nowhere/key", env: {} },
+      ...{ embeddings: NO_EMBEDDINGS, recall: "balanced" },
+    }),
+    elsewhere: async () => remoteOf(engine.url),
+    defaultAgent: "main",
+    subjectOf: (agentId) => subjectOf(agentId, config),
+    hostFindings: async () => [],
+    hostWarnings: () => [],
+  });
+  return runPiped(args, { homeFolder: "/nowhere", now: () => NOW, line });
+}
+
+describe("over REST", () => {
+  test("store, get, list, search, history, undo, renew, edit and forget do what they do here", async () => {
+    expect(await typing("store", "editor", "vim")).toMatchObject({ code: 0 });
+    expect(await typing("edit", "editor", "emacs")).toMatchObject({ code: 0 });
+    expect((await typing("get", "editor")).stdout).toBe("emacs\n");
+    expect((await typing("list")).stdout).toContain("editor");
+    expect((await typing("search", "editor", "--explain")).stdout).toContain("editor");
+    expect((await typing("history", "editor")).stdout).toContain("vim");
+    expect(await typing("undo", "editor")).toMatchObject({ code: 0 });
+    expect((await typing("get", "editor")).stdout).toBe("vim\n");
+    expect(await typing("renew", "editor", "--ttl", "365d")).toMatchObject({ code: 0 });
+    expect((await typing("get", "editor", "--agent", "work")).code).toBe(1);
+    expect(await typing("forget", "editor", "--yes")).toMatchObject({ code: 0 });
+    expect((await typing("get", "editor")).code).toBe(1);
+  });
+
+  test("status and doctor speak of the engine", async () => {
+    const status = await typing("status");
+    expect(status.stdout).toContain(`engine:   ${engine.url} (version `);
+    expect(status.stdout).not.toContain("database:");
+    expect(JSON.parse((await typing("status", "--json")).stdout)).toMatchObject({
+      engine: { url: engine.url, took_ms: expect.any(Number) },
+      subject: { name: "main" },
+    });
+    expect((await typing("doctor")).stdout).toContain("has the memory of main at the engine");
+  });
+});
+
+describe("what only the engine's machine can do", () => {
+  test.each([[["export"]], [["doctor", "--compact"]], [["store", "k", "v", "--allow-secret"]]])(
+    "%j says so, and does nothing",
+    async (args) => {
+      const { code, stderr } = await typing(...args);
+      expect(code).toBe(1);
+      expect(stderr).toContain("run helmdeck-memory where the engine is");
+      expect((await typing("list", "--json")).stdout).toContain('"facts":[]');
+    },
+  );
+
+  test("an agent without a token is not asked for", async () => {
+    const { code, stderr } = await typing("list", "--agent", "other");
+    expect(code).toBe(2);
+    expect(stderr).toContain("it needs a token");
+  });
+});
