@@ -1,0 +1,205 @@
+/**
+ * Two callers on every page there is, listed from the routes: what one has, the other never sees and never changes, an operator
+ * neither; and what only looks changes nothing. A page that has no case here fails.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ContextServer, NOW, SECRET, tokenFor } from "./fixtures/context-server.ts";
+import { type Fields, PageVisitor } from "./fixtures/page-visitor.ts";
+
+const CANARY = "canary-of-alice";
+const KEY = new URLSearchParams({ key: CANARY });
+
+let served: ContextServer;
+let visitors: Readonly<Record<"alice" | "bob" | "operator", PageVisitor>>;
+beforeAll(async () => {
+  served = await ContextServer.open({ secret: SECRET, pages: {}, requestsPerMinute: 0 });
+  const { memory } = served.serverContext;
+  await memory.storeFact("alice", { key: CANARY, value: "canary, the first" });
+  await memory.storeFact("alice", { key: CANARY, value: `${CANARY}, once more`, tags: [CANARY] });
+  await memory.storeFact("alice", { key: "soon", value: CANARY, ttlSeconds: 3_600 });
+  await memory.recordToolCall("alice", {
+    tool: CANARY,
+    outcome: "ok",
+    at_unix: NOW / 1_000,
+    inputs: { path: CANARY },
+  });
+  await memory.storeFact("bob", { key: "his", value: "What is it of alice, once more?" });
+  visitors = {
+    alice: await PageVisitor.of(served, await tokenFor("alice")),
+    bob: await PageVisitor.of(served, await tokenFor("bob")),
+    operator: await PageVisitor.of(served, await tokenFor("ops", ["admin"])),
+  };
+});
+afterAll(() => served.close());
+
+/** What Alice has, word for word. */
+async function hers(): Promise<string> {
+  const { memory } = served.serverContext;
+  const [facts, history, counts] = [
+    await memory.listFacts("alice", {}),
+    await memory.factHistory("alice", CANARY),
+    await memory.status("alice"),
+  ];
+  return JSON.stringify([facts, history, counts.subject]);
+}
+
+const ofFact = (path: string) => [`${path}?${KEY}`, path];
+const search = new URLSearchParams({ q: "What is it of alice, once more?" });
+
+/** Addresses of each page that lead to what is Alice's, where she asks. */
+const shown: Readonly<Record<string, readonly string[]>> = {
+  "/": ["/", `/?${search}`],
+  "/facts": ["/facts", `/facts?${search}`, `/facts?prefix=${CANARY}`],
+  "/fact": ofFact("/fact"),
+  "/timeline": ["/timeline"],
+  "/ending": ["/ending"],
+  "/growth": ["/growth"],
+  "/health": ["/health"],
+  "/callers": ["/callers"],
+  "/edit": ofFact("/edit"),
+  "/renew": ofFact("/renew"),
+  "/supersede": ofFact("/supersede"),
+  "/undo": ofFact("/undo"),
+  "/forget": ofFact("/forget"),
+  "/remember": ["/remember"],
+  "/sign-in": ["/sign-in"],
+};
+
+const confirm = { step: "confirm", seen: "", covers: "2+1", value: "of bob", key: CANARY, life: "604800" };
+
+/** What is sent to each to get at hers, or to change it. */
+const sent: Readonly<Record<string, readonly (readonly [path: string, fields: Fields])[]>> = {
+  "/edit": [
+    [`/edit?${KEY}`, confirm],
+    [`/edit?${KEY}`, { value: CANARY }],
+  ],
+  "/renew": [
+    [`/renew?${KEY}`, confirm],
+    [`/renew?${KEY}`, {}],
+  ],
+  "/supersede": [[`/supersede?${KEY}`, { ...confirm, key: "bobs" }]],
+  "/undo": [[`/undo?${KEY}`, confirm]],
+  "/forget": [`key:${CANARY}`, "all", "tools", "packs", "pipelines"].flatMap((scope) => [
+    ["/forget", { scope }] as const,
+    ["/forget", { ...confirm, scope, typed: "forget all" }] as const,
+  ]),
+  "/remember": [
+    ["/remember", { value: "What is it of alice?" }],
+    ["/remember", confirm],
+  ],
+  "/sign-in": [],
+  "/sign-out": [],
+};
+
+function readable(page: string): string {
+  return page.replaceAll(CANARY, "").toLowerCase();
+}
+
+const ALL_ENTRIES = /\d+ entries in \d+ memories/;
+const API = /^\/(api\/|healthz|readyz|version|metrics)/;
+
+function routesOf(method: string): readonly string[] {
+  const { routes } = served.server.app;
+  const paths = routes.filter((route) => route.method === method && !API.test(route.path));
+  return [...new Set(paths.map(({ path }) => path))].sort();
+}
+
+// verifies P-alone-pages, P-alone-subjects
+describe("of what is Alice's", () => {
+  it("there is a case here for every page", () => {
+    expect(routesOf("GET")).toEqual(Object.keys(shown).sort());
+    expect(routesOf("POST")).toEqual(Object.keys(sent).sort());
+  });
+
+  it("she sees what the others are tried for", async () => {
+    const pages = await Promise.all(
+      Object.values(shown)
+        .flat()
+        .map((path) => visitors.alice.get(path)),
+    );
+    expect(pages.filter(({ text }) => text.includes("canary")).length).toBeGreaterThan(10);
+  });
+
+  it.each(Object.entries(shown))(
+    "nobody else sees anything on %s, nor does that change it",
+    async (_route, paths) => {
+      const before = await hers();
+      for (const path of paths) {
+        for (const visitor of [visitors.bob, visitors.operator, new PageVisitor(served)]) {
+          const { status, text } = await visitor.get(path);
+          expect([path, status >= 500]).toEqual([path, false]);
+          // The address itself may come back: a form that goes to it, a field with the words.
+          expect([path, readable(text).includes("canary")]).toEqual([path, false]);
+        }
+      }
+      expect(await hers()).toBe(before);
+    },
+  );
+
+  it.each(Object.entries(sent))("nobody else changes anything by %s", async (_route, forms) => {
+    const before = await hers();
+    for (const [path, fields] of forms) {
+      for (const visitor of [visitors.bob, visitors.operator]) {
+        const { status, text } = await visitor.post(path, fields);
+        expect([path, fields, status >= 500]).toEqual([path, fields, false]);
+        expect([path, readable(text).includes("canary")]).toEqual([path, false]);
+      }
+    }
+    expect(await hers()).toBe(before);
+  });
+});
+
+describe("what only looks", () => {
+  it("changes nothing of one's own either, whatever its address says", async () => {
+    const before = await hers();
+    for (const path of Object.values(shown).flat()) {
+      const { searchParams } = new URL(path, "http://localhost");
+      for (const [name, value] of Object.entries({ ...confirm, scope: `key:${CANARY}`, form_token: "x" })) {
+        if (!searchParams.has(name)) searchParams.append(name, value);
+      }
+      await visitors.alice.get(`${path.split("?")[0]}?${searchParams}`);
+    }
+    expect(await hers()).toBe(before);
+  });
+});
+
+// verifies P-alone-pages
+describe("an operator", () => {
+  it("sees who has entries, and how many", async () => {
+    const { status, text } = await visitors.operator.get("/callers");
+    expect(status).toBe(200);
+    for (const name of ["alice", "bob"]) expect(text).toContain(name);
+  });
+
+  it("is nobody without the scope admin: whoever is no operator sees no other caller, nor how much all have", async () => {
+    for (const path of ["/callers", "/health", "/growth"]) {
+      const { text } = await visitors.bob.get(path);
+      const tells = [/alice/, ALL_ENTRIES, /href="\/callers"/].map((pattern) => pattern.test(text));
+      expect([path, tells]).toEqual([path, [false, false, false]]);
+    }
+    expect(ALL_ENTRIES.test((await visitors.operator.get("/health")).text)).toBe(true);
+  });
+});
+
+describe("without a secret", () => {
+  // verifies P-alone-pages
+  it("a form still needs its token, and must come from here", async () => {
+    const open = await ContextServer.open({ pages: {} });
+    const [person, other] = [
+      new PageVisitor(open),
+      new PageVisitor(open, { Origin: "https://evil.example" }),
+    ];
+    const { memory } = open.serverContext;
+    await memory.storeFact("unknown", { key: "editor", value: "tabs" });
+    const fields = { scope: "key:editor", step: "confirm", covers: "1+0" };
+    const form_token =
+      /name="form_token" value="([^"]+)"/.exec((await person.get("/forget?key=editor")).text)?.[1] ?? "";
+    expect((await person.send("/forget", fields)).status).toBe(403);
+    expect((await person.send("/forget", { ...fields, form_token: "guess" })).status).toBe(403);
+    expect((await other.send("/forget", { ...fields, form_token })).status).toBe(403);
+    expect(await memory.getFact("unknown", "editor")).toBeDefined();
+    expect((await person.send("/forget", { ...fields, form_token })).status).toBe(303);
+    expect(await memory.getFact("unknown", "editor")).toBeUndefined();
+    await open.close();
+  });
+});
