@@ -119,6 +119,7 @@ export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { checkEngineAddress, type EngineAddress, type EngineSettings } from "./remote/engine-address.ts";
 export type { TokenSource } from "./remote/engine-client.ts";
 export { openRemoteMemory, type RemoteMemoryOptions } from "./remote/remote-memory.ts";
+export { endAfterRenewal } from "./renewing.ts";
 export { unmatchedText } from "./searching.ts";
 export { readSecretFile } from "./secret-file.ts";
 export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from "./served-memory.ts";

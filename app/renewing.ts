@@ -1,5 +1,12 @@
 /** Keeping a fact that would end: by a person, or by use. */
-import { type Entry, HelmdeckError, type Namespace, renewalByHand, renewalByUse } from "../engine/index.ts";
+import {
+  type Entry,
+  HelmdeckError,
+  type Namespace,
+  renewalByHand,
+  renewalByUse,
+  type UnixMs,
+} from "../engine/index.ts";
 import { keyOfFact } from "./fact-names.ts";
 import { factView } from "./fact-view.ts";
 import type { FactView, RenewInput } from "./memory.ts";
@@ -19,6 +26,16 @@ export async function renewFact(
     "not_found",
     "There is nothing to renew: no fact with this key is there, or it does not open. Keys are exact, case matters.",
   );
+}
+
+/** When it would end after {@link renewFact}; throws `invalid_input` likewise. */
+export function endAfterRenewal(
+  fact: Pick<FactView, "expiresAt">,
+  ttlSeconds: number | undefined,
+  now: UnixMs,
+): UnixMs | undefined {
+  const renewal = renewalByHand(ttlSeconds)(fact, now);
+  return renewal?.expiresAt ?? fact.expiresAt;
 }
 
 /** Of a fact that was just read. Reading goes on where nothing can be written, or somebody else is writing. */

@@ -83,19 +83,22 @@ footer { border-top: 1px solid var(--line); color: var(--muted); font-size: 0.82
 input, select, textarea { font: inherit; color: inherit; background: var(--surface); border: 1px solid var(--strong-line); border-radius: 7px; padding: 0.42rem 0.65rem; max-width: 100%; min-width: 0; }
 textarea { width: 100%; font-family: var(--mono); font-size: 0.9rem; line-height: 1.5; resize: vertical; tab-size: 4; }
 input[type=text], input[type=search] { width: 100%; }
+input[type=text], input[type=search], select { min-height: 2.35rem; }
 input[type=radio], input[type=checkbox] { accent-color: var(--accent); width: auto; }
 [aria-invalid=true] { border-color: var(--bad); border-width: 2px; }
-button, .button { display: inline-block; font: inherit; font-weight: 550; padding: 0.42rem 0.9rem; border-radius: 7px; border: 1px solid var(--strong-line); background: var(--surface); color: var(--text); text-decoration: none; cursor: pointer; white-space: nowrap; }
+button, .button { display: inline-block; font: inherit; font-weight: 500; min-height: 2.35rem; padding: 0.42rem 0.9rem; border-radius: 7px; border: 1px solid var(--strong-line); background: var(--surface); color: var(--text); text-decoration: none; cursor: pointer; white-space: nowrap; }
 button:hover, .button:hover { background: var(--sunken); }
 .primary { background: var(--accent); border-color: var(--accent); color: var(--accent-text); }
 .primary:hover { background: var(--accent); filter: brightness(1.12); }
 .danger { background: var(--bad); border-color: var(--bad); color: var(--surface); }
 .danger:hover { background: var(--bad); filter: brightness(1.12); }
 .quiet { border-color: transparent; background: none; color: var(--accent); padding-left: 0.4rem; padding-right: 0.4rem; }
-.small { font-size: 0.84rem; padding: 0.22rem 0.65rem; }
+.small { font-size: 0.84rem; min-height: 0; padding: 0.22rem 0.65rem; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; margin: 1rem 0; }
 .pages { display: flex; flex-wrap: wrap; gap: 0.6rem; margin-top: 1rem; }
 .value { padding: 1rem 1.15rem; font-size: 0.92rem; line-height: 1.6; }
+.label:last-child { padding-bottom: 0.8rem; }
+.two + form, .two + p { margin-top: 1.2rem; }
 dl.facts { display: grid; grid-template-columns: minmax(7rem, 10rem) minmax(0, 1fr); gap: 0.5rem 1.25rem; margin: 0; }
 dl.facts dt { color: var(--muted); font-size: 0.88rem; }
 dl.facts dd { margin: 0; min-width: 0; }
@@ -150,8 +153,7 @@ fieldset label { display: block; padding: 0.2rem 0; }
   .rows > li, .pad, .command, .value { padding-left: 0.9rem; padding-right: 0.9rem; }
   .run { grid-template-columns: minmax(0, 1fr) auto; } .run time { grid-column: 1 / -1; } .run .inputs { grid-column: 1 / -1; }
   nav.sections ul { gap: 0 0.9rem; }
-  .command.inline { padding: 0.5rem 0 0; }
-.command div { flex-direction: column; align-items: stretch; }
+  .command div { flex-direction: column; align-items: stretch; }
   .picker ul { left: 0; right: auto; }
 }
 @media (prefers-reduced-motion: no-preference) { a, button, .button { transition: background-color 0.12s, border-color 0.12s; } }

@@ -9,7 +9,7 @@ const LAST_MS = 8.64e15;
 
 const STEPS = [
   { from: 2 * 365 * DAY, unit: "year", ms: 365 * DAY },
-  { from: 90 * DAY, unit: "month", ms: 30 * DAY },
+  { from: 120 * DAY, unit: "month", ms: 30 * DAY },
   { from: 2 * DAY, unit: "day", ms: DAY },
   { from: 2 * HOUR, unit: "hour", ms: HOUR },
   { from: MINUTE, unit: "minute", ms: MINUTE },

@@ -1,5 +1,5 @@
 /** How long facts live on: as long as a person says, or, where the operator wants that, as long as they are used. */
-import type { DecideRenewal } from "../store/memory-store.ts";
+import type { DecideRenewal, Entry, UnixMs } from "../store/memory-store.ts";
 import { checkTtl, FACT_LIMITS } from "./facts-policy.ts";
 
 const DAY_MS = 86_400_000;
@@ -11,8 +11,13 @@ const SLACK_MS = 60_000;
 /** What ends within this is named, so that nothing vanishes unnoticed. */
 export const EXPIRING_WITHIN_MS = 14 * DAY_MS;
 
+type ByHand = (
+  entry: Pick<Entry, "expiresAt">,
+  now: UnixMs,
+) => { readonly expiresAt: UnixMs; readonly prolonged?: true } | undefined;
+
 /** Throws `invalid_input`. Without a life of its own, 90 days from now, and never less than the fact has. */
-export function renewalByHand(ttlSeconds: unknown): DecideRenewal {
+export function renewalByHand(ttlSeconds: unknown): ByHand {
   const lifeMs = checkTtl(ttlSeconds) * 1_000;
   if (ttlSeconds) return (_entry, now) => ({ expiresAt: now + lifeMs });
   return ({ expiresAt = 0 }, now) =>

@@ -2,7 +2,7 @@
 import { defined, type FactInput, type FactView, type HelmdeckError } from "../../app/index.ts";
 import { block, type Html, html, line } from "../html.ts";
 import type { Fields } from "../page.ts";
-import { lifeField, lifeOf, refused, text } from "./form-parts.ts";
+import { described, lifeField, lifeOf, text } from "./form-parts.ts";
 
 export interface Draft {
   readonly key: string;
@@ -45,14 +45,14 @@ export function draftFields(draft: Draft, { keyHint, usualLife, error }: FieldOp
   const rows = Math.min(24, Math.max(5, draft.value.split("\n").length + 1));
   return html`${keyHint !== undefined && keyField(draft, keyHint, error)}
 <div class="field"><label for="value">Value</label><p class="hint" id="value-hint">What is to be remembered, as you would tell it: at most 64 KiB. No passwords or keys.</p>
-<textarea id="value" name="value" rows="${rows}" required aria-describedby="value-hint"${refused(error, "value")}>
+<textarea id="value" name="value" rows="${rows}" required${described(error, "value", "value-hint")}>
 ${draft.value}</textarea></div>
-<div class="field narrow"><label for="category">Category</label><p class="hint">A group of facts, in lower case. Empty: user_facts.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${refused(error, "category")}></div>
-<div class="field narrow"><label for="tags">Tags</label><p class="hint">Words to find it by, one on a line.</p><textarea id="tags" name="tags" rows="2"${refused(error, "tags")}>
+<div class="field narrow"><label for="category">Category</label><p class="hint" id="category-hint">A group of facts, in lower case. Empty: user_facts.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${described(error, "category", "category-hint")}></div>
+<div class="field narrow"><label for="tags">Tags</label><p class="hint" id="tags-hint">Words to find it by, one on a line.</p><textarea id="tags" name="tags" rows="2"${described(error, "tags", "tags-hint")}>
 ${draft.tags}</textarea></div>
 ${lifeField(draft.life, usualLife, error)}`;
 }
 
 function keyField({ key }: Draft, hint: string, error: HelmdeckError | undefined): Html {
-  return html`<div class="field narrow"><label for="key">Key</label><p class="hint">${hint}</p><input type="text" id="key" name="key" value="${key}" autocomplete="off" spellcheck="false"${refused(error, "key")}></div>`;
+  return html`<div class="field narrow"><label for="key">Key</label><p class="hint" id="key-hint">${hint}</p><input type="text" id="key" name="key" value="${key}" autocomplete="off" spellcheck="false"${described(error, "key", "key-hint")}></div>`;
 }

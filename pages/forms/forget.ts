@@ -1,5 +1,13 @@
 /** Forgetting one fact, or all of a kind: what that is comes first, and for all of it a word to type. */
-import { entries, forgetPreview, type HelmdeckError, nearWords } from "../../app/index.ts";
+import {
+  defined,
+  entries,
+  type Forgotten,
+  forgetPreview,
+  type HelmdeckError,
+  nearWords,
+  type RunKind,
+} from "../../app/index.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";
@@ -13,6 +21,7 @@ import {
   stepButton,
   text,
 } from "./form-parts.ts";
+import { factAt, versionOf } from "./seen.ts";
 
 /** To be typed before everything goes. */
 const TYPED = "forget all";
@@ -21,7 +30,7 @@ const WIDE = [
   { scope: "tools", name: "All records of tool calls" },
   { scope: "packs", name: "All records of pack runs" },
   { scope: "pipelines", name: "All records of pipeline runs" },
-  { scope: "all", name: "Everything above and every fact" },
+  { scope: "all", name: "All of this: every fact and every record" },
 ] as const;
 
 /** With a key the preview of forgetting that fact; without, the choice of a kind. */
@@ -51,8 +60,8 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
       `Nothing was forgotten. To forget everything, type ${TYPED} into the field.`,
     );
   }
-  const { deleted, former } = await memory.forget(subject, { scope, dryRun: true });
-  if (`${deleted}+${former ?? 0}` !== text(fields, "covers")) {
+  const counted = await memory.forget(subject, { scope, dryRun: true });
+  if ((await coveredNow(context, scope, counted)) !== text(fields, "covers")) {
     return preview(
       context,
       scope,
@@ -82,10 +91,37 @@ ${await firstOf(context, scope, deleted)}
 ${form(
   requireForms(context),
   links.to("/forget"),
-  html`${carried({ scope, covers: `${deleted}+${former}` })}${scope === "all" && typedField()}${actions(stepButton("confirm", "Forget it for good", "danger"), cancel(links.to("/facts")))}`,
+  html`${carried({ scope, covers: await coveredNow(context, scope, forgotten) })}${scope === "all" && typedField()}${actions(stepButton("confirm", "Forget it for good", "danger"), cancel(links.to("/facts")))}`,
 )}`;
   return { title, section: "facts", body, status };
 }
+
+/**
+ * What a scope covers at this moment: how many, and the newest of them. Whatever is stored becomes the newest, so that neither something
+ * more nor something else is deleted than was shown.
+ */
+async function coveredNow(
+  context: PageContext,
+  scope: string,
+  { deleted, former = 0 }: Forgotten,
+): Promise<string> {
+  const { memory, subject } = context;
+  if (scope.startsWith("key:"))
+    return `${deleted}+${former} ${versionOf([await factAt(context, scope.slice("key:".length))])}`;
+  const category = scope.startsWith("category:") ? scope.slice("category:".length) : undefined;
+  const kind = RUNS.get(scope);
+  const facts =
+    kind === undefined ? await memory.listFacts(subject, { limit: 1, ...defined({ category }) }) : undefined;
+  const runs =
+    category === undefined ? await memory.listRuns(subject, { limit: 1, ...defined({ kind }) }) : undefined;
+  return [`${deleted}+${former}`, versionOf(facts?.facts ?? []), runs?.runs[0]?.key ?? ""].join(" ");
+}
+
+const RUNS: ReadonlyMap<string, RunKind> = new Map([
+  ["tools", "tool"],
+  ["packs", "pack"],
+  ["pipelines", "pipeline"],
+]);
 
 function typedField(): Html {
   return html`<div class="field narrow"><label for="typed">To forget everything, type <code>${TYPED}</code></label><input type="text" id="typed" name="typed" autocomplete="off" required></div>`;

@@ -49,10 +49,10 @@ export function refusalNotice(error: HelmdeckError | undefined): Html | undefine
   return html`<div class="notice bad" role="alert" id="refusal"><p>${line(error.message)}</p>${remedy !== undefined && html`<p>${remedy}</p>`}</div>`;
 }
 
-/** Attributes of the field that was refused. */
-export function refused(error: HelmdeckError | undefined, field: string): Html | undefined {
-  if (error?.details.field !== field) return undefined;
-  return html` aria-invalid="true" aria-describedby="refusal" autofocus`;
+/** Attributes of a field that has a hint, and of the one that was refused. */
+export function described(error: HelmdeckError | undefined, field: string, hint?: string): Html | undefined {
+  if (error?.details.field === field) return html` aria-invalid="true" aria-describedby="refusal" autofocus`;
+  return hint === undefined ? undefined : html` aria-describedby="${hint}"`;
 }
 
 const LIVES = [
@@ -70,7 +70,7 @@ export function lifeField(chosen: string, first: string, error?: HelmdeckError):
       ? html`<option value="${seconds}" selected>${name}</option>`
       : html`<option value="${seconds}">${name}</option>`,
   );
-  return html`<div class="field narrow"><label for="life">Keep it</label><select id="life" name="life"${refused(error, "ttl_seconds")}><option value="">${first}</option>${options}</select></div>`;
+  return html`<div class="field narrow"><label for="life">Keep it</label><select id="life" name="life"${described(error, "ttl_seconds")}><option value="">${first}</option>${options}</select></div>`;
 }
 
 /** Undefined where nothing was chosen. What is no number is refused by the facts policy. */

@@ -1,5 +1,5 @@
 /** Giving a fact another life. */
-import type { FactView, HelmdeckError } from "../../app/index.ts";
+import { endAfterRenewal, type FactView, type HelmdeckError } from "../../app/index.ts";
 import { heading } from "../components/parts.ts";
 import { html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, requireForms } from "../page.ts";
@@ -18,8 +18,6 @@ import {
   text,
 } from "./form-parts.ts";
 
-const USUAL_MS = 90 * 86_400_000;
-
 export async function renewForm(context: PageContext): Promise<Answer> {
   requireForms(context);
   return chooseLife(context, await factToChange(context), "");
@@ -29,8 +27,8 @@ export async function submitRenew(context: PageContext, fields: Fields): Promise
   requireForms(context);
   const fact = await factToChange(context);
   const life = text(fields, "life");
-  if (text(fields, "step") !== "confirm") return preview(context, fact, life);
   try {
+    if (text(fields, "step") !== "confirm") return preview(context, fact, life);
     const ttlSeconds = lifeOf(life);
     const { key } = await context.memory.renewFact(context.subject, {
       key: fact.key,
@@ -55,12 +53,7 @@ function preview(context: PageContext, fact: FactView, life: string): Page {
   const { links, now } = context;
   const title = `Preview: Renew ${line(fact.key)}`;
   const body = html`${heading(title, "Nothing is changed yet.")}
-<section class="card pad" aria-label="Its end"><dl class="facts"><dt>Ends now</dt><dd>${endText(now, fact.expiresAt)}</dd><dt>Would end</dt><dd>${endText(now, newEnd(now, fact, life))}</dd></dl></section>
+<section class="card pad" aria-label="Its end"><dl class="facts"><dt>Ends now</dt><dd>${endText(now, fact.expiresAt)}</dd><dt>Would end</dt><dd>${endText(now, endAfterRenewal(fact, lifeOf(life), now))}</dd></dl></section>
 ${form(requireForms(context), links.to("/renew", { key: fact.key }), html`${carried({ life })}${actions(stepButton("confirm", "Renew", "primary"), cancel(links.to("/fact", { key: fact.key })))}`)}`;
   return { title, section: "facts", body };
-}
-
-function newEnd(now: number, { expiresAt = 0 }: FactView, life: string): number {
-  const seconds = lifeOf(life);
-  return seconds === undefined ? Math.max(expiresAt, now + USUAL_MS) : now + seconds * 1_000;
 }

@@ -139,6 +139,6 @@ function conflict(
   version: string,
 ): Page {
   const above = html`<div class="notice warn" role="alert"><p><strong>It was changed meanwhile</strong>, by somebody else or in another window. Nothing was stored. Both are below: correct yours, and preview it again.</p></div>
-${sideBySide(context.now, ["There now", there[0]], ["Yours", checked])}<p></p>`;
+${sideBySide(context.now, ["There now", there[0]], ["Yours", checked])}`;
   return { ...storeForm(context, spec, draft, { seen: version, above }), status: 409 };
 }

@@ -1,6 +1,6 @@
 /** Bars for what came in each span, and a line for how much there was: drawn by hand, in a few elements. */
 import { type Html, html } from "../html.ts";
-import { number } from "../words.ts";
+import { counted, number } from "../words.ts";
 import type { Span } from "./periods.ts";
 
 const WIDTH = 720;
@@ -24,7 +24,7 @@ ${spans.map((span, at) => bar(span, at, spans.length, most))}
 
 function summary(spans: readonly Span[]): string {
   const [first, last] = [spans[0], spans.at(-1)];
-  return `From ${first?.name} to ${last?.name} memory grew to ${number(last?.allFacts ?? 0)} facts and ${number(last?.allRuns ?? 0)} records of runs. The table below has the numbers.`;
+  return `From ${first?.name} to ${last?.name} memory grew to ${counted(last?.allFacts ?? 0, "fact")} and ${counted(last?.allRuns ?? 0, "record of a run", "records of runs")}. The table below has the numbers.`;
 }
 
 function gridLine(share: number, most: number, all: number): Html {
@@ -39,7 +39,7 @@ function bar({ name, facts, runs }: Span, at: number, count: number, most: numbe
   const x = round(LEFT + at * wide + wide * 0.15);
   const width = round(wide * 0.7);
   const [top, between] = [y(facts + runs, most), y(facts, most)];
-  return html`<g><title>${name}: ${facts} facts, ${runs} records</title>${runs > 0 && html`<rect class="b" x="${x}" y="${top}" width="${width}" height="${round(between - top)}"/>`}${facts > 0 && html`<rect class="a" x="${x}" y="${between}" width="${width}" height="${round(FLOOR - between)}"/>`}</g>`;
+  return html`<g><title>${name}: ${counted(facts, "fact")}, ${counted(runs, "record")}</title>${runs > 0 && html`<rect class="b" x="${x}" y="${top}" width="${width}" height="${round(between - top)}"/>`}${facts > 0 && html`<rect class="a" x="${x}" y="${between}" width="${width}" height="${round(FLOOR - between)}"/>`}</g>`;
 }
 
 function middle(at: number, count: number): number {

@@ -30,7 +30,8 @@ async function counts({ memory, subject }: PageContext): Promise<Html> {
       `Memory does not open (${error?.code ?? "unknown"}). Somebody who may administer this host finds the reason on this page.`,
     );
   }
-  const tile = (count: number, name: string) =>
-    html`<div class="card pad tile"><strong>${number(count)}</strong><span class="muted">${name}</span></div>`;
-  return html`<div class="tiles">${tile(stored.facts, "facts")}${tile(stored.auditRows, "records of what tools did")}${tile(stored.expiring?.count ?? 0, "facts end within 14 days")}</div>`;
+  const ending = stored.expiring?.count ?? 0;
+  const tile = (count: number, one: string, many: string) =>
+    html`<div class="card pad tile"><strong>${number(count)}</strong><span class="muted">${count === 1 ? one : many}</span></div>`;
+  return html`<div class="tiles">${tile(stored.facts, "fact", "facts")}${tile(stored.auditRows, "record of what tools did", "records of what tools did")}${tile(ending, "fact ends within 14 days", "facts end within 14 days")}</div>`;
 }

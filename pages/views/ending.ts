@@ -3,7 +3,7 @@ import { defined, type FactView } from "../../app/index.ts";
 import { copyable, renewCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { empty, heading, pager } from "../components/parts.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html, line } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 
 const PAGE_FACTS = 50;
@@ -34,7 +34,7 @@ function rows(context: PageContext, facts: readonly FactView[]): Html {
 
 function renewal({ viewer: { changes }, links }: PageContext, fact: FactView, at: number): Html {
   if (changes.kind === "commands") {
-    return html`<div class="command inline">${copyable(renewCommand(changes, fact), `renew-${at}`, `renew ${fact.key}`)}</div>`;
+    return html`<div class="command inline">${copyable(renewCommand(changes, fact), `renew-${at}`, `renew ${line(fact.key)}`)}</div>`;
   }
-  return html`<p><a class="button small" href="${links.to("/renew", { key: fact.key })}">Renew<span class="visually-hidden"> ${fact.key}</span></a></p>`;
+  return html`<p><a class="button small" href="${links.to("/renew", { key: fact.key })}">Renew<span class="visually-hidden"> ${line(fact.key)}</span></a></p>`;
 }

@@ -1,0 +1,402 @@
+/** Changing memory by forms: nothing happens before a preview, nothing over what somebody else did meanwhile, and what was typed stays. */
+import { describe, expect, test } from "vitest";
+import { DAY_MS, NOW } from "../app/fixtures/memories.ts";
+import { type Answered, BASE, FORMS, openRig, type Rig, textOf } from "./rig.ts";
+
+const KEY = "deploy/preference";
+const OF = `?key=${encodeURIComponent(KEY)}`;
+
+async function rigWithFact(): Promise<Rig> {
+  const rig = await openRig({ changes: FORMS });
+  await rig.memory.storeFact("main", {
+    key: KEY,
+    value: "Through Konflux.",
+    category: "team",
+    tags: ["ci", "a b"],
+  });
+  return rig;
+}
+
+/** The fields of the page's form, as a browser would send them. */
+function fieldsOf({ text }: Answered): Record<string, string> {
+  const form = /<main.*?(<form method="post".*?<\/form>)/s.exec(text)?.[1] ?? "";
+  const inputs = [
+    ...form.matchAll(
+      /<input type="(?:hidden|text)"[^>]*? name="([^"]*)" value="([^"]*)"|<input type="hidden" name="([^"]*)" value="([^"]*)"/g,
+    ),
+  ];
+  const areas = [...form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n(.*?)<\/textarea>/gs)];
+  const selects = [...form.matchAll(/<select[^>]* name="([^"]*)"/g)].map(([, name = ""]) => [name, ""]);
+  const named = inputs.map(([, typed, value, hidden, kept]) => [
+    typed ?? hidden ?? "",
+    plain(value ?? kept ?? ""),
+  ]);
+  return Object.fromEntries([
+    ...selects,
+    ...named,
+    ...areas.map(([, name = "", value = ""]) => [name, plain(value)]),
+  ]);
+}
+
+function plain(text: string): string {
+  const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" };
+  return text.replaceAll(/&(lt|gt|quot|amp|#39);/g, (_, name: string) => names[name] ?? "");
+}
+
+const factOf = (rig: Rig, key = KEY) => rig.memory.getFact("main", key);
+
+describe("an edit", () => {
+  test("is shown before and after, then saved; category, tags and end stay", async () => {
+    const rig = await rigWithFact();
+    rig.clock.pass(10 * DAY_MS);
+    const form = await rig.get(`/edit${OF}`);
+    const typed = { ...fieldsOf(form), value: "Through Argo,\r\nnot Konflux." };
+    expect(typed).toMatchObject({ form_token: "a-token", category: "team", tags: "ci\na b", life: "" });
+    const preview = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
+    expect(textOf(preview)).toContain(
+      "Before: goes into its history Through Konflux. Category team · tags ci, a b",
+    );
+    expect(textOf(preview)).toContain(
+      "After Through Argo, not Konflux. Category team · tags ci, a b · ends 2027-02-18 12:00 UTC (in 80 days)",
+    );
+    expect((await factOf(rig))?.value).toBe("Through Konflux.");
+    const saved = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect([saved.status, saved.location]).toEqual([303, `${BASE}/fact${OF}&done=edited`]);
+    expect(await factOf(rig)).toMatchObject({
+      ...{ value: "Through Argo,\nnot Konflux.", category: "team", tags: ["ci", "a b"] },
+      ...{ expiresAt: NOW + 90 * DAY_MS, writer: FORMS.writer },
+    });
+    expect(textOf(await rig.get(`/fact${OF}&done=edited`))).toContain(
+      "Saved. What it held before is in its history.",
+    );
+  });
+
+  test("takes a life, a category and tags", async () => {
+    const rig = await rigWithFact();
+    const typed = {
+      ...fieldsOf(await rig.get(`/edit${OF}`)),
+      life: "604800",
+      category: "",
+      tags: "x\n\n y ",
+    };
+    const preview = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
+    await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect(await factOf(rig)).toMatchObject({
+      category: "user_facts",
+      tags: ["x", "y"],
+      expiresAt: NOW + 7 * DAY_MS,
+    });
+  });
+
+  test.each(["preview", "confirm"])(
+    "that meets another one at its %s stores nothing and shows both",
+    async (step) => {
+      const rig = await rigWithFact();
+      const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "Mine." };
+      await rig.memory.storeFact("main", { key: KEY, value: "Theirs.", category: "team" });
+      const conflict = await rig.post(`/edit${OF}`, { ...typed, step });
+      expect(conflict.status).toBe(409);
+      expect(textOf(conflict)).toMatch(/It was changed meanwhile.*There now Theirs\..*Yours Mine\./);
+      expect((await factOf(rig))?.value).toBe("Theirs.");
+      const again = await rig.post(`/edit${OF}`, { ...fieldsOf(conflict), step: "preview" });
+      await rig.post(`/edit${OF}`, { ...fieldsOf(again), step: "confirm" });
+      expect((await factOf(rig))?.value).toBe("Mine.");
+    },
+  );
+
+  test("that says not what was seen is not saved", async () => {
+    const rig = await rigWithFact();
+    const { status } = await rig.post(`/edit${OF}`, { step: "confirm", value: "Blind.", category: "team" });
+    expect([status, (await factOf(rig))?.value]).toEqual([409, "Through Konflux."]);
+  });
+
+  test("of a fact that is gone says so", async () => {
+    const rig = await rigWithFact();
+    const typed = fieldsOf(await rig.get(`/edit${OF}`));
+    await rig.memory.forget("main", { scope: `key:${KEY}` });
+    const { status, text } = await rig.post(`/edit${OF}`, { ...typed, step: "confirm" });
+    expect([status, text.includes("has ended, or was forgotten meanwhile")]).toEqual([404, true]);
+    expect(await factOf(rig)).toBeUndefined();
+  });
+
+  test("of hidden characters spells them out, and says so", async () => {
+    const rig = await openRig({ changes: FORMS });
+    await rig.memory.storeFact("main", { key: KEY, value: "pay\u202elap" });
+    const form = await rig.get(`/edit${OF}`);
+    expect(fieldsOf(form).value).toBe("pay[U+202E]lap");
+    expect(textOf(form)).toContain("They are spelt out here");
+  });
+
+  test("can be changed after its preview, and keeps 64 KiB, markup and white space", async () => {
+    const rig = await rigWithFact();
+    const value = `<b>"'&amp;</b>\n\t x\n${"long text ".repeat(6_000)}`.trim();
+    const preview = await rig.post(`/edit${OF}`, {
+      ...fieldsOf(await rig.get(`/edit${OF}`)),
+      value,
+      step: "preview",
+    });
+    const form = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "change" });
+    expect(fieldsOf(form).value).toBe(value);
+    const second = await rig.post(`/edit${OF}`, { ...fieldsOf(form), step: "preview" });
+    await rig.post(`/edit${OF}`, { ...fieldsOf(second), step: "confirm" });
+    expect((await factOf(rig))?.value).toBe(value);
+  });
+});
+
+describe("what is refused", () => {
+  const token = `ghp_${"a1B2".repeat(9)}`;
+  test.each([
+    ["an empty value", { value: "" }, "value is missing; say what is to be remembered.", "value"],
+    [
+      "a key of control characters",
+      { key: "a\u0007", value: "x" },
+      "key holds the control or invisible character U+0007",
+      "key",
+    ],
+    ["a category in capitals", { value: "x", category: "Team" }, "category must be 1 to 64", "category"],
+    ["a life of a minute", { value: "x", life: "60" }, "ttl_seconds must be a whole number", "life"],
+    ["a life in words", { value: "x", life: "long" }, "ttl_seconds must be a whole number", "life"],
+    ["too long a value", { value: "x".repeat(65_537) }, "value may have 65536 bytes", "value"],
+    ["a credential", { value: `the token is ${token}` }, "looks like", "value"],
+  ] as const)("%s is said at the form, which keeps what was typed", async (_, typed, message, field) => {
+    const rig = await openRig({ changes: FORMS });
+    for (const step of ["preview", "confirm"]) {
+      const answer = await rig.post("/remember", { key: "k", category: "c", tags: "t", ...typed, step });
+      expect(answer.status).toBe(400);
+      expect(textOf(answer)).toContain(message);
+      const expected = { key: "k", category: "c", tags: "t", ...typed };
+      const { life: __, ...kept } = { life: "", ...expected };
+      expect(fieldsOf(answer)).toMatchObject(kept);
+      const invalid = /name="([a-z]+)"[^>]* aria-invalid="true"/.exec(answer.text)?.[1];
+      expect(invalid).toBe(field);
+    }
+    expect((await rig.memory.listFacts("main", {})).facts).toEqual([]);
+  });
+});
+
+describe("remembering", () => {
+  test("makes a key where none is given, and stores what the preview shows", async () => {
+    const rig = await openRig({ changes: FORMS });
+    const preview = await rig.post("/remember", {
+      step: "preview",
+      key: "",
+      value: "The wifi is called Kolibri.",
+      life: "2592000",
+    });
+    expect(textOf(preview)).toContain(
+      "Under the key wifi-called-kolibri : Before: nothing is there Nothing is there. After The wifi is called Kolibri.",
+    );
+    const { location } = await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
+    expect(location).toBe(`${BASE}/fact?key=wifi-called-kolibri&done=stored`);
+    expect(await factOf(rig, "wifi-called-kolibri")).toMatchObject({
+      expiresAt: NOW + 30 * DAY_MS,
+      writer: FORMS.writer,
+    });
+  });
+
+  test("under a key that is in use shows what it replaces, and what came there meanwhile", async () => {
+    const rig = await rigWithFact();
+    const typed = { key: KEY, value: "New.", category: "team" };
+    const preview = await rig.post("/remember", { ...typed, step: "preview" });
+    expect(textOf(preview)).toContain("Before: goes into its history Through Konflux.");
+    await rig.memory.storeFact("main", { key: KEY, value: "Theirs." });
+    const conflict = await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
+    expect([conflict.status, (await factOf(rig))?.value]).toEqual([409, "Theirs."]);
+  });
+
+  test("shows what is like it, and what says the very same", async () => {
+    const rig = await rigWithFact();
+    const same = await rig.post("/remember", { step: "preview", key: "other", value: "Through Konflux." });
+    expect(textOf(same)).toContain(`The very same is stored under ${KEY} already.`);
+  });
+});
+
+describe("superseding", () => {
+  test("stores the new fact and retires the old one", async () => {
+    const rig = await rigWithFact();
+    const form = await rig.get(`/supersede${OF}`);
+    expect(fieldsOf(form)).toMatchObject({ key: "", value: "Through Konflux.", category: "team" });
+    const preview = await rig.post(`/supersede${OF}`, {
+      ...fieldsOf(form),
+      key: "deploy/argo",
+      value: "Through Argo.",
+      step: "preview",
+    });
+    expect(textOf(preview)).toContain(`Retired with it: ${KEY} It is found no longer`);
+    const { location } = await rig.post(`/supersede${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect(location).toBe(`${BASE}/fact?key=deploy%2Fargo&done=superseded`);
+    expect(await factOf(rig)).toBeUndefined();
+    expect(textOf(await rig.get("/fact?key=deploy%2Fargo"))).toMatch(
+      /Through Konflux\. stored just now stood under deploy\/preference , which this fact superseded/,
+    );
+    const gone = await rig.get(`/fact${OF}`);
+    expect([gone.status, textOf(gone).includes("Another one superseded it: deploy/argo")]).toEqual([
+      404,
+      true,
+    ]);
+  });
+
+  test("under the old key is an edit", async () => {
+    const rig = await rigWithFact();
+    const answer = await rig.post(`/supersede${OF}`, { step: "preview", key: KEY, value: "x" });
+    expect([answer.status, textOf(answer).includes("to change only its value, edit it")]).toEqual([
+      400,
+      true,
+    ]);
+  });
+
+  test("notices when the old one changed after the preview", async () => {
+    const rig = await rigWithFact();
+    const preview = await rig.post(`/supersede${OF}`, { step: "preview", key: "new", value: "x" });
+    await rig.memory.storeFact("main", { key: KEY, value: "Theirs." });
+    expect((await rig.post(`/supersede${OF}`, { ...fieldsOf(preview), step: "confirm" })).status).toBe(409);
+    expect((await factOf(rig))?.value).toBe("Theirs.");
+  });
+});
+
+describe("renewing", () => {
+  test("shows both ends, and then changes the end alone", async () => {
+    const rig = await rigWithFact();
+    rig.clock.pass(80 * DAY_MS);
+    const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "31536000" });
+    expect(textOf(preview)).toContain(
+      "Ends now 2027-02-18 12:00 UTC (in 10 days) Would end 2028-02-08 12:00 UTC (in 12 months)",
+    );
+    expect((await factOf(rig))?.expiresAt).toBe(NOW + 90 * DAY_MS);
+    const { location } = await rig.post(`/renew${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect(location).toBe(`${BASE}/fact${OF}&done=renewed`);
+    expect(await factOf(rig)).toMatchObject({ value: "Through Konflux.", expiresAt: NOW + 445 * DAY_MS });
+  });
+
+  test("without a life means 90 days", async () => {
+    const rig = await rigWithFact();
+    rig.clock.pass(80 * DAY_MS);
+    expect(textOf(await rig.post(`/renew${OF}`, { step: "preview", life: "" }))).toContain(
+      "Would end 2027-05-09 12:00 UTC (in 90 days)",
+    );
+    await rig.post(`/renew${OF}`, { step: "confirm", life: "" });
+    expect((await factOf(rig))?.expiresAt).toBe(NOW + 170 * DAY_MS);
+  });
+
+  test.each(["1", "x", "99999999999999999999"])("for %s seconds is refused at the form", async (life) => {
+    const rig = await rigWithFact();
+    for (const step of ["preview", "confirm"]) {
+      const answer = await rig.post(`/renew${OF}`, { step, life });
+      expect([answer.status, textOf(answer).includes("ttl_seconds must be a whole number")]).toEqual([
+        400,
+        true,
+      ]);
+    }
+  });
+});
+
+describe("undoing", () => {
+  test("shows what is erased and what comes back, superseded facts too", async () => {
+    const rig = await rigWithFact();
+    await rig.memory.storeFact("main", { key: "old", value: "Old one." });
+    await rig.memory.storeFact("main", { key: KEY, value: "Wrong.", supersedes: ["old"] });
+    const preview = await rig.get(`/undo${OF}`);
+    expect(textOf(preview)).toMatch(
+      /Now: is erased Wrong\..*After Through Konflux\..*There again: old Now Nothing is there\. After Old one\./,
+    );
+    const { location } = await rig.post(`/undo${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect(location).toBe(`${BASE}/fact${OF}&done=undone`);
+    expect([(await factOf(rig))?.value, (await factOf(rig, "old"))?.value]).toEqual([
+      "Through Konflux.",
+      "Old one.",
+    ]);
+  });
+
+  test("takes nothing back that came after the preview", async () => {
+    const rig = await rigWithFact();
+    await rig.memory.storeFact("main", { key: KEY, value: "Two." });
+    const preview = await rig.get(`/undo${OF}`);
+    await rig.memory.storeFact("main", { key: KEY, value: "Three." });
+    const answer = await rig.post(`/undo${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect([answer.status, (await factOf(rig))?.value]).toEqual([409, "Three."]);
+  });
+
+  test("of a fact that was never changed says that there is nothing", async () => {
+    const rig = await rigWithFact();
+    expect(textOf(await rig.get(`/undo${OF}`))).toContain("There is nothing to undo");
+    expect((await rig.get(`/fact${OF}`)).text).not.toContain("/undo?");
+  });
+});
+
+describe("forgetting", () => {
+  test("one fact shows it, with what of it other facts hold, and then erases it", async () => {
+    const rig = await rigWithFact();
+    await rig.memory.storeFact("main", { key: "keep", value: "Stays." });
+    const preview = await rig.get(`/forget${OF}`);
+    expect(textOf(preview)).toContain(`This deletes 1 entry for good`);
+    expect(textOf(preview)).toContain(`${KEY}: Through Konflux.`);
+    const { location } = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    expect(location).toBe(`${BASE}/facts?done=forgotten`);
+    expect((await rig.memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["keep"]);
+  });
+
+  test.each([`key:${KEY}`, "category:team", "tools"])(
+    "%s forgets nothing that came after the preview",
+    async (scope) => {
+      const rig = await rigWithFact();
+      const run = { tool: "t", outcome: "ok", at_unix: NOW / 1_000 } as const;
+      await rig.memory.recordToolCall("main", run);
+      const preview = await rig.post("/forget", { step: "preview", scope });
+      await rig.memory.recordToolCall("main", { ...run, tool: "u" });
+      await rig.memory.storeFact("main", { key: "more", value: "x", category: "team", supersedes: [KEY] });
+      const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+      expect([answer.status, textOf(answer).includes("what this covers has changed meanwhile")]).toEqual([
+        409,
+        true,
+      ]);
+      expect((await rig.memory.listFacts("main", {})).facts).toHaveLength(1);
+      expect((await rig.memory.listRuns("main", {})).runs).toHaveLength(2);
+    },
+  );
+
+  test("all wants a word to be typed", async () => {
+    const rig = await rigWithFact();
+    const preview = await rig.post("/forget", { step: "preview", scope: "all" });
+    expect(textOf(preview)).toContain("To forget everything, type forget all");
+    for (const typed of ["", "yes", "forget everything"]) {
+      const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm", typed });
+      expect([answer.status, (await factOf(rig))?.key]).toEqual([409, KEY]);
+    }
+    expect(
+      (await rig.post("/forget", { ...fieldsOf(preview), step: "confirm", typed: " forget all " })).status,
+    ).toBe(303);
+    expect(await factOf(rig)).toBeUndefined();
+  });
+
+  test("offers the categories that there are, and refuses what is no scope", async () => {
+    const rig = await rigWithFact();
+    expect(textOf(await rig.get("/forget"))).toContain("Category team (1) All records of tool calls");
+    for (const scope of ["", "key:", "category:Team"]) {
+      expect((await rig.post("/forget", { step: "preview", scope })).status).toBe(400);
+    }
+    expect(textOf(await rig.post("/forget", { step: "preview", scope: "packs" }))).toContain(
+      "There is nothing to forget.",
+    );
+  });
+});
+
+test("every form that changes something has the token", async () => {
+  const rig = await rigWithFact();
+  await rig.memory.storeFact("main", { key: KEY, value: "Two." });
+  for (const path of [
+    `/edit${OF}`,
+    `/renew${OF}`,
+    `/supersede${OF}`,
+    `/undo${OF}`,
+    `/forget${OF}`,
+    "/forget",
+    "/remember",
+    `/fact${OF}`,
+  ]) {
+    const { text } = await rig.get(path);
+    const forms = [...text.matchAll(/<form method="post".*?<\/form>/gs)].map(([form]) => form);
+    expect(forms.length).toBeGreaterThan(0);
+    for (const form of forms)
+      expect(form).toContain('<input type="hidden" name="form_token" value="a-token">');
+  }
+});

@@ -1,0 +1,418 @@
+/** The timeline, what ends, growth, health, one fact whole, several memories, and a memory that does not open. */
+import { describe, expect, test } from "vitest";
+import { HelmdeckError, type Memory } from "../../app/index.ts";
+import { DAY_MS, inTurn, NOW } from "../app/fixtures/memories.ts";
+import { BASE, COMMANDS, FORMS, openRig, type Rig, textOf } from "./rig.ts";
+
+async function recordTool(rig: Rig, tool: string, more: object = {}): Promise<void> {
+  const at_unix = Math.floor(rig.clock.time / 1_000);
+  await rig.memory.recordToolCall(
+    "main",
+    { tool, outcome: "ok", at_unix, ...more },
+    { surface: "openclaw", agent: "main" },
+  );
+}
+
+describe("the timeline", () => {
+  test("says what to do where there is nothing", async () => {
+    const rig = await openRig();
+    expect(textOf(await rig.get("/timeline"))).toContain(
+      "No tool has left a record yet. When your agent runs",
+    );
+    expect(textOf(await rig.get("/timeline?kind=pack"))).toContain(
+      "No record is like that. Show all of them",
+    );
+  });
+
+  test("shows each run by day, with time, outcome in a word, duration and kept inputs", async () => {
+    const rig = await openRig();
+    await recordTool(rig, "exec", { duration_ms: 1_234, inputs: { title: "a <b>" } });
+    rig.clock.pass(DAY_MS + 61_000);
+    await recordTool(rig, "web_search", { outcome: "failed" });
+    const page = await rig.get("/timeline");
+    expect(textOf(page)).toContain(
+      "Saturday 21 November 2026 12:01:01 web_search tool by openclaw main ✗ failed Friday 20 November 2026 12:00:00 exec tool 1.2 s by openclaw main ✓ ok title: a <b>",
+    );
+    expect(page.text).toMatch(/class="chip bad">✗ failed/);
+    expect(page.text).toMatch(/class="chip ok">✓ ok/);
+  });
+
+  test("is filtered and paged, and keeps its filters on the way", async () => {
+    const rig = await openRig();
+    await inTurn([...Array(120).keys()], async (number) => {
+      rig.clock.pass(1_000);
+      await recordTool(rig, `t-${number}.`, { outcome: number % 2 ? "failed" : "ok" });
+    });
+    const seen: string[] = [];
+    let next: string | undefined = "/timeline?kind=tool&outcome=failed";
+    while (next !== undefined) {
+      const { text }: { readonly text: string } = await rig.get(next);
+      seen.push(...[...text.matchAll(/<h3>t-(\d+)\./g)].map(([, number = ""]) => number));
+      next = /href="([^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&").slice(BASE.length);
+      expect(next ?? "kind=tool&outcome=failed").toContain("kind=tool&outcome=failed");
+    }
+    expect(seen).toEqual([...Array(60).keys()].map((at) => `${119 - 2 * at}`));
+  });
+
+  test("begins where a search's hit leads", async () => {
+    const rig = await openRig();
+    await recordTool(rig, "zebra_tool", { inputs: { title: "zebra" } });
+    rig.clock.pass(DAY_MS);
+    await recordTool(rig, "later");
+    const { text } = await rig.get("/facts?q=zebra_tool");
+    const link = /href="([^"]*\/timeline\?until=[^"]*)"/.exec(text)?.[1] ?? "";
+    const found = textOf(await rig.get(link.slice(BASE.length)));
+    expect(found).toContain("zebra_tool");
+    expect(found).not.toContain("later");
+  });
+
+  test.each(["?cursor=x", "?until=x", "?kind=x", "?outcome=%00"])(
+    "%s is no failure of the page",
+    async (query) => {
+      const rig = await openRig();
+      await recordTool(rig, "exec");
+      expect((await rig.get(`/timeline${query}`)).status).toBe(query === "?cursor=x" ? 400 : 200);
+    },
+  );
+});
+
+describe("what ends soon", () => {
+  test("comes soonest first, with how to renew it", async () => {
+    const rig = await openRig({ changes: FORMS });
+    await inTurn([9, 2, 40], (days) =>
+      rig.memory.storeFact("main", { key: `in-${days}`, value: "x", ttlSeconds: days * 86_400 }),
+    );
+    const page = await rig.get("/ending");
+    expect(textOf(page)).toMatch(/in-2 x user_facts stored just now ends in 2 days Renew in-2.*in-9 x/);
+    expect(textOf(page)).not.toContain("in-40");
+    expect(page.text).toContain(`href="${BASE}/renew?key=in-2"`);
+  });
+
+  test("says so where nothing does", async () => {
+    expect(textOf(await (await openRig()).get("/ending"))).toContain("Nothing ends within 14 days.");
+  });
+});
+
+describe("growth", () => {
+  test("is a picture with a text, and the same numbers in a table", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "a", value: "x" });
+    await rig.memory.storeFact("main", { key: "b", value: "x" });
+    await recordTool(rig, "t");
+    rig.clock.pass(3 * DAY_MS);
+    await rig.memory.storeFact("main", { key: "c", value: "x" });
+    const page = await rig.get("/growth");
+    expect(page.text).toContain(
+      'role="img" aria-label="From 2026-11-17 to 2026-11-23 memory grew to 3 facts and 1 record of a run.',
+    );
+    expect(textOf(page)).toContain("2026-11-23 1 0 3 1 2026-11-20 2 1 2 1");
+    expect(page.text.match(/<rect class="a" x=/g)).toHaveLength(2);
+    expect(textOf(await rig.get("/growth?by=week"))).toContain("2026-11-23 1 0 3 1 2026-11-16 2 1 2 1");
+    expect(textOf(await rig.get("/growth?by=month"))).toContain("2026-11 3 1 3 1");
+    expect(page.text).toContain(
+      '<a class="button small primary" href="/plugins/helmdeck-memory/growth?by=day" aria-current="true">',
+    );
+  });
+
+  test("takes weeks and months as a memory grows old, and counts what came before the picture", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "a", value: "x", ttlSeconds: 365 * 86_400 });
+    rig.clock.pass(100 * DAY_MS);
+    await rig.memory.storeFact("main", { key: "b", value: "x" });
+    expect((await rig.get("/growth")).text).toContain('by=week" aria-current="true"');
+    expect(textOf(await rig.get("/growth?by=day"))).toContain("2027-02-28 1 0 2 0");
+    rig.clock.pass(250 * DAY_MS);
+    expect(textOf(await rig.get("/growth?by=day"))).toContain("memory");
+  });
+
+  test("says so where nothing is", async () => {
+    expect(textOf(await (await openRig()).get("/growth"))).toContain("Nothing is stored yet.");
+  });
+});
+
+describe("health", () => {
+  test("says what doctor finds, what to do, and where memory lies", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "a", value: "x" });
+    const text = textOf(await rig.get("/health"));
+    expect(text).toMatch(
+      /1 thing needs you: key\..*! look key A new key was made just now.*What to do: Keep a copy of the key/,
+    );
+    expect(text).toMatch(
+      /State ✓ open Database .*memory\.sqlite \(better-sqlite3\) Key .*helmdeck-memory\.key Search by words Holds 1 fact, 0 records/,
+    );
+    expect(text).toContain("Off: no embedding service is set up.");
+  });
+
+  test("says how far an embedding service is, and its last failure", async () => {
+    const base = await openRig();
+    const status: Memory["status"] = async (subject) => ({
+      ...(await base.memory.status(subject)),
+      embeddings: {
+        ...{ provider: "ollama", url: "http://127.0.0.1:11434", model: "nomic-embed-text", state: "idle" },
+        ...{ embedded: 1_200, waiting: 30, refused: 1, failure: "It does not answer." },
+      },
+    });
+    const text = textOf(await (await openRig({ memory: { ...base.memory, status } })).get("/health"));
+    expect(text).toContain(
+      "1,200 of 1,231 entries of the memories that are open now, 30 waiting, 1 refused (found by words alone)",
+    );
+    expect(text).toContain(
+      "Last failure It does not answer. Search goes on by words and tries again by itself.",
+    );
+  });
+
+  test("of a memory that does not open says why and what to do; the other pages lead there", async () => {
+    const { memory } = await openRig();
+    const error = new HelmdeckError("key_wrong", "The key does not belong to this database.");
+    const refuse = () => Promise.reject(error);
+    const status = await memory.status();
+    const broken = {
+      ...memory,
+      ...{
+        myMemory: refuse,
+        listFacts: refuse,
+        getFact: refuse,
+        search: refuse,
+        listRuns: refuse,
+        growth: refuse,
+      },
+      status: async () => ({
+        ...status,
+        state: "failed" as const,
+        error: { code: error.code, message: error.message },
+      }),
+    };
+    const finding = {
+      level: "error",
+      check: "memory",
+      message: "key_wrong: it does not open",
+      remedy: "Find the key.",
+    } as const;
+    const rig = await openRig({ memory: broken, doctor: async () => ({ findings: [finding] }) });
+    const text = textOf(await rig.get("/health"));
+    expect(text).toContain(
+      "Memory does not open. The key does not belong to this database. What to do: Find the key that belongs to this database",
+    );
+    expect(text).toContain("✗ wrong memory key_wrong: it does not open What to do: Find the key.");
+    for (const path of ["/facts", "/facts?q=x", "/fact?key=x", "/timeline", "/ending", "/growth"]) {
+      const page = await rig.get(path);
+      expect(page.status).toBe(503);
+      expect(page.text).toContain(`<a href="${BASE}/health">Health</a> says why, and what to do.`);
+    }
+  });
+
+  test("goes on where doctor takes too long", async () => {
+    const doctor = () => Promise.reject(new HelmdeckError("deadline_exceeded", "It took longer than 3 s."));
+    const text = textOf(await (await openRig({ doctor })).get("/health"));
+    expect(text).toContain("could not be finished for this page: It took longer than 3 s.");
+    expect(text).toContain("State ✓ open");
+  });
+});
+
+describe("one fact", () => {
+  test("shows its value whole, with white space, and all that is known of it", async () => {
+    const rig = await openRig();
+    const value = `first\n\n\tindented  twice\n${"word ".repeat(13_000)}`.trim();
+    await rig.memory.storeFact(
+      "main",
+      { key: "k", value, category: "c", tags: ["t"] },
+      { surface: "openclaw", agent: "main", sessionKind: "direct" },
+    );
+    rig.clock.pass(2 * 3_600_000);
+    const page = await rig.get("/fact?key=k");
+    expect(page.text).toContain(`<pre class="value">${value}</pre>`);
+    const fact = await rig.memory.getFact("main", "k");
+    expect(textOf(page)).toContain(
+      "Category c Tags t Stored by openclaw main (direct) Stored first 2026-11-20 12:00 UTC (2 hours ago) Stored last 2026-11-20 12:00 UTC (2 hours ago) Ends 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
+        `Path helmdeck/c/k.md Fingerprint ${fact?.fingerprint}`,
+    );
+  });
+
+  test("shows what it held before, and what is like it", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "k", value: "We deploy by hand." });
+    await rig.memory.storeFact("main", { key: "k", value: "We deploy through Konflux." });
+    await rig.memory.storeFact("main", { key: "like", value: "Konflux is how we deploy things." });
+    const text = textOf(await rig.get("/fact?key=k"));
+    expect(text).toMatch(/1 former value, newest first\. No search finds them\. We deploy by hand\./);
+    expect(text).toMatch(/Similar like Konflux is how we deploy things\./);
+  });
+
+  test("that is not there says so", async () => {
+    const rig = await openRig();
+    for (const path of ["/fact", "/fact?key=none", "/fact?key=%FF%00"]) {
+      const page = await rig.get(path);
+      expect([page.status, textOf(page).includes("There is no such fact.")]).toEqual([404, true]);
+    }
+  });
+
+  test("that does not open is shown as such, with what to do", async () => {
+    const { memory } = await openRig();
+    const unreadable = new HelmdeckError("entry_unreadable", "It does not authenticate.");
+    const damaged = {
+      ...memory,
+      getFact: () => Promise.reject(unreadable),
+      listFacts: async () => ({ facts: [], unreadable: ["<b>damaged"] }),
+    };
+    const rig = await openRig({ memory: damaged, changes: FORMS });
+    expect(textOf(await rig.get("/fact?key=damaged"))).toContain(
+      "It does not authenticate. Store that fact again, or restore a backup; other entries are unaffected. Forget it",
+    );
+    expect(textOf(await rig.get("/facts"))).toContain(
+      "One fact cannot be opened: changed, moved, or sealed with another key.",
+    );
+    expect(textOf(await rig.get("/facts"))).toContain("<b>damaged");
+  });
+});
+
+describe("a search", () => {
+  test("shows what the agent is shown, sure or possible, and why in words and numbers", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "deploy/how", value: "Deployments go through Konflux." });
+    await rig.memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri." });
+    const asked = await rig.memory.search("main", { query: "how do we deploy with Konflux" });
+    const sure = await rig.get("/facts?q=how+do+we+deploy+with+Konflux");
+    expect(
+      [...sure.text.matchAll(/fact\?key=([^"]*)"/g)].map(([, key = ""]) => decodeURIComponent(key)),
+    ).toEqual(asked.results.map(({ key }) => key));
+    expect(textOf(sure)).toContain(`sure ${asked.results[0]?.score.toFixed(2)}`);
+    expect(textOf(sure)).toContain("Words of the question in it: “deploy”, “konflux”.");
+    expect(sure.text).toContain("<mark>Konflux</mark>");
+    expect(textOf(sure)).toContain(
+      "Features and weights What speaks for it, and with a negative weight against it.",
+    );
+    const possible = textOf(await rig.get("/facts?q=what+is+the+wifi+password"));
+    expect(possible).toContain(
+      "Nothing answers this surely. The agent is shown what is only possibly related",
+    );
+    expect(possible).toContain("possible 0.");
+    expect(possible).toContain("Against it: ");
+  });
+
+  test("that finds nothing says what was looked at", async () => {
+    const rig = await openRig();
+    await rig.memory.storeFact("main", { key: "wifi", value: "Kolibri" });
+    const text = textOf(await rig.get("/facts?q=zebra"));
+    expect(text).toContain(
+      "Nothing in this memory answers that. 1 fact, none matched; the agent is told so.",
+    );
+    expect(textOf(await (await openRig()).get("/facts?q=zebra"))).toContain("Nothing is stored yet.");
+  });
+
+  test("is a plain form for the page's own address, with the words kept", async () => {
+    const rig = await openRig({ choices: TWO });
+    const { text } = await rig.get(`/facts?agent=work&q=${encodeURIComponent(`"a' <b>`)}`);
+    expect(text).toContain(
+      `<form class="search" method="get" action="${BASE}/facts" role="search"><input type="hidden" name="agent" value="work">`,
+    );
+    expect(text).toContain('name="q" value="&quot;a&#39; &lt;b&gt;"');
+  });
+});
+
+const TWO = [
+  { id: "main", isShown: false },
+  { id: "work", isShown: true },
+];
+
+describe("several memories", () => {
+  test("are a choice, and every link and form stays with the one that is shown", async () => {
+    for (const changes of [COMMANDS, FORMS]) {
+      const rig = await openRig({ choices: TWO, changes, seesCallers: true });
+      await rig.memory.storeFact("main", { key: "k", value: "x" });
+      await rig.memory.storeFact("main", { key: "k", value: "y", ttlSeconds: 86_400 });
+      const paths = [
+        "/facts",
+        "/fact?key=k",
+        "/timeline",
+        "/ending",
+        "/growth",
+        "/health",
+        "/callers",
+        "/facts?q=y",
+      ];
+      for (const path of [
+        ...paths,
+        ...(changes === FORMS ? ["/edit?key=k", "/undo?key=k", "/forget"] : []),
+      ]) {
+        const { text } = await rig.get(path);
+        const links = [...text.matchAll(/(?:href|method="post" action)="([^"#]+)"/g)].map(
+          ([, link = ""]) => link,
+        );
+        const others = links.filter((link) => !link.includes("agent=work") && link !== "/sign-out");
+        expect(others.filter((link) => !link.endsWith("agent=main"))).toEqual([]);
+        expect(others).toHaveLength(1);
+        for (const [form] of text.matchAll(/<form [^>]*method="get".*?<\/form>/gs)) {
+          expect(form).toContain('<input type="hidden" name="agent" value="work">');
+        }
+      }
+    }
+  });
+
+  test("below no base the addresses begin at the root", async () => {
+    const rig = await openRig({}, "");
+    await rig.memory.storeFact("main", { key: "k", value: "x" });
+    expect((await rig.get("/")).text).toContain('href="/fact?key=k"');
+  });
+});
+
+test("a page is small, also with fifty facts on it", async () => {
+  const rig = await openRig({ changes: FORMS, choices: TWO });
+  await inTurn([...Array(60).keys()], (number) =>
+    rig.memory.storeFact("main", { key: `project/topic-${number}`, value: "x", ttlSeconds: 86_400 }),
+  );
+  for (const path of ["/facts", "/ending", "/growth", "/facts?q=x", "/health"]) {
+    expect((await rig.get(path)).text.length).toBeLessThan(60_000);
+  }
+});
+
+test("pages name their parts for a screen reader", async () => {
+  const rig = await openRig({ changes: FORMS });
+  await rig.memory.storeFact("main", { key: "k", value: "x", ttlSeconds: 86_400 });
+  for (const path of [
+    "/facts",
+    "/fact?key=k",
+    "/timeline",
+    "/ending",
+    "/growth",
+    "/health",
+    "/edit?key=k",
+    "/remember",
+    "/forget",
+    "/nowhere",
+  ]) {
+    const { text } = await rig.get(path);
+    expect(text).toMatch(/<html lang="en">/);
+    expect(text).toContain('<a class="skip" href="#content">');
+    expect(text.match(/<main [^>]*id="content"/g)).toHaveLength(1);
+    expect(text.match(/<h1>/g)).toHaveLength(1);
+    const named = [
+      ...text.matchAll(/<(?:input|textarea|select) (?![^>]*type="(?:hidden|radio)")[^>]*?\bid="([^"]*)"/g),
+    ].map(([, id]) => id);
+    for (const id of named)
+      expect(text).toContain(`<label ${id === "q" ? 'class="visually-hidden" ' : ""}for="${id}">`);
+  }
+  expect((await rig.get("/facts")).text).toContain('aria-current="page">Facts</a>');
+});
+
+test("what fails unforeseen says nothing of what it was about", async () => {
+  const memory = { ...(await openRig()).memory, listFacts: () => Promise.reject(new Error("secret value")) };
+  const page = await (await openRig({ memory })).get("/facts");
+  expect([page.status, page.text.includes("secret value")]).toEqual([500, false]);
+});
+
+test("times stand still with the clock", async () => {
+  const rig = await openRig();
+  await rig.memory.storeFact("main", { key: "k", value: "x" });
+  for (const [pass, said] of [
+    [0, "just now"],
+    [59_000, "just now"],
+    [61_000, "2 minutes ago"],
+    [3 * 3_600_000, "3 hours ago"],
+    [3 * DAY_MS, "3 days ago"],
+  ] as const) {
+    rig.clock.pass(pass);
+    expect(textOf(await rig.get("/facts"))).toContain(`stored ${said}`);
+  }
+  expect(rig.clock.time).toBeGreaterThan(NOW);
+});
