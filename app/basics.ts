@@ -5,5 +5,11 @@
 
 export * from "../engine/basics.ts";
 export { escapeJson, safeJson } from "./presenters/safe-json.ts";
+export {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  IMPORT_FORMATS,
+  type ImportFormat,
+} from "./transfer/formats/names.ts";
 export { errorReply } from "./wire/error-reply.ts";
 export { snakeCased } from "./wire/snake-case.ts";

@@ -6,6 +6,7 @@ import {
   EXPIRING_WITHIN_MS,
   factEntry,
   invalidField,
+  isImportTag,
   type ListQuery,
   type Namespace,
   pathOf,
@@ -67,7 +68,9 @@ async function harmlessFact(input: FactInput) {
 }
 
 function checkedFact(input: FactInput) {
-  return { ...validateFact(input), supersedes: checkSupersedes(input.supersedes) };
+  const { tags, ...fact } = validateFact(input);
+  const own = tags.filter((tag) => !isImportTag(tag)); // whoever stores it takes it over from an import
+  return { ...fact, tags: own, supersedes: checkSupersedes(input.supersedes) };
 }
 
 async function keepFact(
@@ -151,13 +154,14 @@ export async function listFacts(
 }
 
 function filterFrom(
-  { prefix, category, expiring = false }: FactsQuery,
+  { prefix, category, tag, expiring = false }: FactsQuery,
   now: UnixMs,
-): Pick<ListQuery, "prefix" | "category" | "expiresBefore"> {
+): Pick<ListQuery, "prefix" | "category" | "tag" | "expiresBefore"> {
   return {
     ...(expiring && { expiresBefore: now + EXPIRING_WITHIN_MS }),
     ...(prefix && { prefix: requireText("prefix", prefix) }),
     ...(category && { category: requireText("category", category) }),
+    ...(tag && { tag: requireText("tag", tag) }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../engine/index.ts";
 import { countFormer } from "./history.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
+import { restoreReplaced } from "./restoring.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** Compared in one turn of the event loop. */
@@ -34,11 +35,14 @@ export async function forget(
   const dryRun = requireDryRun(input.dryRun);
   const filter = filterOf(await settle(context, namespace, readings), namespace);
   const scope = input.scope.trim();
+  const restored = await restoreReplaced(context, filter, dryRun);
   const { former = 0, ...counted } = dryRun
     ? await countCovered(context, filter)
     : await context.store.deleteWhere(filter);
-  const { deleted, erased } = counted;
-  if (deleted + former > 0) return { scope, deleted, dryRun, erased, ...(former > 0 && { former }) };
+  const { erased } = counted;
+  const deleted = counted.deleted + (dryRun ? 0 : restored);
+  const others = { ...(former > 0 && { former }), ...(restored > 0 && { restored }) };
+  if (deleted + former > 0) return { scope, deleted, dryRun, erased, ...others };
   return { scope, deleted, dryRun, erased: "nothing", near: await keysNear(context, namespace, scope) };
 }
 

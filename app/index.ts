@@ -107,6 +107,13 @@ export {
   type Person,
 } from "./presenters/forget-text.ts";
 export { historyText, noFact, noHistory, undoText } from "./presenters/history-text.ts";
+export {
+  IMPORT_WANTS_YES,
+  importPreview,
+  importReply,
+  importsText,
+  importText,
+} from "./presenters/import-text.ts";
 export { keyForText } from "./presenters/key-for-text.ts";
 export { collectFacts, type ListRequest, listText } from "./presenters/list-facts.ts";
 export { expiryFrom, localMinute } from "./presenters/local-times.ts";
@@ -126,13 +133,14 @@ export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from ".
 export { findStorage, type StorageLocation, type StorageOptions } from "./storage-location.ts";
 export { Sweeper } from "./sweeper.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
-export {
-  type ImportCounts,
-  type ImportOptions,
-  type ImportResult,
-  importLines,
-  type RefusedLine,
-} from "./transfer/import-lines.ts";
+export { exportMarkdown } from "./transfer/export-markdown.ts";
+export type { ImportFile } from "./transfer/formats/format.ts";
+export { guessFormat, wantsFormat } from "./transfer/formats/formats.ts";
+export { workspaceNotes } from "./transfer/formats/workspace-notes.ts";
+export type { ImportCounts, ImportResult, RefusedLine } from "./transfer/import-counts.ts";
+export { type ImportRequest, importFiles, makeImportId } from "./transfer/import-files.ts";
+export { type ImportOptions, importLines } from "./transfer/import-lines.ts";
+export { type KnownImport, listImports } from "./transfer/list-imports.ts";
 export {
   type CallerReply,
   callerReplySchema,

@@ -105,6 +105,8 @@ export interface UndoneFact {
 export interface FactsQuery {
   readonly prefix?: string;
   readonly category?: string;
+  /** Only facts with this tag, exactly. */
+  readonly tag?: string;
   /** Only what ends within 14 days. */
   readonly expiring?: boolean;
   /** Of what ends within 14 days: the next to end comes first, not the newest. */
@@ -205,6 +207,8 @@ export interface Forgotten {
   readonly scope: string;
   readonly deleted: number;
   readonly dryRun: boolean;
+  /** Of those deleted: facts that are again what they were before the import that is forgotten; absent for none. */
+  readonly restored?: number;
   /** Former values in the history of facts that stay; absent for none. */
   readonly former?: number;
   /**

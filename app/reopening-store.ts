@@ -37,6 +37,7 @@ import {
   type StoreIdentity,
   systemClock,
   type Undone,
+  type UndoOptions,
   type UnixMs,
   type VectorsQuery,
 } from "../engine/index.ts";
@@ -135,8 +136,8 @@ export class ReopeningStore implements MemoryStore {
     return this.#ask((store) => store.put(entry, options));
   }
 
-  undo(ref: EntryRef): Promise<Undone | undefined> {
-    return this.#ask((store) => store.undo(ref));
+  undo(ref: EntryRef, options?: UndoOptions): Promise<Undone | undefined> {
+    return this.#ask((store) => store.undo(ref, options));
   }
 
   putMany(entries: readonly NewEntry[], options?: PutManyOptions): Promise<readonly PutResult[]> {

@@ -6,7 +6,7 @@ import { declareExport } from "./declarations/declare-export.ts";
 import { declareForget } from "./declarations/declare-forget.ts";
 import { declareGet } from "./declarations/declare-get.ts";
 import { declareHistory, declareUndo } from "./declarations/declare-history.ts";
-import { declareImport } from "./declarations/declare-import.ts";
+import { declareImport, declareImports } from "./declarations/declare-import.ts";
 import { declareList } from "./declarations/declare-list.ts";
 import { declareRenew } from "./declarations/declare-renew.ts";
 import { declareSearch } from "./declarations/declare-search.ts";
@@ -25,6 +25,7 @@ export const MEMORY_COMMANDS: readonly Declare[] = [
   declareRenew,
   declareForget,
   declareImport,
+  declareImports,
   declareExport,
   declareStatus,
   declareDoctor,

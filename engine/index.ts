@@ -39,6 +39,7 @@ export {
   parseForgetScope,
   settleScope,
 } from "./facts/forget-scope.ts";
+export { importsOf, importTag, isImportTag } from "./facts/import-tag.ts";
 export { KeyLooks } from "./facts/key-looks.ts";
 export { nearestKeys } from "./facts/near.ts";
 export { EXPIRING_WITHIN_MS, renewalByHand, renewalByUse } from "./facts/renewal.ts";
@@ -88,11 +89,12 @@ export { rfc3339 } from "./rfc3339.ts";
 export { fieldOf, ruleOf } from "./schema-issues.ts";
 export type { BackupHeader } from "./store/backup/backup-header.ts";
 export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./store/backup/sealed-file.ts";
+export { staysThere } from "./store/conflicts.ts";
 export { decodeListCursor, encodeListCursor } from "./store/cursors.ts";
 export { fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
 export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
-export { HISTORY_LIMITS, isCovered, mayCoverFormer } from "./store/history.ts";
+export { HISTORY_LIMITS, isCovered, mayCoverFormer, undoOf } from "./store/history.ts";
 export { createInMemoryStore } from "./store/in-memory-store.ts";
 export type { RunCommand } from "./store/key-command.ts";
 export { makeKeyFile, readKeyFile, requireKeyFile } from "./store/key-file.ts";
@@ -130,6 +132,7 @@ export {
   type StoreIdentity,
   type StoreReport,
   type Undone,
+  type UndoOptions,
   type UnixMs,
   type VectorStore,
   type VectorsQuery,

@@ -28,7 +28,7 @@ const DRY_RUN = /\s(?:--|—|–)dry-run$/i;
 const HOW_TO_REMEMBER =
   "/remember <text> stores it under a key made of its words. /remember <key> = <text> names the key, and replaces what it holds.";
 const HOW_TO_FORGET =
-  "/forget <key> forgets one fact; /forget category:<name> and /forget all show what that is first. /memories shows the keys.";
+  "/forget <key> forgets one fact; /forget category:<name>, import:<id> and /forget all show what that is first. /memories shows the keys.";
 const NOTHING_YET = "Nothing is remembered yet. /remember <text> is how it begins.";
 
 export async function rememberReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {

@@ -1,6 +1,6 @@
 /** What a scope holds, before it is forgotten: keys and first words of facts, and how many records of runs. */
 import { harmlessLine, originOfCategory } from "../../engine/index.ts";
-import type { Memory } from "../memory.ts";
+import type { FactsQuery, Memory } from "../memory.ts";
 import { firstWords } from "./excerpt.ts";
 
 const PREVIEWED_FACTS = 10;
@@ -15,13 +15,19 @@ export async function forgetPreview(
   if (text === "all" || text === "everything") {
     return [...(await newestFacts(memory, caller)), ...(await countedRuns(memory, caller))];
   }
-  if (text.startsWith("category:")) return newestFacts(memory, caller, text.slice("category:".length).trim());
+  if (text.startsWith("category:"))
+    return newestFacts(memory, caller, { category: text.slice("category:".length).trim() });
+  if (text.startsWith("import:")) return newestFacts(memory, caller, { tag: text.replace(/:\s*/, ":") });
   const fact = await memory.getFact(caller, text.startsWith("key:") ? text.slice("key:".length) : text);
   return fact === undefined ? [] : [lineOf(fact)];
 }
 
-async function newestFacts(memory: Memory, caller: string, category?: string): Promise<readonly string[]> {
-  const query = { limit: PREVIEWED_FACTS, ...(category !== undefined && { category }) };
+async function newestFacts(
+  memory: Memory,
+  caller: string,
+  filter: Pick<FactsQuery, "category" | "tag"> = {},
+): Promise<readonly string[]> {
+  const query = { limit: PREVIEWED_FACTS, ...filter };
   const { facts, unreadable, nextCursor } = await memory.listFacts(caller, query);
   return [
     ...facts.map(lineOf),

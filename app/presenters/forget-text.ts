@@ -44,7 +44,7 @@ export async function forgetAsAsked(
 }
 
 export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented {
-  const { scope, deleted, former = 0, dryRun, erased } = forgotten;
+  const { scope, deleted, former = 0, restored = 0, dryRun, erased } = forgotten;
   const where = `in the memory of ${harmlessLine(caller)}: ${harmlessLine(scope)}`;
   if (deleted + former === 0) {
     const hint = `Keys and names are exact, case matters: ${command} list shows them.`;
@@ -57,7 +57,10 @@ export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Pr
     "They are gone from every answer; old bytes are overwritten once no other process reads the database.";
   return {
     answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
-    notes: erased === "pending" ? [pending] : [],
+    notes: [
+      ...(restored > 0 ? [goesBack(restored, dryRun)] : []),
+      ...(erased === "pending" ? [pending] : []),
+    ],
   };
 }
 
@@ -76,15 +79,25 @@ async function agrees(
   { tell, ask }: Person,
   memory: Memory,
   caller: string,
-  { scope, deleted, former }: Forgotten,
+  { scope, deleted, former, restored = 0 }: Forgotten,
 ): Promise<boolean> {
   await tell(
     `This deletes ${entries(deleted, former)} of ${harmlessLine(caller)} for good: ${harmlessLine(scope)}`,
   );
+  if (restored > 0) await tell(goesBack(restored, true));
+  if (scope.startsWith("import:")) await tell(IMPORT_STAYS);
   for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
   if (/^y(es)?$/i.test((await ask("Delete? [y/N] ")).trim())) return true;
   await tell("Nothing was deleted.");
   return false;
+}
+
+const IMPORT_STAYS = "What was stored anew or edited since the import is not among them, and stays.";
+
+function goesBack(restored: number, isAhead: boolean): string {
+  const facts = restored === 1 ? "1 of these facts" : `${restored} of these facts`;
+  const verb = isAhead ? (restored === 1 ? "goes" : "go") : "went";
+  return `${facts} ${verb} back to what the import replaced.`;
 }
 
 /** `3 entries and 2 of what other facts held before` */

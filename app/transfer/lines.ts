@@ -30,6 +30,8 @@ import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-
 export interface LineContext {
   readonly namespace: Namespace;
   readonly now: UnixMs;
+  /** The life of a line that says none; absent: the usual one. */
+  readonly ttlSeconds?: number;
 }
 
 /** Clocks differ a little between the machine that exports and the one that imports. */
@@ -70,10 +72,11 @@ export function readEntry(line: string, context: LineContext): NewEntry {
   return "audit" in parsed ? auditFrom(parsed, context) : factFrom(parsed, context);
 }
 
-function factFrom(parsed: object, { namespace, now }: LineContext): NewEntry {
+function factFrom(parsed: object, context: LineContext): NewEntry {
+  const { namespace, now } = context;
   const line = requireShape(factLine.safeParse(parsed));
   const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, writer, history, ...given } = line;
-  const fact = validateFact({ ...given, ttlSeconds });
+  const fact = validateFact({ ...given, ttlSeconds: ttlSeconds ?? context.ttlSeconds });
   if (path !== undefined && path !== pathOf(fact.category, fact.key))
     throw invalidField("path", "does not fit key and category; leave it out");
   if (expires_at !== undefined && ttlSeconds !== undefined)

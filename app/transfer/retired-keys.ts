@@ -17,11 +17,16 @@ export async function readRetiredKeys(
   return retired;
 }
 
-/** A line that does not say when it was written is news. */
+/**
+ * A line that does not say when it was written is news. A note that does not is what it was when it was imported: its file
+ * says the same each time.
+ */
 export function isRetired(
   retired: ReadonlyMap<string, UnixMs>,
   { origin, key, updatedAt }: NewEntry,
+  isNote = false,
 ): boolean {
   const last = retired.get(key);
-  return origin === "fact" && updatedAt !== undefined && last !== undefined && updatedAt <= last;
+  if (origin !== "fact" || last === undefined) return false;
+  return updatedAt === undefined ? isNote : updatedAt <= last;
 }

@@ -64,13 +64,21 @@ export function forgetOfRequest({ scope, dry_run }: ForgetRequest): ForgetInput 
   return { scope, dryRun: dry_run ?? false };
 }
 
-export function forgetReply({ scope, deleted, dryRun, erased, former, near }: Forgotten): ForgetReply {
+export function forgetReply({
+  scope,
+  deleted,
+  dryRun,
+  erased,
+  restored,
+  former,
+  near,
+}: Forgotten): ForgetReply {
   return {
     scope,
     deleted,
     dry_run: dryRun,
     erased,
-    ...defined({ former }),
+    ...defined({ restored, former }),
     ...(near && { near: [...near] }),
   };
 }

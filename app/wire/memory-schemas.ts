@@ -76,6 +76,10 @@ export const forgetReplySchema = z.object({
       "nothing: no entry was deleted, since the scope named none or it was a dry run. pending: gone from every answer, but a" +
       " reader of the database still delays the overwriting of its old bytes.",
   }),
+  restored: z.int().min(1).optional().meta({
+    description:
+      "Of those deleted by import:<id>: facts that are again what they were before that import, or, in a dry run, would be.",
+  }),
   former: z.int().min(1).optional().meta({
     description: "Former values erased from the history of facts that stay, or, in a dry run, that would be.",
   }),

@@ -3,12 +3,13 @@ import { defined, type ExpiringFacts, rfc3339, type Writer } from "../../engine/
 import type { CallerCount, FactsPage, FactsQuery, FactView, MyMemory } from "../memory.ts";
 import type { CallersReply, FactReply, FactsReply, FactsRequest, MyMemoryReply } from "./view-schemas.ts";
 
-export function factsQueryOfRequest({ prefix, category, expiring, ...page }: FactsRequest): FactsQuery {
+export function factsQueryOfRequest({ prefix, category, tag, expiring, ...page }: FactsRequest): FactsQuery {
   const { limit, cursor } = page;
   return {
     ...defined({
       prefix: prefix ?? undefined,
       category: category ?? undefined,
+      tag: tag ?? undefined,
       expiring: expiring ?? undefined,
       limit: limit ?? undefined,
       cursor: cursor ?? undefined,

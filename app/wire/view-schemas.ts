@@ -19,6 +19,7 @@ export const getRequestSchema = z.strictObject({
 export const factsRequestSchema = z.strictObject({
   prefix: z.string().nullish().meta({ description: "Only keys that begin with exactly this; case matters." }),
   category: z.string().nullish().meta({ description: "Only facts of this category." }),
+  tag: z.string().nullish().meta({ description: "Only facts with exactly this tag." }),
   expiring: z.boolean().nullish().meta({ description: "Only facts that end within 14 days." }),
   limit: z
     .number()

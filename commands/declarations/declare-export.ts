@@ -1,14 +1,21 @@
 /** How `helmdeck-memory export` is called. */
-import type { Command } from "commander";
-import { defined } from "../../app/basics.ts";
+import { type Command, Option } from "commander";
+import { defined, EXPORT_FORMATS, type ExportFormat } from "../../app/basics.ts";
 import type { Runs } from "../command-line.ts";
 import { nonEmpty, withExamples } from "./option-parsers.ts";
 
 export function declareExport(program: Command, runs: Runs): void {
   const exporting = program
     .command("export")
-    .summary("Write facts and audit rows as JSON Lines.")
-    .description("Write every fact and audit row as JSON Lines, values in plain text, ready for import.")
+    .summary("Write facts and audit rows as JSON Lines, or facts as Markdown.")
+    .description(
+      "Write every fact and audit row as JSON Lines, values in plain text, ready for import; or with --to markdown every fact, to read, and for import --from markdown.",
+    )
+    .addOption(
+      new Option("--to <format>", "jsonl, or markdown: facts alone, without their histories.")
+        .choices(EXPORT_FORMATS)
+        .default("jsonl"),
+    )
     .option(
       "--output <file>",
       "Write a new file that only you can read (mode 0600); it must not exist yet.",
@@ -16,16 +23,19 @@ export function declareExport(program: Command, runs: Runs): void {
     )
     .option("--with-history", "Also what each fact held before; import takes it back.")
     .action((_options: unknown, command: Command) => {
-      const { output, withHistory = false } = command.opts<ExportOptions>();
+      const { output, withHistory = false, to } = command.opts<ExportOptions>();
+      if (withHistory && to === "markdown") command.error("--with-history wants --to jsonl.");
       return runs(command, async (context) =>
         (await import("../work/export.ts")).exportCommand(context, {
           withHistory,
+          to,
           ...defined({ output }),
         }),
       );
     });
   withExamples(exporting, [
     "helmdeck-memory export --output memory-2026-11.jsonl",
+    "helmdeck-memory export --to markdown --output memory.md",
     "helmdeck-memory export --caller work | gpg --encrypt --recipient me > memory.jsonl.gpg",
   ]);
 }
@@ -33,4 +43,5 @@ export function declareExport(program: Command, runs: Runs): void {
 interface ExportOptions {
   readonly output?: string;
   readonly withHistory?: boolean;
+  readonly to: ExportFormat;
 }

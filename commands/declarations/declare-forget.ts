@@ -13,7 +13,7 @@ export function declareForget(program: Command, runs: Runs): void {
     )
     .argument(
       "<scope>",
-      "The exact key of a fact (key:<exact key> where it could be read otherwise), the path, docid or citation of a search hit, category:<name>, packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
+      "The exact key of a fact (key:<exact key> where it could be read otherwise), the path, docid or citation of a search hit, category:<name>, import:<id> (what an import brought), packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
     )
     .option("--dry-run", "Only show what it would delete.")
     .option("--yes", "Do not ask.")

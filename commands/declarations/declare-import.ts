@@ -1,17 +1,36 @@
-/** How `helmdeck-memory import` is called. */
+/** How `helmdeck-memory import` and `imports` are called. */
 import { type Command, Option } from "commander";
-import { CONFLICT_RULES, type ConflictRule } from "../../app/basics.ts";
+import {
+  CONFLICT_RULES,
+  type ConflictRule,
+  defined,
+  IMPORT_FORMATS,
+  type ImportFormat,
+} from "../../app/basics.ts";
 import type { Runs } from "../command-line.ts";
-import { withExamples } from "./option-parsers.ts";
+import { seconds, withExamples } from "./option-parsers.ts";
 
 export function declareImport(program: Command, runs: Runs): void {
   const importing = program
     .command("import")
-    .summary("Import facts and audit rows from JSON Lines.")
+    .summary("Import facts from an export, or from notes of other programs.")
     .description(
-      "Import facts and audit rows, one JSON object a line. Good lines go in; each refused one is named with its reason, and the exit code is then 1.",
+      "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. What is good goes in; what is refused is named with its reason, and the exit code is then 1. Notes are shown first, and asked about.",
     )
-    .argument("<file>", "A JSON Lines file; - reads standard input.")
+    .argument("<files...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
+    .addOption(
+      new Option(
+        "--from <format>",
+        "What the files are: helmdeck (JSON Lines of export; so is what names nothing else), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
+      ).choices(IMPORT_FORMATS),
+    )
+    .option("--dry-run", "Only show what would come in.")
+    .option("--yes", "Do not ask.")
+    .option(
+      "--ttl <seconds>",
+      "How long what says no end itself lives: seconds, or 90m, 12h, 30d, 4w.",
+      seconds,
+    )
     .option("--allow-secrets", "Import also what looks like a credential.")
     .addOption(
       new Option(
@@ -21,19 +40,40 @@ export function declareImport(program: Command, runs: Runs): void {
         .choices(CONFLICT_RULES)
         .default("newer"),
     )
-    .action((file: string, { allowSecrets = false, onConflict }: ImportOptions, command: Command) =>
+    .action((files: readonly string[], given: ImportOptions, command: Command) =>
       runs(command, async (context) => {
         const { importCommand } = await import("../work/import.ts");
-        return importCommand(context, { file, allowSecrets, onConflict });
+        const { allowSecrets = false, dryRun = false, yes = false, onConflict, from, ttl } = given;
+        const order = { files, allowSecrets, dryRun, yes, onConflict };
+        return importCommand(context, { ...order, ...defined({ from, ttlSeconds: ttl }) });
       }),
     );
   withExamples(importing, [
     "helmdeck-memory import facts.jsonl",
+    "helmdeck-memory import --from openclaw ~/.openclaw/workspace",
+    "helmdeck-memory import --from markdown CLAUDE.md --dry-run",
     "ssh old-host helmdeck-memory export | helmdeck-memory import -",
   ]);
 }
 
+export function declareImports(program: Command, runs: Runs): void {
+  const imports = program
+    .command("imports")
+    .summary("List the imports that can be taken back.")
+    .description(
+      "List the imports of notes whose facts are still there, with how many. forget import:<id> takes one back whole.",
+    )
+    .action((_options: unknown, command: Command) =>
+      runs(command, async (context) => (await import("../work/imports.ts")).importsCommand(context)),
+    );
+  withExamples(imports, ["helmdeck-memory imports"]);
+}
+
 interface ImportOptions {
+  readonly from?: ImportFormat;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly ttl?: number;
   readonly allowSecrets?: boolean;
   readonly onConflict: ConflictRule;
 }

@@ -1,5 +1,13 @@
 /** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
-import { type ExportProblem, escapeJson, exportLines, harmlessLine } from "../../app/index.ts";
+import {
+  type ExportFormat,
+  type ExportOptions,
+  type ExportProblem,
+  escapeJson,
+  exportLines,
+  exportMarkdown,
+  harmlessLine,
+} from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { type Append, writePrivateFile } from "../export-file.ts";
@@ -19,13 +27,14 @@ export interface ExportRequest {
   readonly output?: string;
   /** Also what each fact held before. */
   readonly withHistory: boolean;
+  readonly to: ExportFormat;
 }
 
 export async function exportCommand(
   context: CommandContext,
-  { output: path, withHistory }: ExportRequest,
+  { output: path, ...how }: ExportRequest,
 ): Promise<number> {
-  const write = (append: Append) => exportTo(context, append, withHistory);
+  const write = (append: Append) => exportTo(context, append, how);
   const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
   for (const { key, code, reason } of exported.problems) {
     await context.output.note(`${code}: ${harmlessLine(key)} ${reason}; it is not in the export.`);
@@ -55,7 +64,11 @@ async function toFile(context: CommandContext, path: string, write: Write): Prom
   return exported;
 }
 
-function exportTo(context: CommandContext, append: Append, withHistory: boolean): Promise<Exported> {
+function exportTo(
+  context: CommandContext,
+  append: Append,
+  { withHistory, to }: Omit<ExportRequest, "output">,
+): Promise<Exported> {
   return withMemory(context, (memory) =>
     withCount(context.shell, async (progress) => {
       const problems: ExportProblem[] = [];
@@ -64,9 +77,9 @@ function exportTo(context: CommandContext, append: Append, withHistory: boolean)
       let chunk = "";
       const subject = context.options.caller;
       const asked = { memory, subject, withHistory, onProblem, onProgress: progress.update };
-      for await (const line of exportLines(asked)) {
-        lines += 1;
-        chunk += `${escapeJson(line)}\n`;
+      for await (const piece of to === "markdown" ? exportMarkdown(asked) : linesOf(asked)) {
+        lines += piece.split("\n").length - 1;
+        chunk += piece;
         if (chunk.length < CHUNK_CHARACTERS) continue;
         await append(chunk);
         chunk = "";
@@ -75,6 +88,10 @@ function exportTo(context: CommandContext, append: Append, withHistory: boolean)
       return { lines, problems };
     }),
   );
+}
+
+async function* linesOf(options: ExportOptions): AsyncGenerator<string> {
+  for await (const line of exportLines(options)) yield `${escapeJson(line)}\n`;
 }
 
 function lineCount({ lines }: Exported): string {

@@ -1,56 +1,177 @@
-/** `import`: JSON Lines from a file or standard input, with progress on a terminal and every refused line named. */
-import { stat } from "node:fs/promises";
+/** `import`: files in one of the formats. Our own JSON Lines go straight in; of anything else a person sees first what it would be. */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import {
+  askOn,
   type ConflictRule,
-  harmlessLine,
+  guessFormat,
+  HelmdeckError,
+  IMPORT_WANTS_YES,
+  type ImportFile,
+  type ImportFormat,
+  type ImportRequest,
   type ImportResult,
-  importLines,
+  importFiles,
+  importPreview,
+  importReply,
+  importText,
   type OpenMemory,
-  type RefusedLine,
+  wantsFormat,
+  workspaceNotes,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { embedImported } from "../embed-afterwards.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { bytesOf, inputSource } from "../input.ts";
-import { showProgress } from "../progress-bar.ts";
-import { withMemoryToWrite } from "../with-memory.ts";
+import { type Progress, showProgress } from "../progress-bar.ts";
+import { present, voiceOf } from "../voice.ts";
+import { withMemory, withMemoryToWrite } from "../with-memory.ts";
 
-export interface ImportRequest {
-  readonly file: string;
+export interface ImportOrder {
+  readonly files: readonly string[];
+  readonly from?: ImportFormat;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  readonly ttlSeconds?: number;
   /** What looks like a credential goes in all the same. */
   readonly allowSecrets: boolean;
   readonly onConflict: ConflictRule;
 }
 
-export async function importCommand(
-  context: CommandContext,
-  { file, allowSecrets, onConflict }: ImportRequest,
-): Promise<number> {
-  const { shell, output, options } = context;
-  const source = inputSource(shell, file);
-  const read = async (memory: OpenMemory): Promise<ImportResult> => {
-    const progress = await showProgress(shell, file === "-" ? undefined : await sizeOf(file));
-    try {
-      const input = progress.counted(bytesOf(source));
-      const { caller: subject } = options;
-      return await importLines({
-        memory,
-        subject,
-        input,
-        allowSecrets,
-        onConflict,
-        onProgress: progress.lines,
-      });
-    } finally {
-      progress.stop();
-    }
+export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
+  const files = await filesOf(context, order);
+  const { onConflict, allowSecrets, ttlSeconds } = order;
+  const request = {
+    ...{ subject: context.options.caller, format: formatOf(order), files, onConflict, allowSecrets },
+    ...(ttlSeconds !== undefined && { ttlSeconds }),
   };
-  const result = await withMemoryToWrite(context, read, async (memory, imported) => {
-    if (options.json) await output.json(importReply(imported));
-    else await print(context, imported);
-    await embed(context, memory);
+  if (order.dryRun) return dryRun(context, request);
+  if (request.format !== "helmdeck" && !order.yes && !(await agrees(context, request, order))) {
+    return EXIT_FAILED;
+  }
+  const result = await withMemoryToWrite(
+    context,
+    (memory) => withProgress(context, files, (progress) => importFiles({ memory, ...request, ...progress })),
+    async (memory, imported) => {
+      if (context.options.json) await context.output.json(importReply(imported));
+      else await tell(context, imported);
+      await embed(context, memory);
+    },
+  );
+  return exitCodeOf(result);
+}
+
+type Asked = Omit<ImportRequest, "memory">;
+
+async function dryRun(context: CommandContext, request: Asked): Promise<number> {
+  const result = await foresee(context, request);
+  if (context.options.json) await context.output.json(importReply(result));
+  else for (const line of importPreview(result, voiceOf(context))) await context.output.line(line);
+  return exitCodeOf(result);
+}
+
+/** Reads the files for the first time: what is imported then is what they hold afterwards. */
+async function agrees(context: CommandContext, request: Asked, { files }: ImportOrder): Promise<boolean> {
+  const { shell, output } = context;
+  const isPersonThere = shell.stdin.isTTY === true && shell.stderr.isTTY === true;
+  if (!isPersonThere || files.includes("-")) throw new HelmdeckError("invalid_input", IMPORT_WANTS_YES);
+  const foreseen = await foresee(context, request);
+  for (const line of importPreview(foreseen, voiceOf(context))) await output.note(line);
+  const { stored, replaced, refreshed, audit } = foreseen;
+  if (stored + replaced + refreshed + audit === 0) {
+    await output.note("Nothing was imported.");
+    return false;
+  }
+  if (/^y(es)?$/i.test((await askOn(shell.stdin, shell.stderr, "Import? [y/N] ")).trim())) return true;
+  await output.note("Nothing was imported.");
+  return false;
+}
+
+function foresee(context: CommandContext, request: Asked): Promise<ImportResult> {
+  return withMemory(context, (memory) =>
+    withProgress(context, request.files, (progress) =>
+      importFiles({ memory, ...request, ...progress, dryRun: true }),
+    ),
+  );
+}
+
+/** With the bar, which counts what is read. */
+async function withProgress<Answer>(
+  { shell }: CommandContext,
+  files: readonly ImportFile[],
+  work: (counted: Pick<ImportRequest, "files" | "onProgress">) => Promise<Answer>,
+): Promise<Answer> {
+  const progress = await showProgress(shell, await sizeOf(files));
+  try {
+    return await work({ files: files.map((file) => counted(file, progress)), onProgress: progress.lines });
+  } finally {
+    progress.stop();
+  }
+}
+
+function counted({ name, open }: ImportFile, progress: Progress): ImportFile {
+  return {
+    name,
+    open: () => progress.counted(bytesOf({ name, open: () => open() as AsyncIterable<Buffer> })),
+  };
+}
+
+/** Only for the bar; whatever is wrong with a file is said when it is read. */
+async function sizeOf(files: readonly ImportFile[]): Promise<number | undefined> {
+  if (files.some(({ name }) => name === STDIN)) return undefined;
+  const sizes = files.map(({ name }) =>
+    stat(name).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+const STDIN = "standard input";
+
+function formatOf({ files, from }: ImportOrder): ImportFormat {
+  return from ?? guessFormat(files);
+}
+
+async function filesOf({ shell }: CommandContext, order: ImportOrder): Promise<readonly ImportFile[]> {
+  const paths: string[] = [];
+  for (const path of order.files) paths.push(...(await notesIn(path, order)));
+  return paths.map((path) => {
+    const source = inputSource(shell, path);
+    return { name: source.name, open: () => bytesOf(source) };
   });
-  return result.refusedCount === 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/** A workspace's notes; any other path is itself. */
+async function notesIn(path: string, { from }: ImportOrder): Promise<readonly string[]> {
+  const isFolder = path !== "-" && (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  if (!isFolder || from === "helmdeck") return [path];
+  if (from === undefined) throw wantsFormat(path);
+  const names = from === "openclaw" ? workspaceNotes(await namesIn(path)) : [];
+  if (names.length > 0) return names.map((name) => join(path, name));
+  throw new HelmdeckError(
+    "invalid_input",
+    from === "openclaw"
+      ? `${path} holds none of OpenClaw's notes: MEMORY.md, USER.md, or memory/YYYY-MM-DD.md. Give the workspace folder.`
+      : `${path} is a folder; give its files.`,
+  );
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const daily = await readdir(join(folder, "memory")).catch(() => []);
+  return [...(await readdir(folder)), ...daily.map((name) => `memory/${name}`)];
+}
+
+function exitCodeOf({ refusedCount }: ImportResult): number {
+  return refusedCount === 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/** Refusals first: the sum stands at the end of a long list. */
+async function tell(context: CommandContext, result: ImportResult): Promise<void> {
+  const { answer, notes } = importText(result, voiceOf(context));
+  await present(context, { answer: [], notes });
+  await present(context, { answer, notes: [] });
 }
 
 /** A large import is not waited for: the note says how to have the rest embedded. */
@@ -61,36 +182,4 @@ async function embed({ output, options }: CommandContext, memory: OpenMemory): P
   await output.note(
     `Note: meaning is known of ${embedded} of ${total} entries so far. helmdeck-memory embed does the rest now; a gateway or server that runs does it in the background.`,
   );
-}
-
-/** Only for the bar; whatever is wrong with the file is said when it is read. */
-function sizeOf(file: string): Promise<number | undefined> {
-  return stat(file).then(
-    (stats) => stats.size,
-    () => undefined,
-  );
-}
-
-async function print({ output, options }: CommandContext, result: ImportResult): Promise<void> {
-  const { stored, replaced, refreshed, kept, retired, audit, refused, refusedCount } = result;
-  for (const line of refused) await output.note(refusal(line));
-  if (refusedCount > refused.length) await output.note(`… and ${refusedCount - refused.length} more.`);
-  const imported = stored + replaced + refreshed + audit;
-  if (retired > 0) {
-    const left = `Left out ${retired} that other facts superseded here since.`;
-    await output.note(`${left} Undo those, or store what holds again.`);
-  }
-  if (imported + kept + retired + refusedCount === 0) await output.note("There was no line to import.");
-  const stays = kept === 0 ? "" : `Kept as they were: ${kept}. `;
-  await output.line(
-    `Imported ${imported} for ${harmlessLine(options.caller)}: ${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows. ${stays}Refused: ${refusedCount}.`,
-  );
-}
-
-function refusal({ line, code, reason }: RefusedLine): string {
-  return `line ${line}: ${code}: ${harmlessLine(reason)}`;
-}
-
-function importReply({ refusedCount, refused, ...counts }: ImportResult) {
-  return { ...counts, refused_count: refusedCount, refused };
 }

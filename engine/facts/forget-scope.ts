@@ -13,6 +13,7 @@ import type { EntryFilter } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
 import { checkCategory, checkKey, keyToLookUp } from "./facts-policy.ts";
 import { harmlessLine } from "./hostile-text.ts";
+import { checkImportId, importTag } from "./import-tag.ts";
 
 export type ForgetScope =
   /** Facts and audit rows of the subject. */
@@ -24,6 +25,8 @@ export type ForgetScope =
   | { readonly kind: "pack" | "pipeline" | "tool"; readonly id: string }
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "category"; readonly name: string }
+  /** What one import brought and nobody wrote since, also in histories. */
+  | { readonly kind: "import"; readonly id: string }
   /** One document of the corpus. */
   | {
       readonly kind: "document";
@@ -36,7 +39,7 @@ export type ForgetScope =
 export type ForgetReadings = readonly [ForgetScope, ...ForgetScope[]];
 
 export const FORGET_SCOPES =
-  "a fact's exact key, the path, docid or citation of a search hit, key:<exact key>, category:<name>, pack:<id>," +
+  "a fact's exact key, the path, docid or citation of a search hit, key:<exact key>, category:<name>, import:<id>, pack:<id>," +
   " pipeline:<id>, tool:<name>, packs, pipelines, tools, all (facts and records of packs, pipelines and tools), everything";
 
 /**
@@ -66,7 +69,7 @@ export function isWideScope({ kind }: ForgetScope): boolean {
 }
 
 const WIDE = {
-  ...{ all: true, everything: true, category: true, packs: true, pipelines: true, tools: true },
+  ...{ all: true, everything: true, category: true, import: true, packs: true, pipelines: true, tools: true },
   ...{ pack: false, pipeline: false, tool: false, key: false, document: false },
 } satisfies Record<ForgetScope["kind"], boolean>;
 
@@ -93,6 +96,8 @@ export function filterOf(scope: ForgetScope, namespace: Namespace): EntryFilter 
       return { namespace, origins: ["fact"], key: scope.key };
     case "category":
       return { namespace, origins: ["fact"], category: scope.name };
+    case "import":
+      return { namespace, origins: ["fact"], tag: importTag(scope.id) };
     case "document":
       return { namespace, origins: [scope.origin], category: scope.category, key: scope.key };
   }
@@ -127,6 +132,8 @@ function parseNamed(text: string): ForgetScope | undefined {
       return { kind: "key", key: keyToLookUp(name) ?? checkKey(requireName("key", name)) };
     case "category":
       return { kind: "category", name: checkCategory(requireName("category", name)) };
+    case "import":
+      return { kind, id: checkImportId(requireName(kind, name)) };
     default:
       return undefined;
   }

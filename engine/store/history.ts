@@ -116,12 +116,13 @@ export function keyInUse(key: string): HelmdeckError {
 
 /** Whether a scope covers a former value. Its fact's namespace is the caller's to compare. */
 export function isCovered(
-  former: Pick<FormerKey, "key" | "category">,
-  { origins, category, key, prefix = "" }: EntryFilter,
+  former: Pick<FormerKey, "key" | "category" | "tags">,
+  { origins, category, tag, key, prefix = "" }: EntryFilter,
 ): boolean {
   return (
     (origins === undefined || origins.includes("fact")) &&
     (category === undefined || former.category === category) &&
+    (tag === undefined || former.tags.includes(tag)) &&
     (key === undefined || former.key === key) &&
     prefix.isWellFormed() &&
     former.key.startsWith(prefix)
@@ -129,8 +130,8 @@ export function isCovered(
 }
 
 /** A filter that names nothing within a namespace covers all former values with their facts; a place in a listing names none. */
-export function mayCoverFormer({ origins, category, key, prefix, cursor }: EntryFilter): boolean {
-  const isNarrow = category !== undefined || key !== undefined || prefix !== undefined;
+export function mayCoverFormer({ origins, category, tag, key, prefix, cursor }: EntryFilter): boolean {
+  const isNarrow = [category, tag, key, prefix].some((named) => named !== undefined);
   return cursor === undefined && isNarrow && (origins === undefined || origins.includes("fact"));
 }
 

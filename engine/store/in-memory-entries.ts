@@ -80,6 +80,7 @@ export function isListed(meta: EntryMeta, query: ListQuery): boolean {
     meta.namespace === query.namespace &&
     (query.origin === undefined || [query.origin].flat().includes(meta.origin)) &&
     (query.category === undefined || [query.category].flat().includes(meta.category)) &&
+    (query.tag === undefined || meta.tags.includes(query.tag)) &&
     (query.expiresBefore === undefined || (meta.expiresAt ?? query.expiresBefore) < query.expiresBefore) &&
     hasPrefix(meta.key, query.prefix)
   );
@@ -90,6 +91,7 @@ export function isMatch(meta: EntryMeta, filter: EntryFilter): boolean {
     isWithin(meta.namespace, filter) &&
     (filter.origins === undefined || filter.origins.includes(meta.origin)) &&
     (filter.category === undefined || meta.category === filter.category) &&
+    (filter.tag === undefined || meta.tags.includes(filter.tag)) &&
     (filter.key === undefined || meta.key === filter.key) &&
     hasPrefix(meta.key, filter.prefix) &&
     (filter.cursor === undefined || comparePlaces(decodeListCursor(filter.cursor), meta) < 0)

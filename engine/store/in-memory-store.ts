@@ -53,6 +53,7 @@ import type {
   StoreCapabilities,
   StoreReport,
   Undone,
+  UndoOptions,
   UnixMs,
   Usage,
   VectorsQuery,
@@ -206,7 +207,7 @@ class InMemoryStore implements MemoryStore {
     this.#requireOpen();
     const live = this.#matching({ namespace }).filter((held) => !this.#isGone(held));
     const keys = live.flatMap(({ meta, history }) =>
-      history.map(({ key, category, updatedAt }) => ({ of: meta, key, category, updatedAt })),
+      history.map(({ key, category, tags, updatedAt }) => ({ of: meta, key, category, tags, updatedAt })),
     );
     return { keys };
   }
@@ -219,10 +220,11 @@ class InMemoryStore implements MemoryStore {
     return this.#write(entry, this.now(), others);
   }
 
-  async undo(ref: EntryRef): Promise<Undone | undefined> {
+  async undo(ref: EntryRef, { tag }: UndoOptions = {}): Promise<Undone | undefined> {
     this.#requireOpen();
     this.#observe();
     const present = this.#living(ref);
+    if (tag !== undefined && present?.meta.tags.includes(tag) !== true) return undefined;
     const undo = present && undoOf(present.history, this.now());
     if (present === undefined || undo === undefined) return undefined;
     for (const { former } of undo.revived) {

@@ -65,8 +65,8 @@ export interface FormerValue {
 }
 
 /** What a former value is called, and which fact's history it is in. */
-export interface FormerKey extends Pick<FormerValue, "key" | "category" | "updatedAt"> {
-  readonly of: Pick<EntryRef, "key"> & { readonly category: string };
+export interface FormerKey extends Pick<FormerValue, "key" | "category" | "tags" | "updatedAt"> {
+  readonly of: Pick<FormerValue, "key" | "category" | "tags">;
 }
 
 export interface FormerKeysQuery {
@@ -131,6 +131,11 @@ export interface PutResult {
   readonly kept?: true;
 }
 
+export interface UndoOptions {
+  /** Only while the fact has it. */
+  readonly tag?: string;
+}
+
 export interface Undone {
   /** What was taken back, and is erased. */
   readonly undone: Entry;
@@ -153,6 +158,8 @@ export interface ListQuery {
   readonly prefix?: string;
   /** Likewise. */
   readonly category?: string | readonly string[];
+  /** Only what has this tag, exactly. */
+  readonly tag?: string;
   /** Only what ends before then. */
   readonly expiresBefore?: UnixMs;
   /** 1 to 1,000; default 100. */
@@ -180,6 +187,7 @@ export interface EntryFilter {
   readonly includeSessions?: boolean;
   readonly origins?: readonly Origin[];
   readonly category?: string;
+  readonly tag?: string;
   readonly key?: string;
   readonly prefix?: string;
   /** From a page of a listing: only what comes after it, which is older. */
@@ -389,7 +397,7 @@ export interface MemoryStore extends MemoryReader, VectorStore {
    * Undefined when the fact is not there or nothing is known of what was before. Throws `invalid_input` when a superseded key is in
    * use again.
    */
-  undo(ref: EntryRef): Promise<Undone | undefined>;
+  undo(ref: EntryRef, options?: UndoOptions): Promise<Undone | undefined>;
   /** With its history, and with what other facts' histories hold of it. */
   delete(ref: EntryRef): Promise<Erasure>;
   /** As `delete`: what a filter covers, is, and was. */

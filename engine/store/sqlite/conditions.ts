@@ -42,6 +42,7 @@ export function restCondition(filter: EntryFilter): Condition {
   return all([
     filter.origins && oneOf("origin", filter.origins),
     filter.category === undefined ? undefined : equals("category", filter.category),
+    filter.tag === undefined ? undefined : tagged(filter.tag),
     filter.key === undefined ? undefined : equals("key", filter.key),
     filter.prefix === undefined ? undefined : startsWith("key", filter.prefix),
     filter.cursor === undefined ? undefined : afterCursor(filter.cursor),
@@ -55,6 +56,7 @@ export function listCondition(query: ListQuery, moment: Moment): Condition {
     liveCondition(moment),
     query.origin === undefined ? undefined : oneOf("origin", [query.origin].flat()),
     query.category === undefined ? undefined : oneOf("category", [query.category].flat()),
+    query.tag === undefined ? undefined : tagged(query.tag),
     query.prefix === undefined ? undefined : startsWith("key", query.prefix),
     query.expiresBefore === undefined ? undefined : { sql: "expires_at < ?", values: [query.expiresBefore] },
     query.cursor === undefined ? undefined : afterCursor(query.cursor),
@@ -100,6 +102,12 @@ function equals(column: string, value: string): Condition {
 function oneOf(column: string, values: readonly string[]): Condition {
   const distinct = [...new Set(values)];
   return { sql: `${column} IN (${distinct.map(() => "?").join(", ")})`, values: distinct.map(text) };
+}
+
+/** A row whose tags no longer parse has none. */
+function tagged(tag: string): Condition {
+  const list = "CASE WHEN json_valid(tags) THEN tags ELSE '[]' END";
+  return { sql: `EXISTS (SELECT 1 FROM json_each(${list}) AS tag WHERE tag.value = ?)`, values: [text(tag)] };
 }
 
 /** The namespaces of the sessions of the filter's. */

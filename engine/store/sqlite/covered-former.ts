@@ -107,8 +107,8 @@ export class CoveredRun {
 
 function keyOf(found: FoundFormer): readonly FormerKey[] {
   if (found.former === undefined) return [];
-  const { key, category, updatedAt } = found.former;
-  return [{ of: found.of, key, category, updatedAt }];
+  const { key, category, tags, updatedAt } = found.former;
+  return [{ of: found.of, key, category, tags, updatedAt }];
 }
 
 function afterCursor(cursor: string | undefined): number {

@@ -124,7 +124,7 @@ function unreadableOf(row: SqliteRow): UnreadableEntry {
 }
 
 /** Tags that no longer parse show as none; the row itself is then found unreadable when it is opened. */
-function parseTags(json: string): readonly string[] {
+export function parseTags(json: string): readonly string[] {
   try {
     const parsed: unknown = JSON.parse(json);
     return Array.isArray(parsed) ? parsed.filter((tag) => typeof tag === "string") : [];

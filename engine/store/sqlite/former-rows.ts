@@ -1,8 +1,9 @@
 /** The rows of histories: each beside its fact's id, which it is sealed with, and gone with the fact's row. */
 import { decodeFormer, encodeFormer } from "../former-content.ts";
-import type { FormerValue } from "../memory-store.ts";
+import type { FormerKey, FormerValue } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Condition } from "./conditions.ts";
+import { parseTags } from "./entry-rows.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
@@ -53,10 +54,10 @@ export interface FoundFormer {
   readonly former: FormerValue | undefined;
   /** The fact is among those that are asked for. */
   readonly isMeant: boolean;
-  readonly of: { readonly key: string; readonly category: string };
+  readonly of: FormerKey["of"];
 }
 
-const FOUND = `${COLUMNS}, entries.key AS fact_key, entries.category AS fact_category`;
+const FOUND = `${COLUMNS}, entries.key AS fact_key, entries.category AS fact_category, entries.tags AS fact_tags`;
 
 /** The next so many of all histories after a number; only those of facts that are meant are opened. */
 export function formerAfter(
@@ -92,7 +93,7 @@ function foundIn(row: SqliteRow, sealer: Sealer): FoundFormer {
     number: Number(row.number),
     former: isMeant ? openFormer(sealer, row) : undefined,
     isMeant,
-    of: { key: `${row.fact_key}`, category: `${row.fact_category}` },
+    of: { key: `${row.fact_key}`, category: `${row.fact_category}`, tags: parseTags(`${row.fact_tags}`) },
   };
 }
 

@@ -19,6 +19,7 @@ import type {
   ReferenceVectors,
   RenewOptions,
   Undone,
+  UndoOptions,
   VectorsQuery,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
@@ -77,9 +78,9 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
-  undo(ref: EntryRef): Promise<Undone | undefined> {
+  undo(ref: EntryRef, options?: UndoOptions): Promise<Undone | undefined> {
     return this.calls.change(() => {
-      const undone = this.#transactions.write((writing) => undoEntry(this.#putting, ref, writing));
+      const undone = this.#transactions.write((writing) => undoEntry(this.#putting, ref, writing, options));
       if (undone !== undefined) this.#transactions.foldNow(); // what was taken back is gone
       return undone;
     });

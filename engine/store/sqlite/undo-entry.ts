@@ -1,15 +1,21 @@
 /** Taking back the last store of a fact, in one transaction. */
 import { HelmdeckError } from "../../errors.ts";
 import { keyInUse, undoOf } from "../history.ts";
-import type { Entry, EntryRef, FormerValue, Undone } from "../memory-store.ts";
+import type { Entry, EntryRef, FormerValue, Undone, UndoOptions } from "../memory-store.ts";
 import { readFormer, writeFormer } from "./former-rows.ts";
 import { livingAt, type Putting, takeOut, writeEntry } from "./put-entry.ts";
 import type { Writing } from "./transactions.ts";
 
 /** To be called in a write transaction; undefined when the fact is not there, or nothing is known of what was before. */
-export function undoEntry(putting: Putting, ref: EntryRef, writing: Writing): Undone | undefined {
+export function undoEntry(
+  putting: Putting,
+  ref: EntryRef,
+  writing: Writing,
+  { tag }: UndoOptions = {},
+): Undone | undefined {
   const { moment } = writing;
   const present = livingAt(putting, ref, moment);
+  if (tag !== undefined && present?.tags.includes(tag) !== true) return undefined;
   const known = present === undefined ? [] : readFormer(putting, present.id);
   const undo = undoOf(known, moment.now);
   if (present === undefined || undo === undefined) return undefined;

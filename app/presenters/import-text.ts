@@ -1,0 +1,112 @@
+/** `import` on both command lines: what would come in and what did, for people and for scripts. */
+import { defined, harmlessLine, rfc3339 } from "../../engine/index.ts";
+import type { ImportResult, RefusedLine } from "../transfer/import-counts.ts";
+import type { KnownImport } from "../transfer/list-imports.ts";
+import { firstWords } from "./excerpt.ts";
+import { expiryFrom, localMinute } from "./local-times.ts";
+import type { Presented, Voice } from "./presented.ts";
+
+const SHOWN_REFUSALS = 10;
+const VERBS = { stored: "new", replaced: "replaces", kept: "stays as it is here" } as const;
+
+export const IMPORT_WANTS_YES =
+  "this import is shown before it is done; where nobody can be asked it wants --yes, or --dry-run to see what it would be.";
+
+/** Before it is done. */
+export function importPreview(result: ImportResult, { caller, now }: Voice): readonly string[] {
+  const { stored, replaced, refreshed, audit, kept, retired, refusedCount, refused } = result;
+  const { first = [], endsAt, gone = 0 } = result.foreseen ?? {};
+  const { importId, leftOut } = result;
+  const more = stored + replaced + kept - first.length;
+  const shown = refused.slice(0, SHOWN_REFUSALS);
+  return [
+    `This would import ${stored + replaced + refreshed + audit} for ${harmlessLine(caller)}: ${countsText(result)}.`,
+    ...first.map(
+      ({ key, value, outcome }) => `  ${harmlessLine(key)}: ${firstWords(value)} (${VERBS[outcome]})`,
+    ),
+    ...(first.length > 0 && more > 0 ? [`  … and ${more} more.`] : []),
+    ...(kept > 0 ? [`Stays as it is here, being newer: ${kept}.`] : []),
+    ...(retired > 0 ? [`Left out, since other facts superseded it here: ${retired}.`] : []),
+    ...(leftOut !== undefined ? [`Left out: ${leftOutText(leftOut)}.`] : []),
+    ...(refusedCount > 0 ? [`Refused: ${refusedCount}.`] : []),
+    ...shown.map((line) => `  ${refusalText(line)}`),
+    ...(refusedCount > shown.length ? [`  … and ${refusedCount - shown.length} more.`] : []),
+    ...(gone > 0 ? [`In these files no longer, and stays until you forget it: ${gone}.`] : []),
+    ...(endsAt === undefined ? [] : [`It ends ${localMinute(endsAt)} (${expiryFrom(now, endsAt)}).`]),
+    ...(importId === undefined ? [] : ["One command takes the import back whole; it is named afterwards."]),
+  ];
+}
+
+export function importText(result: ImportResult, { caller, command }: Voice): Presented {
+  const { stored, replaced, refreshed, kept, retired, audit, refused, refusedCount, leftOut } = result;
+  const imported = stored + replaced + refreshed + audit;
+  const isEmpty = imported + kept + retired + refusedCount === 0 && leftOut === undefined;
+  const stays = kept === 0 ? "" : ` Kept as they were: ${kept}.`;
+  const left = leftOut === undefined ? "" : ` Left out: ${leftOutText(leftOut)}.`;
+  const { importId } = result;
+  return {
+    answer: [
+      `Imported ${imported} for ${harmlessLine(caller)}: ${countsText(result)}.${stays}${left} Refused: ${refusedCount}.`,
+    ],
+    notes: [
+      ...refused.map(refusalText),
+      ...(refusedCount > refused.length ? [`… and ${refusedCount - refused.length} more.`] : []),
+      ...(retired > 0 ? [retiredText(retired)] : []),
+      ...(isEmpty ? ["There was no line to import."] : []),
+      ...(importId === undefined ? [] : [`To take it back: ${command} forget import:${importId}`]),
+    ],
+  };
+}
+
+/** Of a dry run, the keys of the first facts; values are for people to see, who asked on a terminal. */
+export function importReply({ refusedCount, refused, leftOut, importId, foreseen, ...counts }: ImportResult) {
+  return {
+    ...counts,
+    refused_count: refusedCount,
+    refused,
+    ...defined({ left_out: leftOut }),
+    ...(foreseen === undefined ? defined({ import: importId }) : foreseenReply(foreseen)),
+  };
+}
+
+function foreseenReply({ first, gone, endsAt }: NonNullable<ImportResult["foreseen"]>) {
+  return {
+    dry_run: true,
+    first: first.map(({ key, outcome }) => ({ key, outcome })),
+    gone,
+    ...(endsAt !== undefined && { ends_at: rfc3339(endsAt) }),
+  };
+}
+
+export function importsText(imports: readonly KnownImport[], { command }: Voice): Presented {
+  return {
+    answer: imports.map(({ id, facts, former }) => {
+      const past = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
+      return `import:${id}  ${facts === 1 ? "1 fact" : `${facts} facts`}${past}`;
+    }),
+    notes: [
+      imports.length === 0
+        ? `Nothing of an import is there. ${command} import --help says what can be imported.`
+        : `${command} forget import:<id> takes one back whole.`,
+    ],
+  };
+}
+
+function countsText({ stored, replaced, refreshed, audit }: ImportResult): string {
+  return `${stored} new, ${replaced} replaced, ${refreshed} refreshed, ${audit} audit rows`;
+}
+
+function leftOutText(leftOut: NonNullable<ImportResult["leftOut"]>): string {
+  return Object.entries(leftOut)
+    .map(([what, count]) => (count === 1 ? what : `${what} (${count} times)`))
+    .join(", ");
+}
+
+function retiredText(retired: number): string {
+  return `Left out ${retired} that other facts superseded here since. Undo those, or store what holds again.`;
+}
+
+function refusalText({ file, line, code, reason }: RefusedLine): string {
+  const where = file === undefined ? `line ${line}` : `${harmlessLine(file)}, line ${line}`;
+  return `${where}: ${code}: ${harmlessLine(reason)}`;
+}

@@ -1,0 +1,89 @@
+/**
+ * Export of a subject's facts as Markdown: for people to read, and exact for `import --from markdown`. Values are in plain text,
+ * each line behind "> ", so that nothing in one is taken for anything else; a value that would act on a terminal or lose its line
+ * ends stands as JSON. Records of runs and histories are for JSON Lines.
+ */
+
+import { isUtf8 } from "node:buffer";
+import {
+  type Entry,
+  harmlessBlock,
+  harmlessLine,
+  type MemoryStore,
+  type Namespace,
+  nextTurn,
+  rfc3339,
+} from "../../engine/index.ts";
+import { escapeJson, safeJson } from "../presenters/safe-json.ts";
+import { requireNamespace } from "../subject.ts";
+import type { ExportOptions } from "./export-lines.ts";
+import { escapedKey, MARKDOWN_MARK } from "./markdown-marks.ts";
+
+const PAGE_FACTS = 50;
+
+/** Pieces of the file, each with its line ends; one for each fact, and one for each heading. */
+export async function* exportMarkdown(options: Omit<ExportOptions, "withHistory">): AsyncGenerator<string> {
+  const { memory, subject, onProgress } = options;
+  const namespace = requireNamespace(subject);
+  const categories = (await memory.store.categories(namespace)).filter(({ origin }) => origin === "fact");
+  const total = categories.reduce((sum, { count }) => sum + count, 0);
+  let done = 0;
+  yield `${MARKDOWN_MARK}\n\n# Facts of ${harmlessLine(subject)}\n`;
+  for (const { category } of categories) {
+    yield `\n## ${category}\n`;
+    for await (const fact of factsOf(memory.store, namespace, category, options.onProblem)) {
+      yield `\n${fact}`;
+      done += 1;
+      onProgress?.(Math.min(done, total), total);
+    }
+  }
+}
+
+async function* factsOf(
+  store: MemoryStore,
+  namespace: Namespace,
+  category: string,
+  onProblem: ExportOptions["onProblem"],
+): AsyncGenerator<string> {
+  let cursor: string | undefined;
+  do {
+    const query = { namespace, origin: "fact" as const, category, limit: PAGE_FACTS };
+    const page = await store.list({ ...query, ...(cursor && { cursor }) });
+    for (const { origin, key } of page.unreadable) {
+      const reason = "cannot be opened: changed, or sealed with another key";
+      onProblem({ origin, key, code: "entry_unreadable", reason });
+    }
+    for (const entry of page.entries) {
+      const reason = whyNot(entry);
+      if (reason === undefined) yield factText(entry);
+      else onProblem({ origin: "fact", key: entry.key, code: "invalid_input", reason });
+    }
+    cursor = page.nextCursor;
+    await nextTurn();
+  } while (cursor !== undefined);
+}
+
+function whyNot({ key, value }: Entry): string | undefined {
+  if (!isUtf8(value)) return "is not text";
+  return harmlessLine(key) === key
+    ? undefined
+    : "has a key with an invisible character; export it as JSON Lines";
+}
+
+function factText({ key, value, tags, createdAt, updatedAt, expiresAt }: Entry): string {
+  const fields = [
+    ...(tags.length > 0 ? [`- tags: ${safeJson(tags)}`] : []),
+    `- created: ${rfc3339(createdAt)}`,
+    `- updated: ${rfc3339(updatedAt)}`,
+    ...(expiresAt === undefined ? [] : [`- ends: ${rfc3339(expiresAt)}`]),
+  ];
+  return `### ${escapedKey(key)}\n\n${fields.join("\n")}\n\n${valueText(Buffer.from(value).toString())}\n`;
+}
+
+function valueText(value: string): string {
+  if (harmlessBlock(value) !== value) return `\`\`\`json\n${escapeJson(JSON.stringify(value))}\n\`\`\``;
+  return value
+    .split("\n")
+    .map((line) => (line === "" ? ">" : `> ${line}`))
+    .join("\n");
+}

@@ -1,0 +1,143 @@
+/**
+ * Our own Markdown, as `export --to markdown` writes it, read back exactly: it is no Markdown parser's guess, since each line says by
+ * its beginning what it is.
+ */
+import { HelmdeckError } from "../../../engine/index.ts";
+import { type ReadLine, readLines } from "../line-reader.ts";
+import { readEntry } from "../lines.ts";
+import { MARKDOWN_MARK, unescapedKey } from "../markdown-marks.ts";
+import type { ImportFile, ImportItem, ReadContext } from "./format.ts";
+import { entryItem, LINE_BYTES, lineProblem } from "./helmdeck.ts";
+
+const FIELDS: Readonly<Record<string, string>> = {
+  tags: "tags",
+  created: "created_at",
+  updated: "updated_at",
+  ends: "expires_at",
+};
+const FIELD = /^- (tags|created|updated|ends): (.*)$/;
+
+/** Whether a file says that it is one. Reads no more than its beginning. */
+export async function isMarkdownExport({ open }: ImportFile): Promise<boolean> {
+  let start = Buffer.alloc(0);
+  for await (const part of open()) {
+    start = Buffer.concat([start, part]);
+    if (start.byteLength >= MARKDOWN_MARK.length + 3) break;
+  }
+  return start
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .startsWith(MARKDOWN_MARK);
+}
+
+export async function* readMarkdownExport(
+  { name, open }: ImportFile,
+  context: ReadContext,
+): AsyncGenerator<ImportItem, void, undefined> {
+  const reader = new FactReader(name, context);
+  for await (const line of readLines(open(), LINE_BYTES)) yield* reader.take(line);
+  yield* reader.finish();
+}
+
+class FactReader {
+  readonly #file: string;
+  readonly #context: ReadContext;
+  #category: string | undefined;
+  #fact: OpenFact | undefined;
+
+  constructor(file: string, context: ReadContext) {
+    this.#file = file;
+    this.#context = context;
+  }
+
+  *take(line: ReadLine): Generator<ImportItem> {
+    const text = "text" in line ? line.text : "";
+    if (/^###? /.test(text)) {
+      yield* this.finish();
+      this.#begin(line.number, text);
+    } else if (this.#fact !== undefined) this.#fact.take(line);
+    else if (!isPreamble(text)) yield { file: this.#file, line: line.number, problem: notOurs() };
+  }
+
+  *finish(): Generator<ImportItem> {
+    if (this.#fact !== undefined) yield this.#fact.item(this.#file, this.#context);
+    this.#fact = undefined;
+  }
+
+  #begin(line: number, text: string): void {
+    if (text.startsWith("## ")) this.#category = text.slice(3);
+    else this.#fact = new OpenFact(line, unescapedKey(text.slice(4)), this.#category);
+  }
+}
+
+function isPreamble(text: string): boolean {
+  return text.startsWith(MARKDOWN_MARK) || text.startsWith("# ");
+}
+
+/** A fact whose lines are being read. */
+class OpenFact {
+  readonly line: number;
+  readonly #fields: Record<string, unknown>;
+  readonly #quoted: string[] = [];
+  #isJson = false;
+  #value: string | undefined;
+  #problem: HelmdeckError | undefined;
+
+  constructor(line: number, key: string, category: string | undefined) {
+    this.line = line;
+    this.#fields = { key, category };
+  }
+
+  take(line: ReadLine): void {
+    if ("problem" in line) this.#problem ??= lineProblem(line.problem);
+    else if (!this.#isTaken(line.text)) this.#problem ??= notOurs(line.number);
+  }
+
+  /** Read as a line of JSON would be, with all its checks. */
+  item(file: string, context: ReadContext): ImportItem {
+    const { line } = this;
+    if (this.#problem !== undefined) return { file, line, problem: this.#problem };
+    const fact = { ...this.#fields, value: this.#value ?? this.#quoted.join("\n") };
+    return entryItem({ file, line }, () => readEntry(JSON.stringify(fact), context));
+  }
+
+  #isTaken(text: string): boolean {
+    if (text === ">" || text.startsWith("> ")) {
+      this.#quoted.push(text.slice(2));
+      return true;
+    }
+    if (text === "```json" || text === "```") {
+      this.#isJson = text !== "```";
+      return true;
+    }
+    if (this.#isJson) return this.#isValue(text);
+    const [, name = "", said = ""] = FIELD.exec(text) ?? [];
+    const field = FIELDS[name];
+    if (field === undefined) return false;
+    this.#fields[field] = name === "tags" ? jsonOf(said) : said;
+    return true;
+  }
+
+  #isValue(text: string): boolean {
+    const value = jsonOf(text);
+    if (typeof value !== "string" || this.#value !== undefined) return false;
+    this.#value = value;
+    return true;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function notOurs(line?: number): HelmdeckError {
+  const which = line === undefined ? "This line" : `Line ${line}`;
+  return new HelmdeckError(
+    "invalid_input",
+    `${which} is not as the export writes it: a value stands behind "> " on each of its lines, and - tags:, - created:, - updated: and - ends: before it.`,
+  );
+}

@@ -1,0 +1,194 @@
+/**
+ * The items of any Markdown: each list item of the outermost level (with what is nested in it), and each paragraph, quote, table or
+ * block of code, under its headings. Text stays as it is written.
+ *
+ * Left out: front matter, comments, link definitions, lines across, and headings themselves. A title (a first heading of the first
+ * level) names nothing. A paragraph that ends in a colon before a list stands for a heading of that list. A block of code belongs
+ * to the paragraph before it.
+ *
+ * A file may come from anywhere: nesting is followed to a depth, and nothing is parsed within a line.
+ */
+import MarkdownIt from "markdown-it";
+
+export interface MarkdownItem {
+  readonly line: number;
+  readonly headings: readonly string[];
+  readonly text: string;
+  /** The comment right before the item, or before the list that it is in. */
+  readonly comment?: string;
+}
+
+export interface LeftOut {
+  readonly line: number;
+  readonly leftOut: string;
+}
+
+const MOST_NESTING = 32;
+const FRONT_MATTER = /^---[ \t]*\n(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|$)/;
+const WHOLE_COMMENT = /^<!--([\s\S]*?)-->\s*$/;
+const BULLET = /^\s*(?:[-+*]|\d{1,9}[.)])(?:\s+|$)/;
+
+type Token = ReturnType<InstanceType<typeof MarkdownIt>["parse"]>[number];
+
+interface Block {
+  readonly type: string;
+  /** Of a heading. */
+  readonly depth: number;
+  /** From 0. */
+  readonly line: number;
+  readonly text: string;
+  /** Lines of its items, where it is a list. */
+  readonly items: readonly { readonly line: number; readonly text: string }[];
+}
+
+export function* markdownItems(markdown: string): Generator<MarkdownItem | LeftOut> {
+  const source = markdown.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
+  const [front = ""] = FRONT_MATTER.exec(source) ?? [];
+  if (front !== "") yield { line: 1, leftOut: "front matter" };
+  // Lines keep their numbers.
+  const body = front.replaceAll(/[^\n]/g, "") + source.slice(front.length);
+  const walk = new Walk();
+  for (const block of blocksOf(body)) yield* walk.take(block);
+  yield* walk.finish();
+}
+
+/** What is still open while blocks are read. */
+class Walk {
+  #headings: { readonly depth: number; readonly text: string }[] = [];
+  #isFirst = true;
+  #intro: string | undefined;
+  #comment: string | undefined;
+  /** A paragraph, until it is known what follows it. */
+  #paragraph: MarkdownItem | undefined;
+
+  *take(block: Block): Generator<MarkdownItem | LeftOut> {
+    const line = block.line + 1;
+    if (block.type === "code" && this.#paragraph !== undefined) {
+      const { text } = this.#paragraph;
+      this.#paragraph = { ...this.#paragraph, text: `${text}\n\n${block.text}` };
+      return;
+    }
+    if (block.type === "list" && this.#paragraph?.text.trimEnd().endsWith(":")) {
+      this.#intro = this.#paragraph.text;
+      this.#paragraph = undefined;
+    }
+    yield* this.finish();
+    switch (block.type) {
+      case "heading":
+        return this.#underHeading(block);
+      case "list":
+        for (const item of block.items) yield this.#itemOf({ ...item, line: item.line + 1 });
+        this.#intro = undefined;
+        this.#comment = undefined;
+        return;
+      case "comment":
+        this.#comment = block.text;
+        return yield { line, leftOut: "a comment" };
+      case "link":
+        return yield { line, leftOut: "a link definition" };
+      default:
+        this.#paragraph = this.#itemOf({ line, text: block.text });
+        this.#comment = undefined;
+    }
+  }
+
+  *finish(): Generator<MarkdownItem> {
+    if (this.#paragraph !== undefined) yield this.#paragraph;
+    this.#paragraph = undefined;
+  }
+
+  #underHeading({ depth, text }: Block): void {
+    const isTitle = this.#isFirst && depth === 1;
+    this.#comment = undefined;
+    this.#isFirst = false;
+    this.#headings = this.#headings.filter((above) => above.depth < depth);
+    if (!isTitle) this.#headings.push({ depth, text });
+  }
+
+  #itemOf({ line, text }: Pick<MarkdownItem, "line" | "text">): MarkdownItem {
+    const headings = [
+      ...this.#headings.map((heading) => heading.text),
+      ...(this.#intro ? [this.#intro] : []),
+    ];
+    return {
+      line,
+      headings,
+      text: withoutComments(text),
+      ...(this.#comment !== undefined && { comment: this.#comment }),
+    };
+  }
+}
+
+function* blocksOf(source: string): Generator<Block> {
+  const parser = new MarkdownIt({ html: true, maxNesting: MOST_NESTING });
+  parser.core.ruler.enableOnly(["normalize", "block"]);
+  const lines = source.split("\n");
+  const tokens = parser.parse(source, {});
+  for (const [index, token] of tokens.entries()) {
+    if (token.level !== 0 || token.map === null || token.nesting === -1) continue;
+    const text = sourceOf(lines, token.map);
+    const items = token.type.endsWith("_list_open") ? [...itemsOf(tokens, index, lines)] : [];
+    const type = typeOf(token, text);
+    if (type === "rule") continue;
+    const shown = type === "heading" ? (tokens[index + 1]?.content ?? "") : text;
+    const comment = type === "comment" ? (WHOLE_COMMENT.exec(text.trim())?.[1] ?? "").trim() : shown;
+    yield { type, depth: Number(token.tag.slice(1)) || 0, line: token.map[0], text: comment, items };
+  }
+}
+
+function typeOf({ type }: Token, text: string): string {
+  if (type === "heading_open") return "heading";
+  if (type.endsWith("_list_open")) return "list";
+  if (type === "fence" || type === "code_block") return "code";
+  if (type === "hr") return "rule";
+  if (type === "reference_definition") return "link";
+  return type === "html_block" && WHOLE_COMMENT.test(text.trim()) ? "comment" : "text";
+}
+
+/** Of the list that begins at this token: its own, not those nested in them. */
+function* itemsOf(tokens: readonly Token[], start: number, lines: readonly string[]) {
+  for (let index = start + 1; index < tokens.length; index += 1) {
+    const token = tokens[index];
+    if (token === undefined || token.level === 0) return;
+    if (token.type !== "list_item_open" || token.level !== 1 || token.map === null) continue;
+    yield { line: token.map[0], text: withoutBullet(sourceOf(lines, token.map)) };
+  }
+}
+
+function sourceOf(lines: readonly string[], [from, to]: readonly [number, number]): string {
+  return lines.slice(from, to).join("\n").replace(/\s+$/, "");
+}
+
+/** What is nested moves to the left by as much as the item's own text does. */
+function withoutBullet(text: string): string {
+  const [first = "", ...others] = text.split("\n");
+  const width = BULLET.exec(first)?.[0].length ?? 0;
+  const rest = others.map((line) => {
+    const indent = /^\s*/.exec(line)?.[0].length ?? 0;
+    return line.slice(Math.min(indent, width));
+  });
+  return [first.slice(width), ...rest].join("\n");
+}
+
+/** Those within code stay: what stands between equal runs of backticks. */
+function withoutComments(text: string): string {
+  let kept = "";
+  let at = 0;
+  const marks = /`+|<!--/g;
+  const unclosed = new Set<string>();
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    const [begin] = mark;
+    const end = begin === "<!--" ? "-->" : begin;
+    const close = unclosed.has(end) ? -1 : text.indexOf(end, marks.lastIndex);
+    if (close === -1) {
+      unclosed.add(end);
+      continue;
+    }
+    if (begin === "<!--") {
+      kept += text.slice(at, mark.index).replace(/[ \t]+$/, "");
+      at = close + end.length;
+    }
+    marks.lastIndex = close + end.length;
+  }
+  return (kept + text.slice(at)).trim();
+}

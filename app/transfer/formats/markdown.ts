@@ -1,0 +1,61 @@
+/** Any Markdown (CLAUDE.md, AGENTS.md, notes), and our own export of it. */
+import { basename, dirname } from "node:path";
+import type { ImportFile, ImportItem, Note, ReadContext, ReadItems } from "./format.ts";
+import { noteItem } from "./format.ts";
+import { isMarkdownExport, readMarkdownExport } from "./markdown-export.ts";
+import { type MarkdownItem, markdownItems } from "./markdown-items.ts";
+import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
+import { readWhole } from "./whole-text.ts";
+
+const MOST_MIB = 8;
+
+export const readMarkdown: ReadItems = async function* (files, context) {
+  const keys = new NoteKeys();
+  for (const file of files) {
+    if (await isMarkdownExport(file)) yield* readMarkdownExport(file, context);
+    else yield* notesOfFile(file, { root: rootOf(file.name), keys }, context);
+  }
+};
+
+export interface NoteFile {
+  /** What all keys of the file begin with. */
+  readonly root: string;
+  readonly keys: NoteKeys;
+  /** What the format knows of an item besides; undefined text: why it is left out. */
+  readonly about?: (item: MarkdownItem) => Omit<Note, "key" | "value"> | { readonly leftOut: string };
+}
+
+/** The items of one file. */
+export async function* notesOfFile(
+  file: ImportFile,
+  { root, keys, about = () => ({}) }: NoteFile,
+  context: ReadContext,
+): AsyncGenerator<ImportItem, void, undefined> {
+  for (const item of markdownItems(await readWhole(file, MOST_MIB))) {
+    const place = { file: file.name, line: item.line };
+    if ("leftOut" in item) {
+      yield { ...place, leftOut: item.leftOut };
+      continue;
+    }
+    if (item.text === "") {
+      yield { ...place, leftOut: "an empty item" };
+      continue;
+    }
+    const known = about(item);
+    if ("leftOut" in known) {
+      yield { ...place, leftOut: known.leftOut };
+      continue;
+    }
+    const parts = [root, ...item.headings.map((heading) => slugOf(heading)), nameOfText(item.text)];
+    const key = keys.give(keyOfParts(parts), item.text);
+    if (key === undefined) yield { ...place, leftOut: "a repetition" };
+    else yield noteItem(place, root, { ...known, key, value: item.text }, context);
+  }
+}
+
+/** The file and the folder that it is in: many folders have a file of one name. */
+function rootOf(path: string): string {
+  const stem = slugOf(basename(path).replace(/\.[^.]*$/, ""));
+  const root = keyOfParts([slugOf(basename(dirname(path))), stem]);
+  return root === "" ? "notes" : root;
+}

@@ -1,0 +1,7 @@
+/** The names of formats: all that declaring a command needs. */
+
+export const IMPORT_FORMATS = ["helmdeck", "openclaw", "markdown", "mem0", "server-memory"] as const;
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
+export const EXPORT_FORMATS = ["jsonl", "markdown"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];

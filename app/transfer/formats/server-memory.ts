@@ -1,0 +1,89 @@
+/**
+ * The graph of `@modelcontextprotocol/server-memory` (its `memory.jsonl`; as version 2026.8.31 writes it): each observation about
+ * an entity is a fact, and each relation is one. The type of an entity is a tag. The graph says no times.
+ */
+import * as z from "zod/mini";
+import { HelmdeckError } from "../../../engine/index.ts";
+import { readLines } from "../line-reader.ts";
+import {
+  type ImportItem,
+  type Note,
+  noteItem,
+  type Place,
+  type ReadContext,
+  type ReadItems,
+} from "./format.ts";
+import { LINE_BYTES, lineProblem } from "./helmdeck.ts";
+import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
+
+const ROOT = "graph";
+
+const graphLine = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("entity"),
+    name: z.string(),
+    entityType: z.string(),
+    observations: z.array(z.string()),
+  }),
+  z.looseObject({
+    type: z.literal("relation"),
+    from: z.string(),
+    to: z.string(),
+    relationType: z.string(),
+  }),
+]);
+type GraphLine = z.infer<typeof graphLine>;
+
+export const readServerMemory: ReadItems = async function* (files, context) {
+  const keys = new NoteKeys();
+  for (const { name, open } of files) {
+    for await (const line of readLines(open(), LINE_BYTES)) {
+      const place = { file: name, line: line.number };
+      if ("problem" in line) yield { ...place, problem: lineProblem(line.problem) };
+      else yield* itemsOf(place, line.text, keys, context);
+    }
+  }
+};
+
+function* itemsOf(place: Place, text: string, keys: NoteKeys, context: ReadContext): Generator<ImportItem> {
+  const read = graphLine.safeParse(jsonOf(text));
+  if (!read.success) {
+    const message =
+      "This is neither an entity nor a relation as server-memory writes them, one JSON object a line.";
+    yield { ...place, problem: new HelmdeckError("invalid_input", message) };
+    return;
+  }
+  for (const { key: wanted, ...note } of notesOf(read.data)) {
+    const key = keys.give(wanted, note.value);
+    yield key === undefined
+      ? { ...place, leftOut: "a repetition" }
+      : noteItem(place, ROOT, { ...note, key }, context);
+  }
+}
+
+/** The entity's name stands in each value: an observation alone does not say of what it is one. */
+function notesOf(line: GraphLine): readonly Note[] {
+  if (line.type === "relation") {
+    const parts = [line.from, line.relationType, line.to];
+    return [{ key: keyOfParts([ROOT, ...parts.map((part) => slugOf(part))]), value: parts.join(" ") }];
+  }
+  const { name, entityType, observations } = line;
+  const kind = slugOf(entityType);
+  const about = { tags: kind === "" ? [] : [kind] };
+  const root = [ROOT, slugOf(name) || nameOfText(name)];
+  if (observations.length === 0)
+    return [{ ...about, key: keyOfParts(root), value: `${name}: ${entityType}` }];
+  return observations.map((said) => ({
+    ...about,
+    key: keyOfParts([...root, nameOfText(said)]),
+    value: `${name}: ${said}`,
+  }));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+/** A file that has to be read whole: bounded while it is read, and UTF-8. */
+import { HelmdeckError } from "../../../engine/index.ts";
+import type { ImportFile } from "./format.ts";
+
+/** Throws `invalid_input` as soon as more has come, without reading on. */
+export async function readWhole({ name, open }: ImportFile, mostMib: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const part of open()) {
+    sizeBytes += part.byteLength;
+    if (sizeBytes > mostMib * 1_024 * 1_024) {
+      throw new HelmdeckError(
+        "invalid_input",
+        `${name} is larger than ${mostMib} MiB, which is as much as is read of one file; split it.`,
+      );
+    }
+    parts.push(Buffer.from(part));
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(parts));
+  } catch {
+    throw new HelmdeckError("invalid_input", `${name} is not UTF-8 text. Convert it first.`);
+  }
+}

@@ -1,0 +1,32 @@
+/** Entries on their way into the store: so many in one transaction, for which others wait. */
+import type { ConflictRule, MemoryStore, NewEntry, PutResult } from "../../engine/index.ts";
+
+const BATCH_ENTRIES = 250;
+const BATCH_BYTES = 1_024 * 1_024;
+
+export class ImportBatch {
+  readonly #store: MemoryStore;
+  readonly #rule: ConflictRule;
+  readonly #onPut: (results: readonly PutResult[]) => void;
+  #entries: NewEntry[] = [];
+  #sizeBytes = 0;
+
+  constructor(store: MemoryStore, rule: ConflictRule, onPut: (results: readonly PutResult[]) => void) {
+    this.#store = store;
+    this.#rule = rule;
+    this.#onPut = onPut;
+  }
+
+  async push(entry: NewEntry): Promise<void> {
+    this.#entries.push(entry);
+    this.#sizeBytes += entry.value.byteLength;
+    if (this.#entries.length >= BATCH_ENTRIES || this.#sizeBytes >= BATCH_BYTES) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const entries = this.#entries;
+    this.#entries = [];
+    this.#sizeBytes = 0;
+    if (entries.length > 0) this.#onPut(await this.#store.putMany(entries, { onConflict: this.#rule }));
+  }
+}

@@ -1,0 +1,303 @@
+/**
+ * Import of files in any format: what is good goes in, batch by batch, each batch whole or not at all; what is refused is told by
+ * file and line. A dry run does the same and writes nothing.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  type ConflictRule,
+  HelmdeckError,
+  importTag,
+  isHelmdeckError,
+  isImportTag,
+  type KeyLooks,
+  type MemoryStore,
+  type Namespace,
+  type NewEntry,
+  type PutResult,
+  refuseSecrets,
+  type Subject,
+  staysThere,
+  type UnixMs,
+} from "../../engine/index.ts";
+import { readKeyLooks } from "../keys-in-use.ts";
+import { requireNamespace } from "../subject.ts";
+import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
+import type { ImportFile, ImportItem } from "./formats/format.ts";
+import { readerOf } from "./formats/formats.ts";
+import type { ImportFormat } from "./formats/names.ts";
+import { ImportBatch } from "./import-batch.ts";
+import {
+  type ImportCounts,
+  type ImportedFact,
+  type ImportResult,
+  NO_COUNTS,
+  type RefusedLine,
+} from "./import-counts.ts";
+import { isRetired, readRetiredKeys } from "./retired-keys.ts";
+import { settleNote } from "./settle-note.ts";
+
+export interface ImportRequest {
+  /** From `openMemory`. */
+  readonly memory: { readonly store: MemoryStore; readonly now: () => UnixMs };
+  readonly subject: Subject;
+  readonly format: ImportFormat;
+  readonly files: readonly ImportFile[];
+  /** Default: {@link makeImportId}. */
+  readonly importId?: string;
+  readonly dryRun?: boolean;
+  /** Of what says no end itself. */
+  readonly ttlSeconds?: number;
+  /** True: also what looks like a credential goes in, since a person said so. */
+  readonly allowSecrets?: boolean;
+  /** Of a fact that is there already. Default `newer`. */
+  readonly onConflict?: ConflictRule;
+  /** After each batch, and at the end. */
+  readonly onProgress?: (progress: ImportCounts) => void;
+}
+
+/** Progress is told after so many items. */
+const STEP_ITEMS = 250;
+const REFUSALS_KEPT = 10_000;
+const FIRST_SHOWN = 10;
+const PAGE_KEYS = 1_000;
+
+/** `openclaw-2026-11-22-3fa9c1` */
+export function makeImportId(format: ImportFormat, now: UnixMs): string {
+  return `${format}-${new Date(now).toISOString().slice(0, 10)}-${randomBytes(3).toString("hex")}`;
+}
+
+/**
+ * @throws what the store throws (`store_full`, `store_locked`, …), with the number of the last line that is safely in; and
+ * `invalid_input` for a file that is not what the format says.
+ */
+export async function importFiles(request: ImportRequest): Promise<ImportResult> {
+  const namespace = requireNamespace(request.subject);
+  const { store, now } = request.memory;
+  const known = {
+    looks: await readKeyLooks(store, namespace),
+    retired: await readRetiredKeys(store, namespace),
+  };
+  const read = await readerOf(request.format);
+  const run = new ImportRun(request, namespace, known);
+  const { ttlSeconds } = request;
+  const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
+  for await (const item of read(request.files, context)) await run.take(item);
+  return run.finish();
+}
+
+/** What is there before the first line. */
+interface KnownKeys {
+  readonly looks: KeyLooks;
+  readonly retired: Awaited<ReturnType<typeof readRetiredKeys>>;
+}
+
+class ImportRun {
+  readonly #request: ImportRequest;
+  readonly #namespace: Namespace;
+  readonly #known: KnownKeys;
+  readonly #tag: string;
+  readonly #refused: RefusedLine[] = [];
+  readonly #leftOut = new Map<string, number>();
+  readonly #first: ImportedFact[] = [];
+  /** Of notes: what their files' keys begin with, and their own. */
+  readonly #roots = new Set<string>();
+  readonly #keys = new Set<string>();
+  readonly #counts = { ...NO_COUNTS };
+  #items = 0;
+  #told = -1;
+  /** Entries as some memory had them, of which the store itself settles conflicts; notes; and notes that are there already. */
+  readonly #batches: Readonly<Record<"entries" | "notes" | "refreshed", ImportBatch>>;
+  #endsAt = 0;
+  #safeLine = 0;
+
+  constructor(request: ImportRequest, namespace: Namespace, known: KnownKeys) {
+    this.#request = request;
+    this.#namespace = namespace;
+    this.#known = known;
+    this.#tag = importTag(request.importId ?? makeImportId(request.format, request.memory.now()));
+    const { memory, onConflict = "newer" } = request;
+    this.#batches = {
+      entries: new ImportBatch(memory.store, onConflict, (results) => this.#count(results)),
+      notes: new ImportBatch(memory.store, "replace", () => {}), // counted when they were settled
+      refreshed: new ImportBatch(memory.store, "newer", () => {}), // what was edited meanwhile stays
+    };
+  }
+
+  async take(item: ImportItem): Promise<void> {
+    const isOne = this.#request.files.length === 1;
+    this.#counts.lines = isOne ? item.line : this.#counts.lines + 1;
+    this.#items += 1;
+    const isPut = "entry" in item && item.noteOf === undefined && this.#request.dryRun !== true;
+    if (!isPut && this.#items % STEP_ITEMS === 0) this.#tell();
+    if ("leftOut" in item) {
+      this.#leftOut.set(item.leftOut, (this.#leftOut.get(item.leftOut) ?? 0) + 1);
+      return;
+    }
+    const entry = await this.#accepted(item);
+    if (entry === undefined) return;
+    const root = "noteOf" in item ? item.noteOf : undefined;
+    if (root !== undefined) this.#noteSeen(root, entry);
+    const isNote = root !== undefined;
+    if (this.#request.onConflict !== "replace" && isRetired(this.#known.retired, entry, isNote)) {
+      this.#counts.retired += 1;
+      return;
+    }
+    if (isNote) await this.#takeNote(entry);
+    else if (this.#request.dryRun) await this.#foresee(entry);
+    else await this.#safely(() => this.#batches.entries.push(entry));
+  }
+
+  async finish(): Promise<ImportResult> {
+    await this.#safely(async () => {
+      for (const batch of Object.values(this.#batches)) await batch.flush();
+    });
+    this.#tell();
+    const { memory, dryRun = false } = this.#request;
+    if (!dryRun) await keepNewestCalls(memory.store, this.#namespace, TOOL_HISTORY_LIMITS.rows);
+    const isMarked = this.#roots.size > 0 && this.#counts.stored + this.#counts.replaced > 0;
+    return {
+      ...this.#counts,
+      refused: this.#refused,
+      ...(this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) }),
+      ...(isMarked && { importId: this.#tag.slice(importTag("").length) }),
+      ...(dryRun && { foreseen: await this.#foreseen() }),
+    };
+  }
+
+  async #foreseen(): Promise<NonNullable<ImportResult["foreseen"]>> {
+    const gone = await this.#countGone();
+    return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }) };
+  }
+
+  async #accepted(item: ImportItem): Promise<NewEntry | undefined> {
+    try {
+      if ("problem" in item) throw item.problem;
+      if (!("entry" in item)) return undefined;
+      const { entry } = item;
+      if (this.#request.allowSecrets !== true) await refuseSecretsIn(entry);
+      if (entry.origin === "fact") this.#requireOwnLook(entry.key);
+      return entry;
+    } catch (error) {
+      if (!isHelmdeckError(error)) throw error;
+      this.#counts.refusedCount += 1;
+      const file = this.#isOurs() ? {} : { file: item.file };
+      const refusal = { ...file, line: item.line, code: error.code, reason: error.message };
+      if (this.#refused.length < REFUSALS_KEPT) this.#refused.push(refusal);
+      return undefined;
+    }
+  }
+
+  /** One file of JSON Lines: its name says nothing new. */
+  #isOurs(): boolean {
+    return this.#request.format === "helmdeck" && this.#request.files.length === 1;
+  }
+
+  /** Not twice of the same line. */
+  #tell(): void {
+    if (this.#told !== this.#items) this.#request.onProgress?.({ ...this.#counts });
+    this.#told = this.#items;
+  }
+
+  #requireOwnLook(key: string): void {
+    this.#known.looks.refuseLookalike(key);
+    this.#known.looks.add(key);
+  }
+
+  #noteSeen(root: string, { key, expiresAt = 0 }: NewEntry): void {
+    this.#roots.add(root);
+    this.#keys.add(key);
+    this.#endsAt = Math.max(this.#endsAt, expiresAt);
+  }
+
+  async #takeNote(note: NewEntry): Promise<void> {
+    const { memory, onConflict = "newer", dryRun } = this.#request;
+    const settled = await settleNote(memory.store, note, onConflict);
+    this.#counts[settled.outcome] += 1;
+    if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);
+    if (dryRun || !("write" in settled) || settled.write === undefined) return;
+    const { write } = settled;
+    const marked = { ...write, tags: [...write.tags, this.#tag], writer: { surface: "import" } };
+    await this.#safely(() =>
+      settled.outcome === "refreshed"
+        ? this.#batches.refreshed.push(write)
+        : this.#batches.notes.push(marked),
+    );
+  }
+
+  /** What the store would answer; of two lines with one key the later one counts as what replaces. */
+  async #foresee(entry: NewEntry): Promise<void> {
+    const { memory, onConflict = "newer" } = this.#request;
+    if (entry.origin === "audit") this.#counts.audit += 1;
+    else {
+      const there = await memory.store.get(entry).catch(() => undefined);
+      if (there !== undefined && staysThere(there, entry, onConflict)) this.#counts.kept += 1;
+      else if (there !== undefined && Buffer.compare(there.value, entry.value) === 0)
+        this.#counts.refreshed += 1;
+      else {
+        const outcome = there === undefined && !this.#keys.has(entry.key) ? "stored" : "replaced";
+        this.#counts[outcome] += 1;
+        this.#show(entry, outcome);
+      }
+      this.#keys.add(entry.key);
+    }
+  }
+
+  #show({ key, value }: NewEntry, outcome: ImportedFact["outcome"]): void {
+    if (this.#request.dryRun !== true || this.#first.length >= FIRST_SHOWN) return;
+    this.#first.push({ key, value: Buffer.from(value).toString(), outcome });
+  }
+
+  async #safely(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      throw interrupted(error, this.#isOurs() ? this.#safeLine : undefined);
+    }
+  }
+
+  #count(results: readonly PutResult[]): void {
+    for (const { entry, replaced, kept } of results) {
+      if (entry.origin === "audit") this.#counts.audit += 1;
+      else if (kept) this.#counts.kept += 1;
+      else if (replaced === undefined) this.#counts.stored += 1;
+      else if (replaced.sameValue) this.#counts.refreshed += 1;
+      else this.#counts.replaced += 1;
+    }
+    this.#safeLine = this.#counts.lines;
+    this.#tell();
+  }
+
+  async #countGone(): Promise<number> {
+    let gone = 0;
+    for (const root of this.#roots) {
+      let cursor: string | undefined;
+      do {
+        const query = { namespace: this.#namespace, origin: "fact" as const, prefix: `${root}/` };
+        const page = await this.#request.memory.store.listMeta({
+          ...query,
+          limit: PAGE_KEYS,
+          ...(cursor && { cursor }),
+        });
+        gone += page.entries.filter(({ key, tags }) => tags.some(isImportTag) && !this.#keys.has(key)).length;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+    }
+    return gone;
+  }
+}
+
+async function refuseSecretsIn(entry: NewEntry): Promise<void> {
+  for (const { key, value, tags } of [entry, ...(entry.history ?? [])]) {
+    await refuseSecrets({ key, value: Buffer.from(value).toString(), tags });
+  }
+}
+
+/** `safeLine`: of JSON Lines, which go in by their order. */
+function interrupted(error: unknown, safeLine: number | undefined): unknown {
+  if (!isHelmdeckError(error)) return error;
+  const far =
+    safeLine === undefined ? "A part is in" : `Everything up to line ${safeLine} is in, nothing after it`;
+  const details = { ...error.details, ...(safeLine !== undefined && { safeLine }) };
+  const message = `${error.message} ${far}; import the file again to go on.`;
+  return new HelmdeckError(error.code, message, { details, cause: error });
+}

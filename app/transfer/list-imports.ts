@@ -1,0 +1,43 @@
+/** The imports whose facts are there, or stand in histories: what `forget import:<id>` can take back. */
+import { importsOf, type MemoryStore, nextTurn, type Subject } from "../../engine/index.ts";
+import { formerKeys } from "../history.ts";
+import { requireNamespace } from "../subject.ts";
+
+const PAGE_KEYS = 1_000;
+
+export interface KnownImport {
+  readonly id: string;
+  /** Facts that are as it brought them. */
+  readonly facts: number;
+  /** Of what it brought, what stands only in the history of a fact. */
+  readonly former: number;
+}
+
+/** In order of id, which begins with the format and the day. Nothing is decrypted but histories. */
+export async function listImports({
+  memory: { store },
+  subject,
+}: {
+  readonly memory: { readonly store: MemoryStore };
+  readonly subject: Subject;
+}): Promise<readonly KnownImport[]> {
+  const namespace = requireNamespace(subject);
+  const found = new Map<string, { facts: number; former: number }>();
+  const add = (tags: readonly string[], what: "facts" | "former"): void => {
+    for (const id of importsOf(tags)) {
+      const counts = found.get(id) ?? { facts: 0, former: 0 };
+      counts[what] += 1;
+      found.set(id, counts);
+    }
+  };
+  let cursor: string | undefined;
+  do {
+    const query = { namespace, origin: "fact" as const, limit: PAGE_KEYS };
+    const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
+    for (const { tags } of page.entries) add(tags, "facts");
+    cursor = page.nextCursor;
+    await nextTurn(); // others wait meanwhile
+  } while (cursor !== undefined);
+  for await (const { tags } of formerKeys(store, namespace)) add(tags, "former");
+  return [...found].map(([id, counts]) => ({ id, ...counts })).sort((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,56 @@
+/**
+ * What becomes of a note where its key is in use. What a person wrote since an import is theirs: the note that it was made of
+ * does not come back over it. What an import brought and nobody touched follows its source.
+ */
+import {
+  type ConflictRule,
+  defined,
+  type Entry,
+  isHelmdeckError,
+  isImportTag,
+  type MemoryStore,
+  type NewEntry,
+} from "../../engine/index.ts";
+
+export type Settled =
+  | { readonly outcome: "stored" | "replaced"; readonly write: NewEntry }
+  /** `write`: with its new end; absent where it ends later anyway. */
+  | { readonly outcome: "refreshed"; readonly write?: NewEntry }
+  | { readonly outcome: "kept" };
+
+export async function settleNote(store: MemoryStore, note: NewEntry, rule: ConflictRule): Promise<Settled> {
+  const there = await entryAt(store, note);
+  if (there === undefined) return { outcome: "stored", write: note };
+  if (isSame(there, note)) return { outcome: "refreshed", ...refreshed(there, note) };
+  const stays = rule === "newer" ? await isNewer(store, there, note) : rule === "keep";
+  return stays ? { outcome: "kept" } : { outcome: "replaced", write: note };
+}
+
+/** What does not open gives way, as it does to any store. */
+async function entryAt(store: MemoryStore, note: NewEntry): Promise<Entry | undefined> {
+  try {
+    return await store.get(note);
+  } catch (error) {
+    if (isHelmdeckError(error, "entry_unreadable")) return undefined;
+    throw error;
+  }
+}
+
+async function isNewer(store: MemoryStore, there: Entry, note: NewEntry): Promise<boolean> {
+  if (note.updatedAt !== undefined && there.updatedAt > note.updatedAt) return true;
+  if (there.tags.some(isImportTag)) return false;
+  return (await store.history(there)).some((former) => isSame(former, note));
+}
+
+function isSame(one: Pick<Entry, "value">, other: Pick<NewEntry, "value">): boolean {
+  return Buffer.compare(one.value, other.value) === 0;
+}
+
+/** Whose it is, its tags and its times stay. */
+function refreshed(there: Entry, { expiresAt }: NewEntry): { readonly write?: NewEntry } {
+  const isLonger = there.expiresAt !== undefined && expiresAt !== undefined && expiresAt > there.expiresAt;
+  if (!isLonger) return {};
+  const { namespace, origin, key, value, category, tags, createdAt, updatedAt, writer } = there;
+  const kept = { namespace, origin, key, value, category, tags, createdAt, updatedAt };
+  return { write: { ...kept, expiresAt, ...defined({ writer, prolonged: there.prolonged }) } };
+}
