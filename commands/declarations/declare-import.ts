@@ -17,7 +17,7 @@ export function declareImport(program: Command, runs: Runs): void {
     .description(
       "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. What is good goes in; what is refused is named with its reason, and the exit code is then 1. Notes are shown first, and asked about.",
     )
-    .argument("<files...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
+    .argument("<file...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
     .addOption(
       new Option(
         "--from <format>",

@@ -130,7 +130,11 @@ describe("import", () => {
       "missing.jsonl",
       /^invalid_input: Cannot read missing\.jsonl: there is no such file\./,
     ],
-    ["a folder", ".", /^invalid_input: Cannot read \.: it is a folder\./],
+    [
+      "a folder",
+      ".",
+      /^invalid_input: What \. is cannot be told by its name: say it with --from, one of helmdeck, /,
+    ],
   ])("of %s fails in one line", async (_name, file, message) => {
     const { code, stdout, stderr } = await home.run(["import", file]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

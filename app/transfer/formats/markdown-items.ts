@@ -156,7 +156,7 @@ function* itemsOf(tokens: readonly Token[], start: number, lines: readonly strin
 }
 
 function sourceOf(lines: readonly string[], [from, to]: readonly [number, number]): string {
-  return lines.slice(from, to).join("\n").replace(/\s+$/, "");
+  return lines.slice(from, to).join("\n").trimEnd();
 }
 
 /** What is nested moves to the left by as much as the item's own text does. */
@@ -168,6 +168,13 @@ function withoutBullet(text: string): string {
     return line.slice(Math.min(indent, width));
   });
   return [first.slice(width), ...rest].join("\n");
+}
+
+/** An expression for it would look at each run of blanks again and again. */
+function withoutBlanksBehind(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === " " || text[end - 1] === "\t") end -= 1;
+  return text.slice(0, end);
 }
 
 /** Those within code stay: what stands between equal runs of backticks. */
@@ -185,7 +192,7 @@ function withoutComments(text: string): string {
       continue;
     }
     if (begin === "<!--") {
-      kept += text.slice(at, mark.index).replace(/[ \t]+$/, "");
+      kept += withoutBlanksBehind(text.slice(at, mark.index));
       at = close + end.length;
     }
     marks.lastIndex = close + end.length;

@@ -9,12 +9,16 @@ const PART_BYTES = 48;
 const WORDS_BYTES = 88;
 const MOST_WORDS = 6;
 const MOST_PARTS = 8;
+/** A name is made of no more of a text than this. */
+const NAMED_BY = 1_000;
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu;
 const BETWEEN_WORDS = /[^\p{L}\p{N}\p{M}_.]+/gu;
 /** `**Label:** text` and `Label: text`; the label names the item also when the text behind it changes. */
 const LABEL =
   /^(?:\*\*|__)?([^\s:：*_`][^:：*_`\n]{0,39}?)\s*(?:(?:\*\*|__)\s*[:：]|[:：]\s*(?:\*\*|__)|[:：])(?=\s+\S)/u;
+/** Code, a table or HTML: its first line says little. Of anything else that line alone counts, not what is nested below. */
+const MARKUP = /^\s*(?:```|~~~|\||<)/;
 const TASK = /^\[[ xX]\]\s+/;
 
 /** A name as a part of a key; empty when it has neither letter nor digit. */
@@ -30,7 +34,8 @@ export function slugOf(text: string, mostBytes = PART_BYTES): string {
 
 /** What tells an item from others under the same heading: its label, or its first words. */
 export function nameOfText(text: string): string {
-  const shown = text.replace(TASK, "").trimStart();
+  const begin = text.slice(0, NAMED_BY);
+  const shown = (MARKUP.test(begin) ? begin : (begin.split("\n", 1)[0] ?? "")).replace(TASK, "").trimStart();
   const words = slugOf(LABEL.exec(shown)?.[1] ?? shown.split(/\s+/, MOST_WORDS).join(" "), WORDS_BYTES);
   return words === "" ? createHash("sha256").update(text).digest("hex").slice(0, 8) : words;
 }

@@ -1,0 +1,129 @@
+/** Import of notes as a shell user meets it: shown first, asked about, listed, and taken back. */
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { CommandHome } from "./command.ts";
+import { runOnTerminal, runPiped } from "./terminal.ts";
+
+const NOTES = fileURLToPath(new URL("../fixtures/notes", import.meta.url));
+
+let home: CommandHome;
+beforeEach(() => {
+  home = new CommandHome();
+  cpSync(NOTES, home.folder, { recursive: true });
+});
+afterEach(() => home.remove());
+
+const at = (name: string) => join(home.folder, name);
+const onTerminal = (args: readonly string[], typed = "") =>
+  runOnTerminal(args, { homeFolder: home.folder, typed });
+const piped = (args: readonly string[]) => runPiped(args, { homeFolder: home.folder });
+const fromWorkspace = () => ["import", "--from", "openclaw", at("workspace")];
+const factCount = async () => JSON.parse((await piped(["list", "--json"])).stdout).facts.length;
+
+test("a person sees what would come in, and is asked", async () => {
+  const no = await onTerminal(fromWorkspace(), "n\n");
+  expect(no).toMatchObject({ code: 1, stdout: "" });
+  expect(no.stderr).toContain(
+    "This would import 14 for main: 14 new, 0 replaced, 0 refreshed, 0 audit rows.",
+  );
+  expect(no.stderr).toContain(
+    "  memory/deploys/production: **Production:** through Konflux, staging first. (new)\n",
+  );
+  expect(no.stderr).toContain("  … and 4 more.\n");
+  expect(no.stderr).toMatch(/Left out: .*a superseded directive.*\nIt ends .* \(in 90 days\)\.\n/);
+  expect(no.stderr).toMatch(/Import\? \[y\/N\] Nothing was imported\.\n$/);
+  expect(await factCount()).toBe(0);
+
+  const yes = await onTerminal(fromWorkspace(), "y\n");
+  expect(yes.code).toBe(0);
+  expect(yes.stdout).toMatch(/^Imported 14 for main: 14 new, .*\n$/);
+  expect(yes.stderr).toMatch(
+    /To take it back: helmdeck-memory forget import:openclaw-\d{4}-\d\d-\d\d-[0-9a-f]{6}\n/,
+  );
+  expect(await factCount()).toBe(14);
+});
+
+test("a script says --yes or --dry-run, and gets the id as JSON", async () => {
+  const refused = await piped(fromWorkspace());
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(
+    /^invalid_input: this import is shown before it is done; .*--yes, or --dry-run/,
+  );
+  const dry = JSON.parse((await piped([...fromWorkspace(), "--dry-run", "--json"])).stdout);
+  expect(dry).toMatchObject({ dry_run: true, stored: 14, gone: 0, ends_at: expect.any(String) });
+  expect(dry.first).toHaveLength(10);
+  expect(JSON.stringify(dry)).not.toContain("Konflux");
+  expect(await factCount()).toBe(0);
+  const done = JSON.parse((await piped([...fromWorkspace(), "--yes", "--json"])).stdout);
+  expect(done).toMatchObject({ stored: 14, refused_count: 0, left_out: { "front matter": 1 } });
+  expect(JSON.parse((await piped(["imports", "--json"])).stdout)).toEqual({
+    imports: [{ id: done.import, facts: 14, former: 0 }],
+  });
+  expect((await piped(["imports"])).stdout).toBe(`import:${done.import}  14 facts\n`);
+  expect((await piped(["forget", `import:${done.import}`, "--yes"])).stdout).toBe(
+    `Deleted 14 entries in the memory of main: import:${done.import}\n`,
+  );
+  expect(await factCount()).toBe(0);
+});
+
+test("a forget of an import shows what goes back and says what stays", async () => {
+  await piped(["store", "memory/deploys/production", "by hand"]);
+  const { import: id } = JSON.parse((await piped([...fromWorkspace(), "--yes", "--json"])).stdout);
+  const { stderr, stdout } = await onTerminal(["forget", `import:${id}`], "y\n");
+  expect(stderr).toContain("1 of these facts goes back to what the import replaced.\n");
+  expect(stderr).toContain("What was stored anew or edited since the import is not among them, and stays.\n");
+  expect(stderr).toContain("  memory/習慣/返事は短く: 返事は短く\n");
+  expect(stdout).toContain("Deleted 14 entries");
+  expect((await piped(["get", "memory/deploys/production"])).stdout).toBe("by hand\n");
+});
+
+test.each([
+  ["a folder", "workspace"],
+  ["Markdown", "CLAUDE.md"],
+  ["JSON", "mem0.json"],
+])("what %s is wants to be said", async (_name, file) => {
+  const { code, stderr } = await piped(["import", at(file)]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/say it with --from, one of helmdeck, openclaw, markdown, mem0, server-memory\.\n$/);
+});
+
+test.each([
+  ["openclaw", "workspace/memory", /holds none of OpenClaw's notes: .* Give the workspace folder\.\n$/],
+  ["markdown", "workspace", /is a folder; give its files\.\n$/],
+  ["mem0", "missing.json", /^invalid_input: Cannot read .*missing\.json: there is no such file\./],
+])("--from %s of %s says what is wrong", async (from, file, message) => {
+  const { code, stderr } = await piped(["import", "--from", from, at(file), "--yes"]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(message);
+});
+
+test("--ttl says when notes end, and JSON Lines are not asked about", async () => {
+  writeFileSync(at("facts.jsonl"), '{"key":"a","value":"one"}\n');
+  expect(await piped(["import", at("facts.jsonl"), "--dry-run"])).toMatchObject({ code: 0 });
+  expect(await factCount()).toBe(0);
+  expect(await piped(["import", at("facts.jsonl"), "--ttl", "3d"])).toMatchObject({ code: 0 });
+  expect((await piped(["list"])).stdout).toContain("ends in 3 days");
+  const dry = await piped(["import", "--from", "markdown", at("CLAUDE.md"), "--ttl", "3d", "--dry-run"]);
+  expect(dry.stdout).toContain("(in 3 days)");
+});
+
+test("an export as Markdown goes in again, elsewhere and as the same facts", async () => {
+  await piped([...fromWorkspace(), "--yes"]);
+  const file = at("memory.md");
+  expect(await piped(["export", "--to", "markdown", "--output", file])).toMatchObject({ code: 0 });
+  expect(await piped(["import", "--from", "markdown", file, "--yes", "--caller", "work"])).toMatchObject({
+    code: 0,
+  });
+  const list = async (caller: string) => {
+    const { facts } = JSON.parse((await piped(["list", "--json", "--caller", caller])).stdout);
+    return facts.map(({ writer: _, ...fact }: { readonly writer?: unknown }) => JSON.stringify(fact)).sort();
+  };
+  expect(await list("work")).toEqual(await list("main"));
+  const both = await piped(["export", "--to", "markdown", "--with-history"]);
+  expect(both).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--with-history wants --to jsonl."),
+  });
+});

@@ -1,0 +1,237 @@
+/** What each format makes of its sample, and how Markdown is read. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { wantsFormat, workspaceNotes } from "../../app/index.ts";
+import { guessFormat } from "../../app/transfer/formats/formats.ts";
+import { markdownItems } from "../../app/transfer/formats/markdown-items.ts";
+import { keyOfParts, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
+import { rfc3339, validateFact } from "../../engine/index.ts";
+import { openTestMemory } from "../app/fixtures/memories.ts";
+import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
+
+const itemsOf = (markdown: string) => [...markdownItems(markdown)];
+const textsOf = (markdown: string) =>
+  itemsOf(markdown).map((item) => ("text" in item ? item.text : item.leftOut));
+
+describe("the notes of OpenClaw", () => {
+  test("become facts under their headings, with the days of daily notes and directives", async () => {
+    const memory = await openTestMemory();
+    const result = await importNotes(memory, "openclaw", SAMPLES.openclaw.map(sample));
+    expect(result).toMatchObject({ stored: 14, refusedCount: 0 });
+    expect(result.leftOut).toEqual({
+      "front matter": 1,
+      "a link definition": 1,
+      "a comment": 3,
+      "a superseded directive": 1,
+      "the template's example": 1,
+    });
+    expect(await factsOf(memory)).toEqual({
+      "daily/2026-11-18/the-build-cache-is-in-srv-cache": "The build cache is in /srv/cache now.",
+      "daily/2026-11-18/the-runner-was-moved-to-the": "The runner was moved to the new host.",
+      "daily/2026-11-19-release/release-4.2-went-out-at-noon": "Release 4.2 went out at noon.",
+      "memory/deploys/before-a-release/run-the-smoke-tests": "run the smoke tests",
+      "memory/deploys/before-a-release/tag-the-commit": "tag the commit",
+      "memory/deploys/never-on-a-friday": "Never on a Friday\n- unless it is a rollback",
+      "memory/deploys/production": "**Production:** through Konflux, staging first.",
+      "memory/tools/search-the-logs-with":
+        'Search the logs with\n\n```sh\ngrep -rn "<!-- not a comment -->" /var/log\n```',
+      "memory/tools/tool-version": "| tool | version |\n|------|---------|\n| node | 24      |",
+      "memory/what-is-worth-keeping-stands-here": "What is worth keeping stands here.",
+      "memory/習慣/move-the-build-cache": "[ ] move the build cache",
+      "memory/習慣/التقارير-بالعربية": "التقارير بالعربية",
+      "memory/習慣/返事は短く": "返事は短く",
+      "user/directives/prefer-concise-progress-updates-during-implementation":
+        "Prefer concise progress updates during implementation work.",
+    });
+    const { facts } = await memory.listFacts("main", { category: "daily_notes" });
+    expect(facts.map(({ updatedAt }) => rfc3339(updatedAt))).toEqual([
+      "2026-11-19T00:00:00.000Z",
+      "2026-11-18T00:00:00.000Z",
+      "2026-11-18T00:00:00.000Z",
+    ]);
+    const directive = await memory.getFact(
+      "main",
+      "user/directives/prefer-concise-progress-updates-during-implementation",
+    );
+    expect(rfc3339(directive?.createdAt ?? 0)).toBe("2026-10-02T00:00:00.000Z");
+  });
+
+  test("are those files of a workspace that its documentation names", () => {
+    const names = ["AGENTS.md", "DREAMS.md", "USER.md", "MEMORY.md", "memory/2026-11-18.md", "memory/x.json"];
+    expect(workspaceNotes(names)).toEqual(["MEMORY.md", "USER.md", "memory/2026-11-18.md"]);
+  });
+
+  test("are no other file", async () => {
+    const memory = await openTestMemory();
+    await expect(importNotes(memory, "openclaw", [textFile("x", "AGENTS.md")])).rejects.toThrow(
+      "AGENTS.md is none of OpenClaw's notes",
+    );
+  });
+});
+
+test("any Markdown goes by its folder and name, and what is said twice comes once", async () => {
+  const memory = await openTestMemory();
+  const result = await importNotes(memory, "markdown", SAMPLES.markdown.map(sample));
+  expect(result).toMatchObject({ stored: 4, leftOut: { "a repetition": 1 } });
+  expect(await factsOf(memory)).toEqual({
+    "notes/claude/commands/build": "Build: `npm run build`",
+    "notes/claude/commands/build-2": "Build: `make`",
+    "notes/claude/commands/test": "Test: `npm test`",
+    "notes/claude/use-the-pinned-node-of-the": "Use the pinned Node of the repository.",
+  });
+});
+
+test("mem0's memories keep ids, times, categories and owners, and what has expired stays away", async () => {
+  const memory = await openTestMemory();
+  const result = await importNotes(memory, "mem0", SAMPLES.mem0.map(sample));
+  expect(result).toMatchObject({ stored: 2, refusedCount: 1 });
+  expect(result.refused).toEqual([
+    {
+      file: sample("mem0.json").name,
+      line: 3,
+      code: "invalid_input",
+      reason: "It has expired where it comes from.",
+    },
+  ]);
+  const fact = await memory.getFact("main", "mem0/6f0c1e7a-3f7e-4a55-9a53-0d2b7a2f1c11");
+  expect(fact).toMatchObject({
+    value: "Prefers staging deploys before production",
+    tags: ["deploys", "user_id=operator", "type=preference", `import:${result.importId}`],
+    createdAt: Date.parse("2026-09-03T17:16:05.490Z"),
+    updatedAt: Date.parse("2026-10-03T17:16:05.490Z"),
+  });
+});
+
+test.each([
+  ["not JSON", "{", "is not JSON"],
+  ["an export of another shape", '{"full_name": "x"}', "is not what mem0's get_all answers"],
+])("mem0: %s is refused whole", async (_name, text, message) => {
+  const memory = await openTestMemory();
+  await expect(importNotes(memory, "mem0", [textFile(text, "mem0.json")])).rejects.toThrow(message);
+});
+
+test("mem0: one memory of another kind is refused alone, without its value", async () => {
+  const memory = await openTestMemory();
+  const text = JSON.stringify([{ id: "a", memory: 7 }, "hunter2", { id: "b", memory: "kept" }]);
+  const { refused, stored } = await importNotes(memory, "mem0", [textFile(text, "mem0.json")]);
+  expect(stored).toBe(1);
+  expect(refused.map(({ line, reason }) => [line, reason])).toEqual([
+    [1, "This memory's memory is not of the kind mem0 writes."],
+    [2, "This is no memory of mem0."],
+  ]);
+});
+
+test("server-memory's observations and relations are facts, with the entity's name and type", async () => {
+  const memory = await openTestMemory();
+  const { importId } = await importNotes(memory, "server-memory", SAMPLES["server-memory"].map(sample));
+  expect(await factsOf(memory)).toEqual({
+    "graph/konflux/deploys-staging-first": "Konflux: deploys staging first",
+    "graph/konflux/keeps-logs-for-30-days": "Konflux: keeps logs for 30 days",
+    "graph/konflux/runs_on/runner": "Konflux runs_on Runner",
+    "graph/runner": "Runner: host",
+  });
+  expect((await memory.getFact("main", "graph/runner"))?.tags).toEqual(["host", `import:${importId}`]);
+});
+
+test("server-memory: a line of another kind is refused by its number", async () => {
+  const memory = await openTestMemory();
+  const lines =
+    '{"type":"entity","name":"A"}\nhunter2\n{"type":"relation","from":"A","to":"B","relationType":"uses"}';
+  const result = await importNotes(memory, "server-memory", [textFile(lines, "memory.jsonl")]);
+  expect(
+    result.refused.map(({ line, reason }) => [line, /neither an entity nor a relation/.test(reason)]),
+  ).toEqual([
+    [1, true],
+    [2, true],
+  ]);
+  expect(result.stored).toBe(1);
+});
+
+test.each([["facts.jsonl"], ["-"], ["export"]])("%s is our own format", (name) => {
+  expect(guessFormat([name])).toBe("helmdeck");
+});
+
+test.each([["CLAUDE.md"], ["notes.MARKDOWN"], ["mem0.json"]])("what %s is wants to be said", (name) => {
+  expect(() => guessFormat(["facts.jsonl", name])).toThrow(wantsFormat(name).message);
+  expect(wantsFormat(name).message).toContain("helmdeck, openclaw, markdown, mem0, server-memory");
+});
+
+describe("Markdown", () => {
+  test("has its lines counted, front matter and Windows' line ends included", () => {
+    const items = itemsOf(
+      "\uFEFF---\r\na: 1\r\n---\r\n# T\r\n\r\n- one\r\n- two\r\n\r\n> a quote\r\n> of two lines\r\n",
+    );
+    expect(items).toEqual([
+      { line: 1, leftOut: "front matter" },
+      { line: 6, headings: [], text: "one" },
+      { line: 7, headings: [], text: "two" },
+      { line: 9, headings: [], text: "> a quote\n> of two lines" },
+    ]);
+  });
+
+  test("knows headings of every kind and depth, and a title that names nothing", () => {
+    const items = itemsOf("Title\n=====\n## A\nx\n### B\ny\n## C #\nz\n# D\nw");
+    expect(items.map((item) => ("text" in item ? [...item.headings, item.text] : []))).toEqual([
+      ["A", "x"],
+      ["A", "B", "y"],
+      ["C", "z"],
+      ["D", "w"],
+    ]);
+  });
+
+  test("keeps links, HTML and emphasis as they are written, and takes comments out", () => {
+    expect(
+      textsOf("a [link](https://example.org) and *this*<br> <!-- gone -->there\n\n<div>\nb\n</div>"),
+    ).toEqual(["a [link](https://example.org) and *this*<br>there", "<div>\nb\n</div>"]);
+    expect(textsOf("`<!-- kept -->` and <!-- never closed")).toEqual([
+      "`<!-- kept -->` and <!-- never closed",
+    ]);
+  });
+
+  test("gives a block of code to the paragraph before it, else it stands for itself", () => {
+    expect(textsOf("run\n\n```\na\n```\n\n```\nb\n```\n\n- x\n\n    indented\n\n---\n\n```\nc\n```")).toEqual(
+      ["run\n\n```\na\n```\n\n```\nb\n```", "x\n\n  indented", "```\nc\n```"],
+    );
+  });
+
+  test.each([
+    ["quotes within quotes", `${"> ".repeat(100_000)}a`],
+    [
+      "lists within lists",
+      Array.from({ length: 1_500 }, (_none, depth) => `${"  ".repeat(depth)}- a`).join("\n"),
+    ],
+    ["open brackets", "[".repeat(500_000)],
+    ["open comments", "<!--".repeat(100_000)],
+    ["backticks", Array.from({ length: 1_000 }, (_none, length) => "`".repeat(length)).join(" ")],
+    ["lines without end", "b\n".repeat(200_000)],
+  ])("of %s is read in little time", { timeout: 5_000 }, (_name, hostile) => {
+    expect(itemsOf(hostile).length).toBeGreaterThan(0);
+  });
+});
+
+describe("a key made of words", () => {
+  test.each([
+    ["**Production:** through Konflux", "production"],
+    ["**Production**: through Konflux", "production"],
+    ["Build command: `make`", "build-command"],
+    ["see https://example.org", "see-https-example.org"],
+    ["[x] Move the build cache", "move-the-build-cache"],
+    ["one two three four five six seven", "one-two-three-four-five-six"],
+    ["de\u200Bploy \u202E here", "deploy-here"],
+  ])("of %j is %j", (text, name) => {
+    expect(nameOfText(text)).toBe(name);
+  });
+
+  test("is the same again, and one that a fact can have, whatever the text", () => {
+    const texts = fc.string({ unit: "grapheme", minLength: 1 });
+    fc.assert(
+      fc.property(fc.array(texts, { maxLength: 12 }), texts, (headings, text) => {
+        const key = keyOfParts(["root", ...headings.map((heading) => slugOf(heading)), nameOfText(text)]);
+        expect(validateFact({ key, value: "v" }).key).toBe(key);
+        expect(keyOfParts(["root", ...headings.map((heading) => slugOf(heading)), nameOfText(text)])).toBe(
+          key,
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,261 @@
+/** Notes on their way in, again, and out: what stays a person's, what follows its source, and what a forget of an import leaves. */
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { isWideForget, listImports, type OpenMemory } from "../../app/index.ts";
+import { namespaceOf } from "../../engine/index.ts";
+import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
+import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
+
+const MD = "## Deploys\n\n- Tool: Konflux\n- Day: Monday\n";
+const TOOL = "notes/notes/deploys/tool";
+const DAY = "notes/notes/deploys/day";
+
+const importText = (memory: OpenMemory, text: string, options = {}) =>
+  importNotes(memory, "markdown", [textFile(text)], options);
+const forget = (memory: OpenMemory, id: string | undefined, dryRun = false) =>
+  memory.forget("main", { scope: `import:${id}`, dryRun });
+const sealedIn = (path: string): readonly Buffer[] => {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return ["entries", "history", "vectors"]
+      .flatMap((table) => database.prepare(`SELECT sealed FROM ${table}`).all())
+      .map(({ sealed }) => Buffer.from(sealed as Uint8Array)); // a column of bytes
+  } finally {
+    database.close();
+  }
+};
+
+describe("a second import", () => {
+  test("of the same file adds nothing, keeps tags and times, and gives a new life", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    const first = await importText(memory, MD);
+    const before = await memory.getFact("main", TOOL);
+    clock.pass(DAY_MS);
+    const second = await importText(memory, MD);
+    expect(second).toMatchObject({ stored: 0, replaced: 0, refreshed: 2, kept: 0 });
+    expect(second.importId).toBeUndefined();
+    expect(await memory.getFact("main", TOOL)).toEqual({
+      ...before,
+      expiresAt: (before?.expiresAt ?? 0) + DAY_MS,
+    });
+    expect(before?.tags).toEqual([`import:${first.importId}`]);
+    expect(await memory.factHistory("main", TOOL)).toMatchObject({ former: [] });
+  });
+
+  test("of an edited file replaces what was edited, there and back, and leaves what is gone from it", async () => {
+    const memory = await openTestMemory();
+    await importText(memory, MD);
+    const edited = MD.replace("Konflux", "Argo").replace("- Day: Monday\n", "");
+    expect(await importText(memory, edited, { dryRun: true })).toMatchObject({
+      replaced: 1,
+      refreshed: 0,
+      foreseen: { gone: 1, first: [{ key: TOOL, value: "Tool: Argo", outcome: "replaced" }] },
+    });
+    expect(await importText(memory, edited)).toMatchObject({ replaced: 1 });
+    expect(await factsOf(memory)).toEqual({ [DAY]: "Day: Monday", [TOOL]: "Tool: Argo" });
+    expect(await importText(memory, MD)).toMatchObject({ replaced: 1, refreshed: 1 });
+    expect(await factsOf(memory)).toEqual({ [DAY]: "Day: Monday", [TOOL]: "Tool: Konflux" });
+  });
+
+  test("does not come back over what a person wrote since, unless they say so", async () => {
+    const memory = await openTestMemory();
+    await importText(memory, MD);
+    await memory.storeFact("main", { key: TOOL, value: "Tool: by hand" });
+    expect(await importText(memory, MD)).toMatchObject({ kept: 1, refreshed: 1, replaced: 0 });
+    expect((await factsOf(memory))[TOOL]).toBe("Tool: by hand");
+    expect(await importText(memory, MD, { onConflict: "replace" })).toMatchObject({ replaced: 1 });
+    expect((await factsOf(memory))[TOOL]).toBe("Tool: Konflux");
+    expect(await importText(memory, MD.replace("Konflux", "Argo"), { onConflict: "keep" })).toMatchObject({
+      kept: 1,
+    });
+  });
+
+  test("does not bring back what another fact superseded since", async () => {
+    const memory = await openTestMemory();
+    await importText(memory, MD);
+    await memory.storeFact("main", { key: "deploy/tool", value: "Argo", supersedes: [TOOL] });
+    expect(await importText(memory, MD)).toMatchObject({ retired: 1, refreshed: 1, stored: 0 });
+    expect(Object.keys(await factsOf(memory))).toEqual(["deploy/tool", DAY]);
+  });
+
+  test("of notes that say their day follows the newer of the two", async () => {
+    const memory = await openTestMemory();
+    const daily = (text: string) => textFile(text, "memory/2026-11-18.md");
+    await importNotes(memory, "openclaw", [daily("- Cache: here")]);
+    expect(await importNotes(memory, "openclaw", [daily("- Cache: there")])).toMatchObject({ replaced: 1 });
+    await memory.storeFact("main", { key: "daily/2026-11-18/cache", value: "by hand" });
+    expect(await importNotes(memory, "openclaw", [daily("- Cache: elsewhere")])).toMatchObject({ kept: 1 });
+  });
+});
+
+describe("an import", () => {
+  test("refuses secrets, look-alike keys and what is too long, by file and line, and never quotes a value", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "notes/notes/deploy", value: "v" });
+    const token = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
+    const text = `- plain\n- token: ${token}\n- dеploy\n- Long: ${"hunter2 ".repeat(9_000)}\n`;
+    const { refused, stored } = await importText(memory, text);
+    expect(stored).toBe(1);
+    expect(refused.map(({ file, line, code }) => [file, line, code])).toEqual([
+      ["notes/notes.md", 2, "secret_refused"],
+      ["notes/notes.md", 3, "invalid_input"],
+      ["notes/notes.md", 4, "invalid_input"],
+    ]);
+    expect(JSON.stringify(refused)).not.toMatch(/hunter2|ghp_/);
+    expect(await importText(memory, text, { allowSecrets: true })).toMatchObject({
+      stored: 1,
+      refusedCount: 2,
+    });
+  });
+
+  test("in a dry run counts what it would do, shows the first ten, says the end, and writes nothing", async () => {
+    const memory = await openTestMemory();
+    const text = Array.from({ length: 12 }, (_none, index) => `- item ${index}\n`).join("");
+    const revision = await memory.revision("main");
+    const result = await importText(memory, text, { dryRun: true, ttlSeconds: 7_200 });
+    expect(result).toMatchObject({ stored: 12, foreseen: { gone: 0, endsAt: NOW + 7_200_000 } });
+    expect(result.foreseen?.first).toHaveLength(10);
+    expect([await factsOf(memory), await memory.revision("main")]).toEqual([{}, revision]);
+    await importText(memory, text, { ttlSeconds: 7_200 });
+    expect((await memory.getFact("main", "notes/notes/item-3"))?.expiresAt).toBe(NOW + 7_200_000);
+  });
+
+  test("reads no more of a file than its bound", async () => {
+    const memory = await openTestMemory();
+    let read = 0;
+    const endless = {
+      name: "endless.md",
+      open: async function* () {
+        for (;;) {
+          read += 1;
+          yield Buffer.alloc(1_024 * 1_024, "a ");
+        }
+      },
+    };
+    await expect(importNotes(memory, "markdown", [endless])).rejects.toThrow(
+      "endless.md is larger than 8 MiB",
+    );
+    expect(read).toBeLessThan(12);
+  });
+
+  test("is listed until nothing of it is left", async () => {
+    const memory = await openTestMemory();
+    const { importId: id } = await importText(memory, MD);
+    await importNotes(memory, "mem0", SAMPLES.mem0.map(sample), { subject: "work" });
+    await memory.storeFact("main", { key: TOOL, value: "by hand" });
+    expect(await listImports({ memory, subject: "main" })).toEqual([{ id, facts: 1, former: 1 }]);
+    await forget(memory, id);
+    expect(await listImports({ memory, subject: "main" })).toEqual([]);
+  });
+});
+
+describe("forgetting an import", () => {
+  test("takes what it brought, brings back what it replaced, and leaves what a person wrote since", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: TOOL, value: "Tool: Argo", tags: ["own"] });
+    const { importId } = await importText(memory, `${MD}- Host: runner\n`);
+    await memory.storeFact("main", { key: "notes/notes/deploys/host", value: "Host: another" });
+    const counted = { deleted: 2, restored: 1, former: 1 };
+    expect(await forget(memory, importId, true)).toMatchObject({ ...counted, dryRun: true });
+    expect(await forget(memory, importId)).toMatchObject({ ...counted, erased: "complete" });
+    expect(await factsOf(memory)).toEqual({
+      [TOOL]: "Tool: Argo",
+      "notes/notes/deploys/host": "Host: another",
+    });
+    expect((await memory.getFact("main", TOOL))?.tags).toEqual(["own"]);
+    for (const key of [TOOL, "notes/notes/deploys/host"]) {
+      expect(await memory.factHistory("main", key)).toMatchObject({ former: [] });
+    }
+    expect(await forget(memory, importId)).toMatchObject({ deleted: 0, erased: "nothing" });
+  });
+
+  test("leaves other imports, other facts with like tags, and another subject's import of the same id", async () => {
+    const memory = await openTestMemory();
+    const { importId = "" } = await importText(memory, MD);
+    await importText(memory, MD, { importId, subject: "work" });
+    await importText(memory, "- Other: note\n");
+    await memory.storeFact("main", { key: "mine", value: "v", tags: [`x-import:${importId}`, ","] });
+    await forget(memory, importId);
+    expect(Object.keys(await factsOf(memory))).toEqual(["mine", "notes/notes/other"]);
+    expect(Object.keys(await factsOf(memory, "work"))).toEqual([DAY, TOOL]);
+  });
+
+  test("is what nobody can make a fact part of by its tags", async () => {
+    const memory = await openTestMemory();
+    const { importId } = await importText(memory, MD);
+    await memory.storeFact("main", { key: "mine", value: "v", tags: [`import:${importId}`, "kept"] });
+    expect((await memory.getFact("main", "mine"))?.tags).toEqual(["kept"]);
+  });
+
+  test("of a later import goes back to the earlier one, whose own forget then takes the rest", async () => {
+    const memory = await openTestMemory();
+    const first = await importText(memory, MD);
+    const second = await importText(memory, MD.replace("Konflux", "Argo"));
+    expect(await forget(memory, second.importId)).toMatchObject({ deleted: 1, restored: 1 });
+    expect((await factsOf(memory))[TOOL]).toBe("Tool: Konflux");
+    expect(await forget(memory, first.importId)).toMatchObject({ deleted: 2 });
+    expect(await factsOf(memory)).toEqual({});
+  });
+
+  test("leaves no byte of it: neither keys, values, former values nor vectors, in any file", async () => {
+    const place = await tempPlace();
+    const canary = "canary-4711-clear-key";
+    const memory = await openTestMemory(place);
+    await memory.storeFact("main", { key: `notes/notes/${canary}-replaced`, value: "mine before" });
+    const { importId } = await importText(
+      memory,
+      `- ${canary} alone: one\n- ${canary} replaced: two\n- ${canary} edited: three\n`,
+    );
+    const namespace = namespaceOf("main");
+    const { entries } = await memory.store.list({ namespace });
+    const made = entries.map(({ id, fingerprint }) => ({
+      id,
+      fingerprint,
+      dimensions: 4,
+      vectors: new Float32Array([1, 2, 3, 4]),
+    }));
+    expect(await memory.store.putVectors(namespace, "space", made)).toHaveLength(3);
+    await memory.close();
+    const sealed = sealedIn(place.databasePath);
+    expect(sealed.length).toBe(3 + 1 + 3);
+
+    const again = await openTestMemory(place);
+    await again.storeFact("main", {
+      key: "mine",
+      value: "mine now",
+      supersedes: [`notes/notes/${canary}-edited`],
+    });
+    expect(await forget(again, importId)).toMatchObject({ deleted: 2, restored: 1, former: 1 });
+    await forget(again, importId);
+    await again.forget("main", { scope: `notes/notes/${canary}-replaced` });
+    const folder = dirname(place.databasePath);
+    const bytes = () => globSync("**/*", { cwd: folder }).map((name) => readFileSync(join(folder, name)));
+    await again.close();
+    expect(bytes().some((file) => file.includes("mine"))).toBe(true);
+    for (const file of bytes()) {
+      expect(file.includes(canary)).toBe(false);
+      expect(file.includes(`import:${importId}`)).toBe(false);
+      for (const blob of sealed) expect(file.includes(blob)).toBe(false);
+    }
+  });
+
+  test("takes a fact back only while it has the tag", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: TOOL, value: "Tool: Argo" });
+    const { importId } = await importText(memory, MD);
+    await memory.storeFact("main", { key: TOOL, value: "Tool: by hand" });
+    const ref = { namespace: namespaceOf("main"), origin: "fact", key: TOOL } as const;
+    expect(await memory.store.undo(ref, { tag: `import:${importId}` })).toBeUndefined();
+    expect((await factsOf(memory))[TOOL]).toBe("Tool: by hand");
+  });
+
+  test("is a wide forget, and its scope names an import", async () => {
+    const memory = await openTestMemory();
+    expect([isWideForget("import:x"), isWideForget("key:import:x")]).toEqual([true, false]);
+    await expect(memory.forget("main", { scope: "import:" })).rejects.toThrow('"import:" names nothing');
+    await expect(memory.forget("main", { scope: "import:A b" })).rejects.toThrow("names no import");
+  });
+});

@@ -1,0 +1,54 @@
+/** The sample notes, and what tests of imports share. */
+import { createReadStream, globSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type ImportFile,
+  type ImportRequest,
+  type ImportResult,
+  importFiles,
+  type OpenMemory,
+} from "../../app/index.ts";
+import type { ImportFormat } from "../../app/transfer/formats/names.ts";
+
+const NOTES = fileURLToPath(new URL("../fixtures/notes", import.meta.url));
+
+/** Each format with the files of its sample. */
+export const SAMPLES: Readonly<Record<Exclude<ImportFormat, "helmdeck">, readonly string[]>> = {
+  openclaw: [
+    "workspace/MEMORY.md",
+    "workspace/USER.md",
+    ...globSync("workspace/memory/*.md", { cwd: NOTES }).toSorted(),
+  ],
+  markdown: ["CLAUDE.md"],
+  mem0: ["mem0.json"],
+  "server-memory": ["server-memory.jsonl"],
+};
+
+export function sample(name: string): ImportFile {
+  const path = join(NOTES, name);
+  return { name: path, open: () => createReadStream(path) };
+}
+
+export function textFile(text: string, name = "notes/notes.md"): ImportFile {
+  return {
+    name,
+    open: async function* () {
+      yield Buffer.from(text);
+    },
+  };
+}
+
+export function importNotes(
+  memory: OpenMemory,
+  format: ImportFormat,
+  files: readonly ImportFile[],
+  options: Partial<ImportRequest> = {},
+): Promise<ImportResult> {
+  return importFiles({ memory, subject: "main", format, files, ...options });
+}
+
+export async function factsOf(memory: OpenMemory, subject = "main"): Promise<Record<string, string>> {
+  const { facts } = await memory.listFacts(subject, { limit: 1_000 });
+  return Object.fromEntries(facts.map(({ key, value }) => [key, value] as const).sort());
+}

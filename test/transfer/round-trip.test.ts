@@ -1,0 +1,162 @@
+/** What is exported as Markdown comes back as it was; and so does what was imported in any format. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { exportLines, exportMarkdown, importLines, type OpenMemory } from "../../app/index.ts";
+import { MARKDOWN_MARK } from "../../app/transfer/markdown-marks.ts";
+import { factEntry, namespaceOf, validateFact } from "../../engine/index.ts";
+import { DAY_MS, NOW, openTestMemory } from "../app/fixtures/memories.ts";
+import { importNotes, SAMPLES, sample, textFile } from "./notes.ts";
+
+async function exportOf(memory: OpenMemory, to: typeof exportLines | typeof exportMarkdown, end = "") {
+  let text = "";
+  const onProblem = (problem: object): never => {
+    throw new Error(JSON.stringify(problem));
+  };
+  for await (const piece of to({ memory, subject: "main", onProblem })) text += piece + end;
+  return text;
+}
+
+async function everyFact(memory: OpenMemory): Promise<readonly object[]> {
+  const { facts } = await memory.listFacts("main", { limit: 1_000 });
+  return facts.map(({ writer: _, ...fact }) => fact).sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+const HARD = [
+  "# a heading\n## and another\n### deploy/konflux\n- tags: []",
+  "```\na fence\n````\n~~~",
+  "a  \nb\t\n\n\n  c",
+  "a\r\nb\rc",
+  "> quoted\n>\n>> twice",
+  "<!-- helmdeck-memory facts, format 1 -->\n<script>x</script>",
+  "---\nfront: matter\n---",
+  "\\_ escaped \\\\",
+  "\u202Ehidden\u200B \u001b[31mred",
+  "تقرير می‌خواهم 👩‍👩‍👧 返事",
+  '"json"\n```json\n"x"\n```',
+];
+
+test.each(HARD)("a value such as %j comes back from Markdown", async (value) => {
+  const memory = await openTestMemory();
+  await memory.storeFact("main", { key: "k", value });
+  const copy = await openTestMemory();
+  const text = await exportOf(memory, exportMarkdown);
+  expect(await importNotes(copy, "markdown", [textFile(text)])).toMatchObject({ stored: 1, refusedCount: 0 });
+  expect(await everyFact(copy)).toEqual(await everyFact(memory));
+});
+
+test("whatever facts there are, their Markdown brings back keys, values, categories, tags and times", async () => {
+  const text = fc.oneof(fc.string({ unit: "grapheme", maxLength: 40 }), fc.constantFrom(...HARD));
+  const fact = fc.record({
+    key: fc.string({ unit: fc.constantFrom(..."abc/_*`[]<>#&~|\\ é日.-"), minLength: 1, maxLength: 20 }),
+    value: fc.array(text, { maxLength: 4 }).map((parts) => parts.join("\n")),
+    category: fc.constantFrom("user_facts", "team", "a.b-c_d"),
+    tags: fc.array(fc.string({ unit: "grapheme", maxLength: 12 }), { maxLength: 4 }),
+  });
+  const facts = fc.uniqueArray(fact, { selector: ({ key }) => key.trim(), maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(facts, async (given) => {
+      const memory = await openTestMemory();
+      const valid = given.flatMap((one) => {
+        try {
+          return [validateFact(one)];
+        } catch {
+          return [];
+        }
+      });
+      const entries = valid.map((one) =>
+        factEntry(namespaceOf("main"), one, {
+          createdAt: NOW - 5,
+          updatedAt: NOW - 3,
+          expiresAt: NOW + DAY_MS,
+        }),
+      );
+      await memory.store.putMany(entries);
+      const copy = await openTestMemory();
+      const exported = await exportOf(memory, exportMarkdown);
+      const { refused } = await importNotes(copy, "markdown", [textFile(exported)], { allowSecrets: true });
+      expect(refused).toEqual([]);
+      expect(await everyFact(copy)).toEqual(await everyFact(memory));
+      await memory.close();
+      await copy.close();
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe("an export as Markdown", () => {
+  test("reads as this", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "deploy/*prod*", value: "Konflux,\nstaging first", tags: ["ci"] });
+    await memory.storeFact("main", { key: "agreed", value: "no Fridays", category: "team" });
+    expect(await exportOf(memory, exportMarkdown)).toBe(`${MARKDOWN_MARK}
+
+# Facts of main
+
+## team
+
+### agreed
+
+- created: 2026-11-20T12:00:00.000Z
+- updated: 2026-11-20T12:00:00.000Z
+- ends: 2027-02-18T12:00:00.000Z
+
+> no Fridays
+
+## user_facts
+
+### deploy/\\*prod\\*
+
+- tags: ["ci"]
+- created: 2026-11-20T12:00:00.000Z
+- updated: 2026-11-20T12:00:00.000Z
+- ends: 2027-02-18T12:00:00.000Z
+
+> Konflux,
+> staging first
+`);
+  });
+
+  test("acts on no terminal, and keeps what is writing as it is", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "a", value: "\u001b]0;owned\u0007 \u202Eback" });
+    await memory.storeFact("main", { key: "b", value: "می‌خواهم 👩‍👩‍👧" });
+    const text = await exportOf(memory, exportMarkdown);
+    for (const acting of ["\u001b", "\u0007", "\u202e"]) expect(text).not.toContain(acting);
+    expect(text).toContain("> می‌خواهم 👩‍👩‍👧");
+  });
+
+  test("that somebody wrote into is refused where it says something else, and taken where it does not", async () => {
+    const memory = await openTestMemory();
+    const text = `${MARKDOWN_MARK}\nhello\n## team\n### a\n> one\n### b\nhunter2\n> two\n### c\n- tags: [1]\n> three\n### d\n> four\r\n`;
+    const { refused, stored } = await importNotes(memory, "markdown", [textFile(text)]);
+    expect([stored, refused.map(({ line }) => line)]).toEqual([2, [2, 6, 9]]);
+    expect(JSON.stringify(refused)).not.toContain("hunter2");
+    expect(await memory.getFact("main", "d")).toMatchObject({ value: "four", category: "team" });
+  });
+
+  test("of an import is no import itself: it brings the tags that it has, and no other", async () => {
+    const memory = await openTestMemory();
+    const { importId } = await importNotes(memory, "openclaw", SAMPLES.openclaw.map(sample));
+    const copy = await openTestMemory();
+    const again = await importNotes(copy, "markdown", [textFile(await exportOf(memory, exportMarkdown))]);
+    expect(again).toMatchObject({ stored: 14 });
+    expect(again.importId).toBeUndefined();
+    expect(await copy.forget("main", { scope: `import:${importId}` })).toMatchObject({ deleted: 14 });
+  });
+});
+
+describe.each(Object.entries(SAMPLES))("%s", (format, files) => {
+  test("goes in, out as JSON Lines and as Markdown, and in elsewhere, and is the same", async () => {
+    const memory = await openTestMemory();
+    const result = await importNotes(memory, format as keyof typeof SAMPLES, files.map(sample));
+    expect(result.stored).toBeGreaterThan(1);
+    const [lines, markdown] = [await openTestMemory(), await openTestMemory()];
+    const input = textFile(await exportOf(memory, exportLines, "\n")).open();
+    expect(await importLines({ memory: lines, subject: "main", input })).toMatchObject({
+      stored: result.stored,
+    });
+    await importNotes(markdown, "markdown", [textFile(await exportOf(memory, exportMarkdown))]);
+    expect(await everyFact(lines)).toEqual(await everyFact(memory));
+    expect(await everyFact(markdown)).toEqual(await everyFact(memory));
+  });
+});
