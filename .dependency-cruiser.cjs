@@ -8,7 +8,7 @@ const modules = {
   seam: ["engine/reader.ts"],
   pages: ["app", "app/basics.ts"],
   server: ["app", "packs", "pages"],
-  commands: ["app", "app/basics.ts"],
+  commands: ["app", "app/basics.ts", "app/import-formats.ts"],
   plugin: ["app", "commands", "pages"],
   cli: ["app", "app/basics.ts", "commands", "packs", "server"],
   install: ["app", "sidecar"],

@@ -135,7 +135,7 @@ export { Sweeper } from "./sweeper.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
 export { exportMarkdown } from "./transfer/export-markdown.ts";
 export type { ImportFile } from "./transfer/formats/format.ts";
-export { guessFormat, wantsFormat } from "./transfer/formats/formats.ts";
+export { guessFormat, wantsFormat } from "./transfer/formats/guess-format.ts";
 export { workspaceNotes } from "./transfer/formats/workspace-notes.ts";
 export type { ImportCounts, ImportResult, RefusedLine } from "./transfer/import-counts.ts";
 export { type ImportRequest, importFiles, makeImportId } from "./transfer/import-files.ts";

@@ -22,8 +22,7 @@ import {
 import { readKeyLooks } from "../keys-in-use.ts";
 import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
-import type { ImportFile, ImportItem } from "./formats/format.ts";
-import { readerOf } from "./formats/formats.ts";
+import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
 import type { ImportFormat } from "./formats/names.ts";
 import { ImportBatch } from "./import-batch.ts";
 import {
@@ -41,6 +40,8 @@ export interface ImportRequest {
   readonly memory: { readonly store: MemoryStore; readonly now: () => UnixMs };
   readonly subject: Subject;
   readonly format: ImportFormat;
+  /** Of this format. */
+  readonly read: ReadItems;
   readonly files: readonly ImportFile[];
   /** Default: {@link makeImportId}. */
   readonly importId?: string;
@@ -77,11 +78,10 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
     looks: await readKeyLooks(store, namespace),
     retired: await readRetiredKeys(store, namespace),
   };
-  const read = await readerOf(request.format);
   const run = new ImportRun(request, namespace, known);
   const { ttlSeconds } = request;
   const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
-  for await (const item of read(request.files, context)) await run.take(item);
+  for await (const item of request.read(request.files, context)) await run.take(item);
   return run.finish();
 }
 

@@ -1,4 +1,5 @@
 /** Import of JSON Lines from a stream, which is read once. */
+import { readHelmdeck } from "./formats/helmdeck.ts";
 import type { ImportResult } from "./import-counts.ts";
 import { type ImportRequest, importFiles } from "./import-files.ts";
 
@@ -15,5 +16,10 @@ export interface ImportOptions
  * @throws as {@link importFiles} does.
  */
 export function importLines({ input, ...options }: ImportOptions): Promise<ImportResult> {
-  return importFiles({ ...options, format: "helmdeck", files: [{ name: "input", open: () => input }] });
+  return importFiles({
+    ...options,
+    format: "helmdeck",
+    read: readHelmdeck,
+    files: [{ name: "input", open: () => input }],
+  });
 }

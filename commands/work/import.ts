@@ -1,6 +1,7 @@
 /** `import`: files in one of the formats. Our own JSON Lines go straight in; of anything else a person sees first what it would be. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { READERS } from "../../app/import-formats.ts";
 import {
   askOn,
   type ConflictRule,
@@ -41,8 +42,9 @@ export interface ImportOrder {
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
   const files = await filesOf(context, order);
   const { onConflict, allowSecrets, ttlSeconds } = order;
+  const format = formatOf(order);
   const request = {
-    ...{ subject: context.options.caller, format: formatOf(order), files, onConflict, allowSecrets },
+    ...{ subject: context.options.caller, format, read: READERS[format], files, onConflict, allowSecrets },
     ...(ttlSeconds !== undefined && { ttlSeconds }),
   };
   if (order.dryRun) return dryRun(context, request);

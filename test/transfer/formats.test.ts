@@ -1,8 +1,7 @@
 /** What each format makes of its sample, and how Markdown is read. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { wantsFormat, workspaceNotes } from "../../app/index.ts";
-import { guessFormat } from "../../app/transfer/formats/formats.ts";
+import { guessFormat, wantsFormat, workspaceNotes } from "../../app/index.ts";
 import { markdownItems } from "../../app/transfer/formats/markdown-items.ts";
 import { keyOfParts, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
 import { rfc3339, validateFact } from "../../engine/index.ts";

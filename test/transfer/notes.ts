@@ -2,6 +2,7 @@
 import { createReadStream, globSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { READERS } from "../../app/import-formats.ts";
 import {
   type ImportFile,
   type ImportRequest,
@@ -45,7 +46,7 @@ export function importNotes(
   files: readonly ImportFile[],
   options: Partial<ImportRequest> = {},
 ): Promise<ImportResult> {
-  return importFiles({ memory, subject: "main", format, files, ...options });
+  return importFiles({ memory, subject: "main", format, read: READERS[format], files, ...options });
 }
 
 export async function factsOf(memory: OpenMemory, subject = "main"): Promise<Record<string, string>> {
