@@ -20,7 +20,7 @@ const STATUS = new Map<ErrorCode, NonNullable<Page["status"]>>([
 ]);
 
 /** Codes that say something of this request or this moment; of all others memory itself is the matter. */
-export function isOfMemory({ code }: HelmdeckError): boolean {
+function isOfMemory({ code }: HelmdeckError): boolean {
   return !STATUS.has(code);
 }
 

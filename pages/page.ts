@@ -23,7 +23,7 @@ export interface Page {
 }
 
 /** After a change: another address, by GET. */
-export interface Redirect {
+interface Redirect {
   readonly location: string;
 }
 

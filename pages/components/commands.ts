@@ -15,12 +15,12 @@ export interface Command {
  * A fact by its key, or, where that cannot be shown and copied as it is, by its path, which is plain ASCII. `isKey`: nothing else may
  * be read from it.
  */
-export function nameInShell({ key, path }: Pick<FactView, "key" | "path">, isKey = false): string {
+function nameInShell({ key, path }: Pick<FactView, "key" | "path">, isKey = false): string {
   if (!isCopyable(key)) return shellWord(path);
   return shellWord(isKey ? `key:${key}` : key);
 }
 
-export function command({ program, options }: Commands, ...words: readonly string[]): string {
+function command({ program, options }: Commands, ...words: readonly string[]): string {
   return [program, ...words, ...(options === "" ? [] : [options])].join(" ");
 }
 

@@ -19,7 +19,7 @@ export function askedWords(query: string): ReadonlySet<string> {
 }
 
 /** The asked word that this one is, or is another form of. */
-export function askedAs(word: string, asked: ReadonlySet<string>): string | undefined {
+function askedAs(word: string, asked: ReadonlySet<string>): string | undefined {
   const lower = word.toLowerCase();
   if (asked.has(lower)) return lower;
   return [...asked].find((other) => isOtherForm(lower, other));

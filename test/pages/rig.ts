@@ -1,7 +1,7 @@
 /** Pages over a real memory, as a surface would serve them, with a clock that stands. */
 import type { OpenMemory } from "../../app/index.ts";
 import { makePages, type Viewer } from "../../pages/index.ts";
-import { NOW, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
+import { openTestMemory, TestClock } from "../app/fixtures/memories.ts";
 
 export const BASE = "/plugins/helmdeck-memory";
 
@@ -69,5 +69,3 @@ export function textOf({ text }: Answered): string {
     .replaceAll(/\s+/g, " ")
     .trim();
 }
-
-export { NOW };
