@@ -64,9 +64,14 @@ function factUses(client: EngineClient) {
       }),
     getFact: async (agent, key) =>
       orUndefined(client.call(agent, { path: pathOfFact(key), answers: factSchema })),
-    listFacts: (agent, query) =>
+    // Over REST what ends soon comes newest first.
+    listFacts: (agent, { soonestFirst, ...query }) =>
       client.call(agent, {
-        ...{ path: `${MEMORY}/facts`, query: snakeCased({ ...query }), mostBytes: MOST_BYTES_OF_FACTS },
+        ...{
+          path: `${MEMORY}/facts`,
+          query: snakeCased({ ...query, ...(soonestFirst && { expiring: true }) }),
+        },
+        mostBytes: MOST_BYTES_OF_FACTS,
         answers: factsReplySchema,
       }),
     undoFact: (agent, key) =>

@@ -88,6 +88,7 @@ describe("an edit", () => {
     });
   });
 
+  // verifies P-pages-preview
   test.each(["preview", "confirm"])(
     "that meets another one at its %s stores nothing and shows both",
     async (step) => {

@@ -89,6 +89,7 @@ const HOSTILE = [
   "{{alert(1)}} `x` <%= 1 %>",
 ];
 
+// verifies P-pages-text
 describe.each([
   ["commands", COMMANDS],
   ["forms", FORMS],
