@@ -40,6 +40,14 @@ export const FACTS: ConfigSection = {
   address: ["embeddings", "url"],
 };
 
+export const SOURCE: ConfigSection = {
+  path: FACTS.path,
+  inner: [],
+  keys: ["source"],
+  provider: ["source", "kind"],
+  address: ["source", "url"],
+};
+
 /** The section with a setting of ours in it. Each key is set as a whole: nothing of the former one is merged into it. */
 export function withSetting({ inner }: ConfigSection, now: Maybe, setting: JsonObject): Json {
   const inside = { ...objectIn(at(now, ...inner)), ...objectIn(at(setting, ...inner)) };

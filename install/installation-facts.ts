@@ -82,6 +82,8 @@ export interface OpenClawReady {
   readonly search: SearchFacts;
   /** Who embeds helmdeck's facts: the plugin's `embeddings` as the plugin reads them, without the key. */
   readonly facts: FactsEmbedder;
+  /** Who keeps memory, as the plugin's configuration says; undefined: this host. */
+  readonly engine: EngineChoice | undefined;
   /** Of the plugin's configuration, when it is set. */
   readonly auditTools: AuditTools | undefined;
   /** `plugins.allow`, when it is set. */
@@ -97,6 +99,14 @@ export interface OpenClawReady {
   readonly attachment: AttachmentFacts | undefined;
   /** On the machine itself: where memory lies. */
   readonly memory: (MemoryLocation & { readonly key: "file" | "given" | "none" }) | undefined;
+}
+
+/** A served engine that keeps memory. */
+export interface EngineChoice {
+  readonly url: string;
+  /** Files, by agent. */
+  readonly tokens: Readonly<Record<string, string>>;
+  readonly fingerprint256?: string;
 }
 
 export interface MemoryLocation {
@@ -178,6 +188,8 @@ export interface JournalFacts {
   readonly search: JsonObject | undefined;
   /** What we last set in the plugin's configuration. */
   readonly facts: JsonObject | undefined;
+  /** Somebody had us set who keeps memory. */
+  readonly source: JsonObject | undefined;
   /** What a person answered, whether that was set, and whether a run was killed over it. */
   readonly auditTools:
     | { readonly answer: AuditTools; readonly isSet: boolean; readonly isDue: boolean }

@@ -35,6 +35,8 @@ const ENTRIES = z.strictObject({
   search: CHANGE.extend({ allowed: z.array(z.string()) }).optional(),
   /** Of the plugin's own configuration. */
   facts: CHANGE.optional(),
+  /** Of the plugin's own configuration, too: who keeps memory. */
+  source: CHANGE.optional(),
   /** Which tools' calls are to be recorded, as a person answered; what was set before, and whether we set anything. */
   auditTools: z
     .strictObject({

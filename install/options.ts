@@ -1,7 +1,9 @@
 /** The installer's command line. */
+import { homedir } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { checkEngineAddress, defined, isHelmdeckError } from "../app/index.ts";
 import { DEFAULT_MODEL, INSTALLER } from "./install-names.ts";
-import type { AuditTools, Target } from "./installation-facts.ts";
+import type { AuditTools, EngineChoice, Target } from "./installation-facts.ts";
 
 export interface Options {
   readonly mode: "install" | "verify" | "repair" | "uninstall";
@@ -16,6 +18,8 @@ export interface Options {
   readonly json: boolean;
   /** Whose calls are recorded; undefined: a person is asked, once. */
   readonly auditTools: AuditTools | undefined;
+  /** Who keeps memory; undefined: whoever does now, this host where nobody said otherwise. */
+  readonly engine: EngineChoice | undefined;
   /** What of the operator's own may be replaced, as the operator said when asked. */
   readonly replaces: readonly ("search" | "facts")[];
 }
@@ -39,6 +43,9 @@ interface Parsed {
   readonly repair?: boolean;
   readonly json?: boolean;
   readonly auditTools?: AuditTools;
+  readonly engine?: string;
+  readonly tokenFile?: EngineChoice["tokens"];
+  readonly engineFingerprint?: string;
 }
 
 const AFTER_HELP = `
@@ -50,6 +57,8 @@ Examples:
   $ ${INSTALLER} --yes                      do it, without questions
   $ ${INSTALLER} --no-embeddings            search by keywords, no Docker needed
   $ ${INSTALLER} --embeddings-url http://127.0.0.1:11434
+  $ ${INSTALLER} --engine https://memory.example --token-file ~/main.token
+                                            an engine elsewhere keeps memory: no sidecar, nothing stored here
   $ ${INSTALLER} --uninstall                put everything back; your memory stays
   $ ${INSTALLER} --repair                   OpenClaw finds no new notes since version 0.1 was taken back
 
@@ -75,6 +84,7 @@ export function parseOptions(
     purge: parsed.purge === true,
     json: parsed.json === true,
     auditTools: parsed.auditTools,
+    engine: engineOf(parsed, command),
     replaces: [],
   };
 }
@@ -99,6 +109,17 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
         "--audit-tools <whose>",
         "Record what the agent does with all tools, or with helmdeck's alone; asked once where a person is there.",
       ).choices(["all", "helmdeck"]),
+    )
+    .option("--engine <url>", "An engine that is served elsewhere keeps memory; wants --token-file.", httpUrl)
+    .option(
+      "--token-file <file>",
+      "Its token for the agent main, or AGENT=FILE for another; once for each. A file of yours alone (0600), as OpenClaw sees it.",
+      tokenFile,
+    )
+    .option(
+      "--engine-fingerprint <sha256>",
+      "Of the engine's certificate, where no authority vouches for it.",
+      fingerprint,
     )
     .option("--gpu", "Lend the sidecar this machine's NVIDIA cards.")
     .option("--yes", "Do not ask; what is the operator's own is then left as it is.")
@@ -136,7 +157,53 @@ function refuseContradictions(parsed: Parsed, command: Command): void {
   if (purge && !uninstall) command.error("--purge belongs to --uninstall.");
 }
 
-function embeddingsOf({ embeddings, embeddingsUrl }: Parsed): EmbeddingsChoice {
+function refuseBesideEngine(parsed: Parsed, command: Command): void {
+  const { embeddingsUrl, gpu } = parsed;
+  const beside = embeddingsUrl !== undefined ? "--embeddings-url" : gpu ? "--gpu" : undefined;
+  if (beside !== undefined) command.error(`--engine and ${beside} exclude each other.`);
+  if (modeOf(parsed) !== "install") command.error("--engine belongs to an installation.");
+}
+
+/** The plugin refuses what it cannot use; here it is refused before anything is changed. */
+function engineOf(parsed: Parsed, command: Command) {
+  const { engine, tokenFile: tokens, engineFingerprint } = parsed;
+  if (engine === undefined) {
+    if ((tokens ?? engineFingerprint) !== undefined)
+      command.error("--token-file and --engine-fingerprint belong to --engine.");
+    return undefined;
+  }
+  refuseBesideEngine(parsed, command);
+  if (tokens === undefined) return command.error("--engine wants a token: --token-file FILE.");
+  const choice = { url: engine, tokens, ...defined({ fingerprint256: engineFingerprint }) };
+  try {
+    checkEngineAddress(choice, (field) => (field === "url" ? "--engine" : "--engine-fingerprint"));
+  } catch (error) {
+    if (isHelmdeckError(error)) return command.error(error.message);
+    throw error;
+  }
+  return choice;
+}
+
+function tokenFile(text: string, before: EngineChoice["tokens"] = {}): EngineChoice["tokens"] {
+  const [, agent = "main", file = ""] = /^(?:([a-z0-9][a-z0-9_-]{0,63})=)?(.+)$/.exec(text) ?? [];
+  const path = file.replace(/^~(?=\/)/, homedir());
+  if (!path.startsWith("/"))
+    throw new InvalidArgumentError(
+      "Write FILE or AGENT=FILE, the file with its whole path, such as /home/me/main.token.",
+    );
+  if (Object.hasOwn(before, agent))
+    throw new InvalidArgumentError(`There is a token for ${agent} already; one for each agent.`);
+  return { ...before, [agent]: path };
+}
+
+function fingerprint(text: string): string {
+  if (/^[0-9a-f:]{64,95}$/i.test(text)) return text;
+  throw new InvalidArgumentError("Write the 64 hexadecimal digits of the certificate's SHA-256.");
+}
+
+/** With an engine there is nothing here to embed. */
+function embeddingsOf({ embeddings, embeddingsUrl, engine }: Parsed): EmbeddingsChoice {
+  if (engine !== undefined) return { kind: "none" };
   if (embeddingsUrl !== undefined) return { kind: "url", url: embeddingsUrl };
   return { kind: embeddings ? "sidecar" : "none" };
 }

@@ -9,6 +9,7 @@ import type { Environment } from "../environment.ts";
 import { PLUGIN_ID } from "../install-names.ts";
 import {
   type AuditTools,
+  type EngineChoice,
   type FactsEmbedder,
   type OpenClawFacts,
   type OpenClawReady,
@@ -99,6 +100,7 @@ async function inspectFound(
       gateway,
       search: searchFacts(search),
       facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
+      engine: engineOf(at(config, "plugins", "entries", PLUGIN_ID, "config", "source")),
       auditTools: auditTools(at(config, "plugins", "entries", PLUGIN_ID, "config", "auditTools")),
       ...pluginFacts(config),
       unfitIndexes: unfitIndexes(indexes, config),
@@ -144,6 +146,17 @@ function factsEmbedder(embeddings: Json | undefined): FactsEmbedder {
   const { provider, model, url } = settings;
   if (provider === "ollama" && apiKey !== undefined) return { provider: "unusable" };
   return { provider, model, url: withoutSlash(url) };
+}
+
+/** A token that is no file is left out: it is nothing that an installation could have set. */
+function engineOf(source: Json | undefined): EngineChoice | undefined {
+  const url = text(at(source, "url"));
+  if (at(source, "kind") !== "engine" || url === undefined) return undefined;
+  const files = Object.entries(objectIn(at(source, "tokens"))).map(
+    ([agent, token]) => [agent, text(at(token, "file")) ?? ""] as const,
+  );
+  const fingerprint256 = text(at(source, "fingerprint256"));
+  return { url, tokens: Object.fromEntries(files), ...defined({ fingerprint256 }) };
 }
 
 function auditTools(value: Json | undefined): AuditTools | undefined {

@@ -98,6 +98,7 @@ async function inspectJournal(journal: Journal, { facts, openclaw }: FoundOpenCl
     target: entries.target,
     search: entries.search?.sets.at(-1),
     facts: entries.facts?.sets.at(-1),
+    source: entries.source?.sets.at(-1),
     auditTools: entries.auditTools,
     indexDue: entries.indexDue === true,
     hasConfigCopy: config !== undefined,

@@ -10,6 +10,7 @@ import { planEmbeddings } from "./plan-embeddings.ts";
 import { planFacts } from "./plan-facts.ts";
 import { indexSteps, repairSteps } from "./plan-notes-index.ts";
 import { planSearch } from "./plan-search.ts";
+import { planSource } from "./plan-source.ts";
 import { uninstallPlan } from "./plan-uninstall.ts";
 import { unmetPrerequisites } from "./prerequisites.ts";
 
@@ -36,10 +37,11 @@ export function withoutEmbeddings(options: Options): Options {
 }
 
 function verifyPlan(openclaw: OpenClawReady): Plan {
-  const { search, facts } = openclaw;
+  const { search, facts, engine } = openclaw;
   const embedded = {
     search: search.provider === "ollama",
-    facts: "url" in facts ? facts : undefined,
+    facts: "url" in facts && engine === undefined ? facts : undefined,
+    engineUrl: engine?.url,
   };
   return planOf(openclaw, [smokeTest(openclaw, embedded)]);
 }
@@ -49,18 +51,29 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   const own = planFacts(openclaw, facts, options, embeddings.baseUrl);
   const search = planSearch(openclaw, facts, options, embeddings.baseUrl);
   // The search last: a gateway that runs restarts its insides when it changes.
+  const source = planSource(openclaw, options);
   const tools = planAuditTools(openclaw, facts, options);
-  const changes = [...pluginSteps(openclaw, facts), ...own.steps, ...tools.steps, ...search.steps];
+  const changes = [
+    ...pluginSteps(openclaw, facts),
+    ...own.steps,
+    ...source.steps,
+    ...tools.steps,
+    ...search.steps,
+  ];
   const steps = [
     ...embeddings.before,
-    ...keySteps(openclaw),
+    ...(source.engineUrl === undefined ? keySteps(openclaw) : []),
     ...attachSteps(openclaw, options),
     ...embeddings.checks,
     ...copySteps(openclaw, facts, changes),
     ...changes,
     ...indexSteps(openclaw, facts, search),
     ...embeddings.after,
-    smokeTest(openclaw, { search: search.embeds, facts: own.embeds }),
+    smokeTest(openclaw, {
+      search: search.embeds,
+      facts: source.engineUrl === undefined ? own.embeds : undefined,
+      engineUrl: source.engineUrl,
+    }),
   ];
   return {
     ...planOf(openclaw, steps),
@@ -76,15 +89,18 @@ function planOf(openclaw: OpenClawReady, steps: readonly Step[]): Plan {
 interface Embedded {
   readonly search: boolean;
   readonly facts: FactsService | undefined;
+  readonly engineUrl: string | undefined;
 }
 
-function smokeTest({ gateway, memory }: OpenClawReady, { search, facts }: Embedded): Step {
+function smokeTest({ gateway, memory }: OpenClawReady, { search, facts, engineUrl }: Embedded): Step {
+  const isHere = engineUrl === undefined;
   return {
     kind: "prove",
     embeddings: search ? { provider: "ollama" } : undefined,
     facts,
+    engineUrl,
     gateway: gateway === "running" ? "running" : "for-the-proof",
-    memory: memory && { databasePath: memory.databasePath, keyPath: memory.keyPath },
+    memory: isHere ? memory && { databasePath: memory.databasePath, keyPath: memory.keyPath } : undefined,
   };
 }
 

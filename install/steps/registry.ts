@@ -18,6 +18,7 @@ import { installPlugin } from "./install-plugin.ts";
 import { makeKey } from "./make-key.ts";
 import { pointFacts } from "./point-facts.ts";
 import { pointSearch } from "./point-search.ts";
+import { pointSource } from "./point-source.ts";
 import { pullModel } from "./pull-model.ts";
 import { runSmokeTest } from "./run-smoke-test.ts";
 import { startSidecar } from "./start-sidecar.ts";
@@ -36,6 +37,7 @@ const STEPS = [
   installPlugin,
   pointSearch,
   pointFacts,
+  pointSource,
   setAuditTools,
   runSmokeTest,
   deleteMemory,

@@ -14,6 +14,7 @@ import { forgetMarker, isFound, QUESTIONS, storeMarker } from "../smoke-test/mar
 import { embeddedNotes, waitUntilSearchUses } from "../smoke-test/notes-check.ts";
 import { smokeTestFailed } from "../smoke-test/smoke-test-failed.ts";
 import { withGateway } from "../smoke-test/smoke-test-gateway.ts";
+import { waitUntilMemoryIsAt } from "../smoke-test/source-check.ts";
 import { requireOpenClaw, type StepContext } from "../step-context.ts";
 import type { StepDefinition } from "./step-definition.ts";
 
@@ -23,6 +24,8 @@ export interface RunSmokeTest {
   readonly embeddings: { readonly provider: string } | undefined;
   /** Who embeds helmdeck's facts. */
   readonly facts: FactsService | undefined;
+  /** Who keeps memory, where it is not this host. */
+  readonly engineUrl: string | undefined;
   readonly gateway: "running" | "for-the-proof";
   /** On the machine itself: where the marker can be forgotten when the gateway is gone. */
   readonly memory: MemoryLocation | undefined;
@@ -30,11 +33,12 @@ export interface RunSmokeTest {
 
 export const runSmokeTest: StepDefinition<RunSmokeTest> = {
   kind: "prove",
-  title: ({ embeddings, facts, gateway }) => {
+  title: ({ embeddings, facts, gateway, engineUrl }) => {
     const meaning = facts === undefined ? "" : ", by other words too";
     const notes = embeddings === undefined ? "" : ", and that OpenClaw embeds";
+    const kept = engineUrl === undefined ? "" : `, kept by the engine at ${engineUrl}`;
     const where = gateway === "running" ? "" : ", through a gateway started on loopback for this";
-    return `check that memory_search finds a stored fact${meaning}${notes}${where}`;
+    return `check that memory_search finds a stored fact${kept}${meaning}${notes}${where}`;
   },
   exitCode: EXIT.smokeTest,
   run: async (step, context) => {
@@ -53,6 +57,7 @@ async function testThrough(openclaw: OpenClaw, step: RunSmokeTest, context: Step
     await waitUntilSearchUses(openclaw, step.embeddings.provider, context.environment);
     works.push(`OpenClaw embeds its own notes (${await embeddedNotes(openclaw)})`);
   }
+  if (step.engineUrl !== undefined) await waitUntilMemoryIsAt(openclaw, step.engineUrl, context.environment);
   if (step.facts !== undefined) await waitUntilFactsUse(openclaw, step.facts, context.environment);
   return [...works, await findFact(openclaw, step, context)].join("; ");
 }

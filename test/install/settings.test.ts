@@ -146,6 +146,49 @@ describe("which tools' calls are recorded", () => {
   });
 });
 
+describe("who keeps memory", () => {
+  const ENGINE = { url: "https://memory.example", tokens: { main: "/home/u/main.token" } };
+  const source = { kind: "engine", url: ENGINE.url, tokens: { main: { file: "/home/u/main.token" } } };
+  const pointAt = (url = ENGINE.url): Step => ({ kind: "point-source", configPath, ...ENGINE, url });
+  const giveBack = (): Step => ({ kind: "restore-source", configPath });
+
+  it.each<[string, JsonObject | undefined]>([
+    ["nothing", undefined],
+    ["other settings", { promptHints: false }],
+    [
+      "another engine",
+      { source: { kind: "engine", url: "https://other", tokens: { work: { file: "/o" } } } },
+    ],
+  ])("is an engine, and given back where there was %s", async (_, before) => {
+    configure(before);
+    await run(pointAt());
+    expect(settings()).toEqual({ ...before, source });
+    await run(giveBack());
+    expect(settings()).toEqual(before);
+    expect(warnings).toEqual([]);
+  });
+
+  it("comes back as it was at first after a second engine, and after a run that was killed", async () => {
+    configure(undefined);
+    await run(pointAt("https://first"));
+    isKilled = true;
+    await run(pointAt());
+    isKilled = false;
+    await run(pointAt());
+    await run(giveBack());
+    expect(settings()).toBeUndefined();
+  });
+
+  it("stays what somebody chose since, and it is said", async () => {
+    configure(undefined);
+    await run(pointAt());
+    configure({ source: { kind: "embedded" } });
+    await run(giveBack());
+    expect(settings()).toEqual({ source: { kind: "embedded" } });
+    expect(warnings.join()).toContain("changed by somebody else");
+  });
+});
+
 /** One step of one run: the journal is read anew, as the next run does. */
 async function run(step: Step): Promise<void> {
   ({ warnings } = await runSteps([step], await environmentIn(folder, program)));

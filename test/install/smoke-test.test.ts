@@ -17,6 +17,7 @@ const STEP: RunSmokeTest = {
   kind: "prove",
   embeddings: undefined,
   facts: SERVICE,
+  engineUrl: undefined,
   gateway: "running",
   memory: undefined,
 };
@@ -97,6 +98,34 @@ describe("the smoke test", () => {
     ];
     finds = (query) => query === asked[0] || statuses.length === 1;
     expect((await tested(STEP)).exitCode).toBe(0);
+  });
+});
+
+describe("the smoke test where an engine keeps memory", () => {
+  const AT_ENGINE: RunSmokeTest = { ...STEP, facts: undefined, engineUrl: "https://memory.example" };
+  const engine = { url: "https://memory.example", tookMs: 3 };
+
+  it("waits until the gateway asks it, then stores, finds and forgets through it", async () => {
+    statuses = [{ state: "ready" }, { state: "ready", engine }];
+    const { exitCode, steps } = await tested(AT_ENGINE);
+    expect([exitCode, steps[0]?.remark]).toEqual([0, expect.stringContaining("by its own words")]);
+    expect(forgotten).toEqual(["key:install.sh/proof"]);
+  });
+
+  it.each<[string, Json, RegExp]>([
+    [
+      "is down",
+      { state: "failed", engine, error: { message: "It cannot be reached." } },
+      /cannot be reached/,
+    ],
+    ["is another one", { state: "ready", engine: { ...engine, url: "https://other" } }, /does not use it/],
+    ["is none", { state: "ready" }, /does not use it/],
+  ])("fails where the engine %s, and stores nothing", async (_, status, reason) => {
+    statuses = [status];
+    const { exitCode, error } = await tested(AT_ENGINE);
+    expect(exitCode).toBe(5);
+    expect(error).toMatch(reason);
+    expect(stored).toBeUndefined();
   });
 });
 

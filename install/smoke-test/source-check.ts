@@ -1,0 +1,32 @@
+/** Who keeps memory: the gateway asks the engine that was set, and the engine takes its token. */
+import { HelmdeckError } from "../../app/index.ts";
+import type { Environment } from "../environment.ts";
+import { INSTALLER } from "../install-names.ts";
+import { at } from "../openclaw-json.ts";
+import type { OpenClaw } from "../run-openclaw.ts";
+
+/** The plugin is loaded anew when its configuration changes; this is for a slow machine. */
+const SETTLED_WITHIN_MS = 120_000;
+const LOOK_AGAIN_MS = 500;
+
+/** The gateway's own word; it may still run with the settings from before. An engine that fails is not waited for. */
+export async function waitUntilMemoryIsAt(
+  openclaw: OpenClaw,
+  url: string,
+  { now, pause }: Pick<Environment, "now" | "pause">,
+): Promise<void> {
+  const deadline = now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const status = await openclaw.callGateway("helmdeck.status");
+    const isThere = at(status, "engine", "url") === url;
+    if (isThere && at(status, "state") === "ready") return;
+    if (isThere || now() > deadline) {
+      const reason = at(status, "error", "message") ?? "the gateway does not use it";
+      throw new HelmdeckError(
+        "engine_unavailable",
+        `The memory of the engine at ${url} does not work: ${String(reason)} See: openclaw helmdeck doctor; then: ${INSTALLER} --verify`,
+      );
+    }
+    await pause(LOOK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,77 @@
+/** The installer where a served engine is to keep memory: its options and its plan. */
+import { describe, expect, it } from "vitest";
+import type { Facts } from "../../install/installation-facts.ts";
+import { makePlan } from "../../install/plan/make-plan.ts";
+import { definitionOf } from "../../install/steps/registry.ts";
+import { FACTS, INSTALLED, options, withJournal, withOpenClaw } from "./fixtures.ts";
+
+const ENGINE = { url: "https://memory.example", tokens: { main: "/h/main.token" } };
+const ASKED = ["--engine", ENGINE.url, "--token-file", "/h/main.token"];
+const kinds = (facts: Facts, ...args: string[]) =>
+  makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
+
+describe("--engine", () => {
+  it("has no local store and no sidecar, and is tested through the engine", () => {
+    const { steps, questions } = makePlan(FACTS, options(...ASKED));
+    expect(steps.map(({ kind }) => kind)).toEqual([
+      "back-up-config",
+      "install-plugin",
+      "point-source",
+      "prove",
+    ]);
+    expect(steps.at(-1)).toMatchObject({ engineUrl: ENGINE.url, facts: undefined, memory: undefined });
+    expect(questions).toEqual([]);
+  });
+
+  it("is said in the plan, without what is in the file", () => {
+    const step = makePlan(FACTS, options(...ASKED)).steps.find(({ kind }) => kind === "point-source");
+    if (step === undefined) throw new Error("there is no such step");
+    expect(definitionOf(step).title(step)).toBe(
+      "let the engine at https://memory.example keep the memory of main, each with the token in its file",
+    );
+  });
+
+  it("changes nothing where it is so, and stays where nobody names another", () => {
+    const at = withOpenClaw({ engine: ENGINE }, INSTALLED);
+    expect(kinds(at, ...ASKED)).not.toContain("point-source");
+    expect(kinds(at, ...ASKED, "--token-file", "work=/h/work.token")).toContain("point-source");
+    expect(kinds(at)).not.toContain("restore-source");
+    expect(makePlan(at, options()).steps.at(-1)).toMatchObject({ kind: "prove", engineUrl: ENGINE.url });
+    expect(makePlan(at, options("--verify")).steps).toMatchObject([
+      { engineUrl: ENGINE.url, facts: undefined },
+    ]);
+  });
+
+  it("is taken back with the rest", () => {
+    const set = withJournal({ source: { source: { kind: "engine" } }, configIsAsLeft: false });
+    expect(kinds(set, "--uninstall")).toContain("restore-source");
+  });
+});
+
+describe("the options of an engine", () => {
+  it("take a file for each agent", () => {
+    const { engine, embeddings } = options(...ASKED, "--token-file", "work=/h/work.token");
+    expect(engine).toEqual({ ...ENGINE, tokens: { main: "/h/main.token", work: "/h/work.token" } });
+    expect(embeddings).toEqual({ kind: "none" });
+    const fingerprint256 = "ab".repeat(32);
+    expect(options(...ASKED, "--engine-fingerprint", fingerprint256).engine).toEqual({
+      ...ENGINE,
+      fingerprint256,
+    });
+  });
+
+  it.each<[readonly string[], string]>([
+    [["--engine", "https://memory.example"], "wants a token"],
+    [["--token-file", "/h/t"], "belong to --engine"],
+    [["--engine", "http://memory.example", "--token-file", "/h/t"], "must begin with https://"],
+    [["--engine", "https://u:hunter2@memory.example", "--token-file", "/h/t"], "without a name or password"],
+    [["--engine", "https://memory.example", "--token-file", "relative.token"], "whole path"],
+    [[...ASKED, "--token-file", "main=/h/other"], "a token for main already"],
+    [[...ASKED, "--engine-fingerprint", "ab"], "64 hexadecimal digits"],
+    [[...ASKED, "--embeddings-url", "http://127.0.0.1:11434"], "exclude each other"],
+    [[...ASKED, "--gpu"], "exclude each other"],
+    [[...ASKED, "--uninstall"], "belongs to an installation"],
+  ])("%j is refused", (args, says) => {
+    expect(() => options(...args)).toThrow(says);
+  });
+});
