@@ -57,7 +57,7 @@ export const pointSource: StepDefinition<PointSource, RestoreSource> = {
 };
 
 /** Set as a whole: a token for one engine must not reach another one. */
-export function sourceSetting({ url, tokens, fingerprint256 }: EngineChoice): JsonObject {
+function sourceSetting({ url, tokens, fingerprint256 }: EngineChoice): JsonObject {
   const files = Object.entries(tokens).map(([agent, file]) => [agent, { file }] as const);
   return {
     source: {
