@@ -1,0 +1,410 @@
+/** The pages of `serve` as a person meets them: a real Chromium, a real server, real sockets. */
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { importLines } from "../../app/index.ts";
+import type { Listening } from "../../server/index.ts";
+import { ContextServer, NOW, SECRET, tokenFor } from "../server/fixtures/context-server.ts";
+import { graveFaults } from "./axe.ts";
+import { useBrowser, whyNoBrowser } from "./browser.ts";
+
+const DAY_SECONDS = 86_400;
+/** A page of a large memory takes a fifth of this here; only a defect takes as long. */
+const PAGE_WITHIN_MS = 2_500;
+
+const SECTIONS = ["/", "/facts", "/timeline", "/ending", "/growth", "/health", "/remember", "/forget"];
+const OF_FACT = ["/fact", "/edit", "/renew", "/supersede", "/undo", "/forget"];
+
+let served: ContextServer;
+let listening: Listening;
+let other: Server;
+
+describe.skipIf(whyNoBrowser)("the served pages", () => {
+  let otherOrigin = "";
+  const browser = useBrowser({
+    origins: () => [listening.url, otherOrigin],
+    // Whoever is not signed in is told so by the status too.
+    ignored: [/^console: .*status of 401/],
+  });
+
+  beforeAll(async () => {
+    served = await ContextServer.open({ secret: SECRET, pages: {}, requestsPerMinute: 0 });
+    listening = await served.server.listen({ port: 0 });
+    other = createServer(answerAsAttacker).listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    otherOrigin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`; // it listens on a port
+  });
+  afterAll(async () => {
+    other?.close();
+    await listening?.close();
+    await served?.close();
+  });
+
+  /** A browser of its own in which this caller has signed in. */
+  async function signedIn(
+    subject: string,
+    options: BrowserContextOptions & { readonly scopes?: readonly string[] } = {},
+  ): Promise<Page> {
+    const { scopes, ...context } = options;
+    const page = await (await browser.newContext(context)).newPage();
+    await page.goto(listening.url);
+    await page.getByLabel("Token").fill(await tokenFor(subject, scopes));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    return page;
+  }
+
+  const storeFact = (subject: string, key: string, value: string, ttlDays = 90) =>
+    served.serverContext.memory.storeFact(subject, { key, value, ttlSeconds: ttlDays * DAY_SECONDS });
+  const go = (page: Page, path: string) => page.goto(`${listening.url}${path}`);
+  const heading = (page: Page) => page.getByRole("heading", { level: 1 });
+  const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name }).first();
+  const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+  const factOf = (subject: string, key: string) => served.serverContext.memory.getFact(subject, key);
+
+  describe("used by a person", () => {
+    it("find, show, edit, renew, supersede, take back and forget a fact, each with a preview", async () => {
+      await storeFact("kim", "deploy/preference", "We deploy by hand, on Fridays", 3);
+      await storeFact("kim", "editor", "tabs, never spaces");
+      const page = await signedIn("kim");
+
+      await page.getByRole("searchbox").fill("how do we deploy");
+      await page.keyboard.press("Enter");
+      await link(page, "deploy/preference").click();
+      await page.getByText("We deploy by hand, on Fridays").first().waitFor();
+
+      await link(page, "Edit").click();
+      await page.getByLabel("Value").fill("We deploy through Konflux");
+      await button(page, "Preview").click();
+      expect((await factOf("kim", "deploy/preference"))?.value).toBe("We deploy by hand, on Fridays");
+      await button(page, "Save").click();
+      await page.getByRole("status").first().waitFor();
+      expect((await factOf("kim", "deploy/preference"))?.value).toBe("We deploy through Konflux");
+      expect(await page.getByText("We deploy by hand, on Fridays").count()).toBeGreaterThan(0);
+
+      await link(page, "Undo").click();
+      await button(page, "Undo").click();
+      await page.getByRole("status").first().waitFor();
+      expect((await factOf("kim", "deploy/preference"))?.value).toBe("We deploy by hand, on Fridays");
+
+      await link(page, "Renew").click();
+      await button(page, "Preview").click();
+      await button(page, "Renew").click();
+      await page.getByRole("status").first().waitFor();
+      expect((await factOf("kim", "deploy/preference"))?.expiresAt).toBe(NOW + 90 * DAY_SECONDS * 1_000);
+
+      await link(page, "Supersede").click();
+      await page.getByLabel("Key").fill("deploy/with");
+      await page.getByLabel("Value").fill("Argo CD deploys");
+      await button(page, "Preview").click();
+      await button(page, "Store and retire the old one").click();
+      await page.getByRole("status").first().waitFor();
+      expect([
+        await factOf("kim", "deploy/preference"),
+        (await factOf("kim", "deploy/with"))?.writer,
+      ]).toEqual([undefined, { surface: "pages", agent: "kim" }]);
+
+      await link(page, "Forget").click();
+      expect(await factOf("kim", "deploy/with")).toBeDefined();
+      await page
+        .getByRole("main")
+        .getByRole("button", { name: /^Forget/ })
+        .click();
+      await page.getByRole("status").first().waitFor();
+      expect(await factOf("kim", "deploy/with")).toBeUndefined();
+      expect(await factOf("kim", "editor")).toBeDefined();
+    });
+
+    it("show what tools did, what ends soon, growth and health, each from the navigation", async () => {
+      await storeFact("lee", "sprint", "The sprint ends on Friday", 2);
+      await served.serverContext.memory.recordToolCall("lee", {
+        ...{ tool: "shell.run", outcome: "ok", at_unix: NOW / 1_000 - 60, duration_ms: 1_240 },
+        inputs: { command: "kubectl rollout status" },
+      });
+      const page = await signedIn("lee");
+      const sections = [
+        ["Timeline", "shell.run"],
+        ["Ending soon", "sprint"],
+        ["Growth", /fact/],
+        ["Health", /database/],
+        ["Facts", "sprint"],
+      ] as const;
+      for (const [name, holds] of sections) {
+        await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name }).click();
+        await page.getByRole("main").getByText(holds).first().waitFor();
+        expect(await page.locator("nav [aria-current=page]").innerText()).toBe(name);
+      }
+      expect(await page.getByRole("link", { name: "Callers" }).count()).toBe(0);
+    });
+
+    it("show an operator who has entries, and nobody else's", async () => {
+      await storeFact("mia", "canary/key", "canary value");
+      const page = await signedIn("ops", { scopes: ["admin"] });
+      await link(page, "Callers").click();
+      await page.getByRole("rowheader", { name: "mia" }).waitFor();
+      expect(await page.content()).not.toContain("canary");
+    });
+
+    it("remember what somebody types", async () => {
+      const page = await signedIn("noa");
+      await go(page, "/remember");
+      await page.getByLabel("Value").fill("Reviews want two approvals\nand a green run");
+      await button(page, "Preview").click();
+      await button(page, "Remember").click();
+      await page.getByRole("status").first().waitFor();
+      const { facts } = await served.serverContext.memory.listFacts("noa", {});
+      expect(facts.map(({ value }) => value)).toEqual(["Reviews want two approvals\nand a green run"]);
+    });
+
+    it("sign out for good: going back shows nothing", async () => {
+      await storeFact("ola", "canary/seen", "canary on the screen");
+      const page = await signedIn("ola");
+      await go(page, "/fact?key=canary%2Fseen");
+      await page.getByText("canary on the screen").first().waitFor();
+      await button(page, "Sign out").click();
+      await page.getByLabel("Token").waitFor();
+      await page.goBack();
+      await page.getByLabel("Token").waitFor();
+      expect(await page.content()).not.toContain("canary on the screen");
+      expect((await page.context().cookies()).length).toBe(0);
+    });
+
+    it("refuse a wrong token, and say how to get a right one", async () => {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(listening.url);
+      await page.getByLabel("Token").fill("not a token");
+      await page.keyboard.press("Enter");
+      expect(await page.getByRole("alert").innerText()).toContain("helmdeck-memory token --subject");
+      expect(page.url()).not.toContain("token=");
+      expect(await graveFaults(page)).toEqual([]);
+    });
+  });
+
+  it("are used with the keyboard alone", async () => {
+    await storeFact("pat", "lint", "Biome, with its defaults");
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(listening.url);
+    const focused = () => page.evaluate<string>("document.activeElement.textContent.trim()");
+    /** Tab until the focus is there; a page on which it never gets there fails. */
+    const tabTo = async (name: string) => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        await page.keyboard.press("Tab");
+        if ((await focused()) === name) return;
+      }
+      throw new Error(`the keyboard does not reach ${name}`);
+    };
+    await page.keyboard.insertText(await tokenFor("pat")); // the field has the focus already
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.keyboard.press("Tab");
+    expect(await focused()).toBe("Skip to the content");
+    await tabTo("lint");
+    await page.keyboard.press("Enter");
+    await page.getByText("Biome, with its defaults").first().waitFor();
+    await tabTo("Forget");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/forget\?/);
+    await tabTo("Forget it for good");
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").first().waitFor();
+    expect(await factOf("pat", "lint")).toBeUndefined();
+    await tabTo("Sign out");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Token").waitFor();
+  });
+
+  describe("with what somebody else got stored", () => {
+    const HOSTILE = [
+      "<script>document.title = 'ran'</script>",
+      "<img src=x onerror=\"document.title = 'ran'\">",
+      "</pre></textarea></title></style><svg onload=\"document.title = 'ran'\">",
+      "[click](javascript:document.title='ran') javascript:document.title='ran'",
+      '<a href="https://elsewhere.example">free</a><form action="https://elsewhere.example"><button>Sign in</button></form>',
+      '"><b onmouseover="document.title=\'ran\'">\'><base href="https://elsewhere.example">',
+      '<meta http-equiv="refresh" content="0; url=https://elsewhere.example"><iframe srcdoc="<script>top.document.title=\'ran\'</script>"></iframe>',
+      "{{constructor.constructor('document.title=1')()}}",
+    ];
+    const KEYS = ["<img/src=x>", "\"'><script>", "../../sign-out", "a?b=c&d#e%2F%00", "javascript:alert(1)"];
+    const LONG = "w".repeat(65_536);
+    let page: Page;
+
+    beforeAll(async () => {
+      const { memory } = served.serverContext;
+      await memory.recordToolCall("quin", {
+        ...{ tool: "<b>tool</b>", outcome: "failed", at_unix: NOW / 1_000 - 5 },
+        inputs: { path: HOSTILE[1] ?? "" },
+      });
+      for (const [n, value] of HOSTILE.entries()) {
+        await memory.storeFact("quin", { key: `hostile/${n}`, value: "before", tags: [`<i>${n}</i>`] });
+        await memory.storeFact("quin", {
+          key: `hostile/${n}`,
+          value,
+          tags: [`<i>${n}</i>`],
+          ttlSeconds: DAY_SECONDS,
+        });
+      }
+      for (const key of KEYS) await memory.storeFact("quin", { key, value: `under ${key}` });
+      await memory.storeFact("quin", { key: `long/${"k".repeat(500)}`, value: LONG });
+      page = await signedIn("quin");
+    });
+
+    it("run nothing, load nothing and lead nowhere, on any page", async () => {
+      const { facts } = await served.serverContext.memory.listFacts("quin", {});
+      const paths = [...SECTIONS, `/facts?q=${encodeURIComponent(HOSTILE[0] ?? "")}`];
+      for (const { key } of facts) paths.push(`/fact?${new URLSearchParams({ key })}`);
+      for (const path of OF_FACT) paths.push(`${path}?${new URLSearchParams({ key: "hostile/2" })}`);
+      for (const path of paths) {
+        await go(page, path);
+        await heading(page).hover();
+        const title = await page.title();
+        expect([path, title.includes("Agent memory"), title === "ran"]).toEqual([path, true, false]);
+        expect(await page.locator("iframe, img, base, object, embed, meta[http-equiv]").count()).toBe(0);
+        const leads = await page.evaluate<string[]>(
+          "[...document.querySelectorAll('a[href], form')].map((one) => one.href ?? one.action)",
+        );
+        expect([path, leads.filter((href) => !href.startsWith(`${listening.url}/`))]).toEqual([path, []]);
+      }
+    });
+
+    it("show hostile keys whole, and each leads to its own fact", async () => {
+      for (const key of KEYS) {
+        await go(page, `/facts?${new URLSearchParams({ prefix: key })}`);
+        await page.getByRole("main").getByRole("listitem").getByRole("link").first().click();
+        await page.getByText(`under ${key}`).first().waitFor();
+      }
+    });
+
+    it("take back a value of 64 KiB unchanged from the form that edits it", async () => {
+      const [fact] = (await served.serverContext.memory.listFacts("quin", { prefix: "long/" })).facts;
+      await go(page, `/edit?${new URLSearchParams({ key: fact?.key ?? "" })}`);
+      const lines = `${"ü ".repeat(21_700)}\n${"\n".repeat(300)}end`;
+      await page.getByLabel("Value").fill(lines);
+      await button(page, "Preview").click();
+      await button(page, "Save").click();
+      await page.getByRole("status").first().waitFor();
+      expect((await factOf("quin", fact?.key ?? ""))?.value).toBe(lines.trim());
+    });
+
+    it("fit a phone's width, however long a word is", async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      const key =
+        (await served.serverContext.memory.listFacts("quin", { prefix: "long/" })).facts[0]?.key ?? "";
+      const paths = [...SECTIONS, ...OF_FACT.map((path) => `${path}?${new URLSearchParams({ key })}`)];
+      for (const path of paths) {
+        await go(page, path);
+        const width = await page.evaluate("document.documentElement.scrollWidth");
+        expect([path.slice(0, 20), width]).toEqual([path.slice(0, 20), 360]);
+      }
+    });
+  });
+
+  it("have no fault that keeps people out, in light and in dark", async () => {
+    const { memory } = served.serverContext;
+    await storeFact("ray", "deploy", "by hand", 2);
+    await storeFact("ray", "deploy", "through Konflux", 2);
+    await memory.recordToolCall("ray", { tool: "shell.run", outcome: "failed", at_unix: NOW / 1_000 - 60 });
+    const page = await signedIn("ray", { scopes: ["admin"] });
+    const paths = [...SECTIONS, "/callers", "/facts?q=deploy", "/facts?q=nothing+like+it", "/no/such/page"];
+    browser.expectTrouble(/^console: .*status of 404/);
+    for (const path of [...paths, ...OF_FACT.map((one) => `${one}?key=deploy`)]) {
+      await go(page, path);
+      expect([path, await graveFaults(page)]).toEqual([path, []]);
+    }
+    await go(page, "/edit?key=deploy");
+    await button(page, "Preview").click();
+    expect(["the preview", await graveFaults(page)]).toEqual(["the preview", []]);
+    await go(page, "/remember");
+    await page.getByLabel("Value").fill(" ");
+    browser.expectTrouble(/^console: .*status of 400/);
+    await button(page, "Preview").click();
+    expect(["a refusal", await graveFaults(page)]).toEqual(["a refusal", []]);
+  });
+
+  it("of ten thousand facts answer as quickly as of ten", async () => {
+    await fillLargeMemory("sam", 10_000);
+    const page = await signedIn("sam");
+    for (const path of [
+      ...SECTIONS,
+      "/facts?q=the+deployment+of+service+77",
+      "/fact?key=service%2F77",
+      "/forget?key=service%2F77",
+    ]) {
+      await go(page, path); // what is built once is built now
+      const started = performance.now();
+      await go(page, path);
+      expect([path, performance.now() - started < PAGE_WITHIN_MS]).toEqual([path, true]);
+    }
+  });
+
+  it("give a page of another origin nothing: it cannot read, post or frame them", async () => {
+    await storeFact("tam", "canary/read", "canary value");
+    const page = await signedIn("tam");
+    for (const trouble of [
+      /ERR_FAILED/,
+      /ERR_BLOCKED_BY_RESPONSE.NotSameOrigin/,
+      /CORS policy/,
+      /frame-ancestors/,
+      /status of 403/,
+    ]) {
+      browser.expectTrouble(trouble);
+    }
+    await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
+    await page.getByText("done").waitFor();
+    const seen = await page.locator("#seen").innerText();
+    expect(JSON.parse(seen)).toEqual({ read: "refused", opaque: "refused", framed: "refused" });
+    const fact = () => factOf("tam", "canary/read");
+    for (const form of ["sign-out", "forget"]) {
+      await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
+      browser.expectTrouble(/status of 403/);
+      await page.locator(`#${form}`).click();
+      await page.getByText("does not come from these pages").waitFor();
+    }
+    expect(await fact()).toBeDefined();
+    await go(page, "/");
+    await button(page, "Sign out").waitFor();
+    // But a link of it may be followed, as from any page.
+    await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
+    await page.locator("#link").click();
+    await page.getByText("Agent memory").first().waitFor();
+  });
+});
+
+async function fillLargeMemory(subject: string, count: number): Promise<void> {
+  if (served.open === undefined) throw new Error("there is no memory to fill");
+  const lines = Array.from({ length: count }, (_, n) =>
+    JSON.stringify({
+      key: `service/${n}`,
+      value: `The deployment of service ${n} goes through pipeline ${n}`,
+    }),
+  );
+  const { stored } = await importLines({
+    ...{ memory: served.open, subject },
+    input: Readable.from([Buffer.from(lines.join("\n"))]),
+  });
+  expect(stored).toBe(count);
+}
+
+/** A page that tries what other sites may try. */
+const answerAsAttacker: RequestListener = (request, response) => {
+  const target = new URL(request.url ?? "/", "http://attacker").searchParams.get("target") ?? "";
+  response.setHeader("Content-Type", "text/html").end(`<!doctype html><title>Elsewhere</title>
+<p id="state">trying</p><pre id="seen"></pre><a id="link" href="${target}/">A link</a>
+<form method="post" action="${target}/sign-out"><input type="hidden" name="form_token" value="x"><button id="sign-out">Win</button></form>
+<form method="post" action="${target}/forget"><input type="hidden" name="scope" value="key:canary/read"><input type="hidden" name="step" value="confirm"><input type="hidden" name="covers" value="1+0"><button id="forget">Win</button></form>
+<script>
+const read = fetch("${target}/", { credentials: "include" }).then((answer) => answer.text(), () => "refused");
+const opaque = fetch("${target}/facts?q=canary", { credentials: "include", mode: "no-cors" }).then(({ type }) => type, () => "refused");
+const framed = new Promise((resolve) => {
+  const frame = document.createElement("iframe");
+  frame.src = "${target}/";
+  frame.onload = () => { let seen = "refused"; try { seen = frame.contentDocument.body.innerText } catch {} resolve(seen) };
+  document.body.append(frame);
+});
+Promise.all([read, opaque, framed]).then(([read, opaque, framed]) => {
+  document.querySelector("#seen").textContent = JSON.stringify({ read, opaque, framed });
+  document.querySelector("#state").textContent = "done";
+});
+</script>`);
+};
