@@ -70,9 +70,9 @@ export function makeForgetTool(parts: ToolParts, context: ToolContext): Tool {
 /** Of what is deferred behind its tool search OpenClaw shows the first 180 characters. */
 const FORGET_DESCRIPTION =
   "Delete from helmdeck memory for good, only what the user asked to have forgotten. The scope is the path, id or citation of a" +
-  " memory_search hit, or a fact's exact key (key:<exact key> where that could be read otherwise). Wider: category:<name> for facts;" +
+  " memory_search hit, or a fact's exact key (key:<exact key> where that could be read otherwise). Wider: category:<name> or import:<id> for facts;" +
   " pack:<id>, pipeline:<id>, tool:<name>, packs, pipelines or tools for records of runs; all; everything. dry_run first shows what" +
-  " a scope covers. Before a category, all, everything, packs, pipelines or tools go, OpenClaw asks the user; where nobody can be" +
+  " a scope covers. Before a category, an import, all, everything, packs, pipelines or tools go, OpenClaw asks the user; where nobody can be" +
   " asked, tell them to run: openclaw helmdeck forget <scope>";
 
 const FORGET_PARAMETERS = {
