@@ -81,7 +81,7 @@ function memoryInTime({ access, deadlineMs = PAGE_DEADLINE_MS }: PagesParts): Me
       const answer = access.open().then((memory) => {
         // The arguments are those of this very use case; the compiler loses sight of it between the two.
         const useCase = memory[name] as (...args: readonly unknown[]) => Promise<unknown>;
-        return useCase(...args);
+        return useCase.call(memory, ...args);
       });
       return withinDeadline(deadlineMs, answer);
     };

@@ -5,7 +5,7 @@ import type { Page, PageContext, Section, View } from "../page.ts";
 import { number } from "../words.ts";
 
 const WHY =
-  "You see only how much there is: keys and values are for whoever may administer this host. Sign in as its administrator to see them.";
+  "You see only how much there is: keys and values are for whoever may read everything here. Sign in with that right to see them.";
 
 const TITLES: Readonly<Partial<Record<Section, string>>> = {
   facts: "Facts",
@@ -27,7 +27,7 @@ async function counts({ memory, subject }: PageContext): Promise<Html> {
   if (state === "failed" || stored === undefined) {
     return notice(
       "bad",
-      `Memory does not open (${error?.code ?? "unknown"}). Somebody who may administer this host finds the reason on this page.`,
+      `Memory does not open (${error?.code ?? "unknown"}). Somebody who may read everything here finds the reason on this page.`,
     );
   }
   const ending = stored.expiring?.count ?? 0;

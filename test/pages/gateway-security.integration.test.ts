@@ -197,10 +197,12 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
         await other.goto(`${origin}/?${encodeURIComponent(urlOf())}`);
         await expect.poll(() => other.title()).toBe("tried");
         const [framed] = other.frames().filter((one) => one !== other.mainFrame());
-        expect(framed?.url()).toBe("chrome-error://chromewebdata/");
+        expect(await framed?.content()).not.toContain("kettle");
         await other.getByRole("link").click();
         await other.getByText("Open the tab Agent memory").waitFor();
-        expect([...new Set(seen)].sort()).toEqual([...["document 200", "document 403", "fetch 403"]]);
+        // A frame's document comes, and the browser does not show it; nothing else comes.
+        expect(seen.filter((answer) => !/^document 200$| 40[13]$/.test(answer))).toEqual([]);
+        expect(seen).toEqual(expect.arrayContaining(["document 403"]));
         await other.close();
       }
     });

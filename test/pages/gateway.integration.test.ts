@@ -117,7 +117,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
   it("shows how memory grew", async () => {
     await goTo("Growth");
     await heading("Growth");
-    expect(await textOf()).toMatch(/2 facts/);
+    expect(await textOf()).toMatch(/2\s+facts/);
   });
 
   it("shows how healthy memory is, and how OpenClaw is set up for it", async () => {

@@ -2,7 +2,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Finding } from "../../app/index.ts";
+import type { Finding, MemoryStatus } from "../../app/index.ts";
+import type { FactView } from "../../app/memory.ts";
 import { makePagesHandler, type RequestScope } from "../../plugin/pages-handler.ts";
 import { PAGES_PATH } from "../../plugin/pages-tab.ts";
 import { type PagesParts, viewerOf } from "../../plugin/pages-viewer.ts";
@@ -11,6 +12,25 @@ import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const READ = ["operator.read"];
 const HOST_FINDING: Finding = { level: "ok", check: "OpenClaw version", message: "2026.9.6" };
+
+const FACT: FactView = {
+  key: "kettle/descaled",
+  value: "On Mondays.",
+  category: "user_facts",
+  tags: [],
+  createdAt: 1,
+  updatedAt: 1,
+  fingerprint: "0".repeat(32),
+  path: "helmdeck/user_facts/kettle/descaled.md",
+};
+const READY: MemoryStatus = {
+  state: "ready",
+  databasePath: "/memory.sqlite",
+  keySource: "a file",
+  driver: "node:sqlite",
+  mode: "keyword",
+  subject: { name: "main", facts: 7, auditRows: 0 },
+};
 
 interface Given extends Partial<PagesParts> {
   readonly agents?: readonly string[];
@@ -134,6 +154,11 @@ describe("a memory in trouble", () => {
   });
 });
 
+/** As far as the handler looks into it. */
+function scopeOf(scopes: readonly string[]): ReturnType<RequestScope> {
+  return { client: { connect: { scopes } } } as unknown as ReturnType<RequestScope>;
+}
+
 describe("a request", () => {
   const servers: Server[] = [];
   afterEach(() => {
@@ -144,7 +169,8 @@ describe("a request", () => {
   async function ask(init: RequestInit = {}, scope: ReturnType<RequestScope> = undefined, query = "") {
     const memory = fakeMemory({
       myMemory: async (scope) => ({ scope, fetchedAt: 0, categories: [] }),
-      listFacts: async () => ({ facts: [], unreadable: [] }),
+      listFacts: async () => ({ facts: [FACT], unreadable: [] }),
+      status: async () => READY,
     });
     const handler = makePagesHandler(PAGES_PATH, partsOf({ access: accessTo(memory) }), () => scope);
     const server = createServer((request, response) => {
@@ -176,6 +202,16 @@ describe("a request", () => {
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^text\/html/);
     expect(Number(headers.get("content-length"))).toBe(Buffer.byteLength(text));
+  });
+
+  test.each([
+    ["with the scope to read is shown keys and values", scopeOf(["operator.read"]), true],
+    ["with a narrower scope is shown neither", scopeOf(["operator.sessions.read"]), false],
+    ["of which the host says nothing is shown neither", undefined, false],
+  ])("%s", async (_what, scope, isShown) => {
+    const { status, text } = await ask({}, scope);
+    expect([status, text.includes(FACT.key), text.includes(FACT.value)]).toEqual([200, isShown, isShown]);
+    if (!isShown) expect(text).toMatch(/<strong>7<\/strong>/);
   });
 
   test("for an agent that is not there is answered with a page", async () => {
