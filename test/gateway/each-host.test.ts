@@ -40,6 +40,22 @@ describe("the plugin", () => {
   });
 });
 
+describe("the tab in the Control UI", () => {
+  const openclaw = sharedOpenClaw();
+  const PAGES = "/plugins/helmdeck-memory";
+
+  it("has a frame whose cookie opens it to read, and nobody without one", async () => {
+    const config = await openclaw.fetch("/control-ui-config.json");
+    const cookies = config.headers.getSetCookie().filter((cookie) => cookie.includes(`Path=${PAGES};`));
+    const [cookie = ""] = cookies.map((one) => one.split(";")[0]);
+    const ask = (init: RequestInit) => fetch(`${openclaw.url}${PAGES}`, init);
+    const shown = await ask({ headers: { cookie } });
+    expect([shown.status, (await shown.text()).includes("<h1>Facts</h1>")]).toEqual([200, true]);
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ method: "POST", headers: { cookie } })).status).toBe(401);
+  });
+});
+
 describe("the installer without embeddings", () => {
   let host: OpenClawHost;
   beforeAll(async () => {

@@ -46,6 +46,7 @@ const FOREIGN = [
   ...['[href^="javascript:"]', '[href^="//"]', '[href^="http"]'],
 ].map((selector) => `main ${selector}`);
 
+// verifies P-alone-tab
 describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GATEWAY_WITHIN_MS }, () => {
   let gateway: OpenClawHost;
   let context: BrowserContext;

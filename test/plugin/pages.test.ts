@@ -51,6 +51,7 @@ function look(query = "", given: Given = {}, scopes: unknown = READ) {
   return viewerOf(new URLSearchParams(query), scopes, partsOf(given));
 }
 
+// verifies P-alone-tab
 describe("whose memory is shown", () => {
   test("the default agent's first, and the others to choose from", () => {
     const choices = [
@@ -112,6 +113,7 @@ describe("a command that changes something", () => {
   });
 });
 
+// verifies P-alone-tab
 describe("keys and values", () => {
   test.each([[["operator.read"]], [["operator.write"]], [["operator.pairing", "operator.admin"]]])(
     "are shown to %j",
@@ -159,6 +161,7 @@ function scopeOf(scopes: readonly string[]): ReturnType<RequestScope> {
   return { client: { connect: { scopes } } } as unknown as ReturnType<RequestScope>;
 }
 
+// verifies P-alone-tab
 describe("a request", () => {
   const servers: Server[] = [];
   afterEach(() => {
