@@ -3,7 +3,6 @@ import { access } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
@@ -40,6 +39,9 @@ const HOSTILE_KEYS = [
   "'; $(touch ran) `touch ran` --",
   "//elsewhere.example/x",
 ];
+/** At SIGUSR2 the gateway's clock goes six minutes ahead: longer than the host's cookie for a frame lives. */
+const CLOCK_AHEAD =
+  "let ahead = 0; const { now } = Date; Date.now = () => now() + ahead; process.on('SIGUSR2', () => { ahead = 360_000; });";
 /** What would be there if a stored text had become a part of the page. */
 const FOREIGN = [
   ...["img", "iframe", "object", "embed", "base", "script", "[onerror]", "[onload]", "[onmouseover]"],
@@ -59,7 +61,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
   });
 
   beforeAll(async () => {
-    const preload = pathToFileURL(join(import.meta.dirname, "clock-ahead.mjs"));
+    const preload = `data:text/javascript,${encodeURIComponent(CLOCK_AHEAD)}`;
     gateway = await startGateway({ env: { NODE_OPTIONS: `--import=${preload}` } });
     await store(gateway, "main", { key: "kettle", value: PLAIN_VALUE });
     await store(gateway, "work", { key: WORKS_KEY, value: WORKS_VALUE });
