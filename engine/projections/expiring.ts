@@ -2,6 +2,7 @@
 import { EXPIRING_WITHIN_MS } from "../facts/renewal.ts";
 import type { MemoryReader, UnixMs } from "../store/memory-store.ts";
 import type { Namespace } from "../store/namespace.ts";
+import { nextTurn } from "../timing.ts";
 
 const NAMED = 10;
 const PAGE = 1_000;
@@ -33,6 +34,7 @@ export async function expiringFacts(
       ...page.entries.map(({ key, category, expiresAt = expiresBefore }) => ({ key, category, expiresAt })),
     );
     cursor = page.nextCursor;
+    await nextTurn(); // others wait
   } while (cursor !== undefined);
   if (found.length === 0) return undefined;
   found.sort((one, other) => one.expiresAt - other.expiresAt);

@@ -65,7 +65,7 @@ function about({ now, links }: PageContext, fact: FactView): Html {
 
 function changes({ viewer, links }: PageContext, fact: FactView, canUndo: boolean): Html {
   if (viewer.changes.kind === "commands") {
-    return html`<p class="muted">This page only shows. Each command shows or asks before it deletes anything.</p>${commandList(factCommands(viewer.changes, fact, canUndo))}`;
+    return html`<p class="muted">This page only shows. To change something, copy a command into a terminal.</p>${commandList(factCommands(viewer.changes, fact, canUndo))}`;
   }
   const to = (path: string): string => links.to(path, { key: fact.key });
   return html`<div class="actions"><a class="button primary" href="${to("/edit")}">Edit</a><a class="button" href="${to("/renew")}">Renew</a><a class="button" href="${to("/supersede")}">Supersede</a>${
