@@ -10,6 +10,7 @@ import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
 
 const MD = "## Deploys\n\n- Tool: Konflux\n- Day: Monday\n";
 const TOOL = "notes/notes/deploys/tool";
+const HOST = "notes/notes/deploys/host";
 const DAY = "notes/notes/deploys/day";
 
 const importText = (memory: OpenMemory, text: string, options = {}) =>
@@ -156,19 +157,20 @@ describe("forgetting an import", () => {
   test("takes what it brought, brings back what it replaced, and leaves what a person wrote since", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: TOOL, value: "Tool: Argo", tags: ["own"] });
+    await memory.storeFact("main", { key: HOST, value: "Host: first" });
     const { importId } = await importText(memory, `${MD}- Host: runner\n`);
-    await memory.storeFact("main", { key: "notes/notes/deploys/host", value: "Host: another" });
+    await memory.storeFact("main", { key: HOST, value: "Host: another" });
     const counted = { deleted: 2, restored: 1, former: 1 };
     expect(await forget(memory, importId, true)).toMatchObject({ ...counted, dryRun: true });
     expect(await forget(memory, importId)).toMatchObject({ ...counted, erased: "complete" });
     expect(await factsOf(memory)).toEqual({
       [TOOL]: "Tool: Argo",
-      "notes/notes/deploys/host": "Host: another",
+      [HOST]: "Host: another",
     });
     expect((await memory.getFact("main", TOOL))?.tags).toEqual(["own"]);
-    for (const key of [TOOL, "notes/notes/deploys/host"]) {
-      expect(await memory.factHistory("main", key)).toMatchObject({ former: [] });
-    }
+    expect(await memory.factHistory("main", TOOL)).toMatchObject({ former: [] });
+    const { former = [] } = (await memory.factHistory("main", HOST)) ?? {};
+    expect(former.map(({ value }) => value)).toEqual(["Host: first"]);
     expect(await forget(memory, importId)).toMatchObject({ deleted: 0, erased: "nothing" });
   });
 
