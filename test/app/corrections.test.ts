@@ -167,7 +167,11 @@ describe("forgetting what was superseded", () => {
       const dry = await memory.forget("main", { scope, dryRun: true });
       expect(dry).toEqual({ scope, deleted: 0, former: 1, dryRun: true, erased: "nothing" });
       expect(await memory.forget("main", { scope })).toEqual({ ...dry, dryRun: false, erased: "complete" });
-      expect(await memory.factHistory("main", "deploy/argo")).toEqual({ key: "deploy/argo", former: [] });
+      expect(await memory.factHistory("main", "deploy/argo")).toEqual({
+        key: "deploy/argo",
+        former: [],
+        undo: [],
+      });
       expect(await memory.factHistory("main", "deploy/konflux")).toBeUndefined();
       expect(await memory.forget("main", { scope })).toMatchObject({ deleted: 0, erased: "nothing" });
     },

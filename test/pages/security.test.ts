@@ -262,7 +262,7 @@ describe("who may see counts", () => {
     await store(rig, "harmless");
     const text = textOf(await rig.get("/facts"));
     expect(text).toContain("You see only how much there is");
-    expect(text).toContain("Sign in as its administrator to see them.");
+    expect(text).toContain("Sign in with that right to see them.");
     expect(text).toContain("2 facts 1 record of what tools did 1 fact ends within 14 days");
   });
 });
