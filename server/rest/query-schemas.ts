@@ -26,6 +26,7 @@ const text = (description: string) => z.string().optional().openapi({ descriptio
 export const factsQuerySchema = z.strictObject({
   prefix: text("Only keys that begin with exactly this; case matters, no wildcards."),
   category: text("Only facts of this category."),
+  tag: text("Only facts with exactly this tag."),
   expiring: flag("true: only facts that end within 14 days."),
   limit: limit(`Most facts to answer with: ${limitsText(ANSWER_LIMITS.facts)}.`),
   cursor: text("next_cursor of the page before."),

@@ -214,6 +214,7 @@ describe("a key made of words", () => {
     ["**Production**: through Konflux", "production"],
     ["Build command: `make`", "build-command"],
     ["see https://example.org", "see-https-example.org"],
+    ["Use node 24.1 here. Then `make`.", "use-node-24.1-here-then-make"],
     ["[x] Move the build cache", "move-the-build-cache"],
     ["one two three four five six seven", "one-two-three-four-five-six"],
     ["de\u200Bploy \u202E here", "deploy-here"],

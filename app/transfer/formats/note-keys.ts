@@ -13,6 +13,7 @@ const MOST_PARTS = 8;
 const NAMED_BY = 1_000;
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu;
+const SENTENCE_END = /\.(?![\p{L}\p{N}])/gu;
 const BETWEEN_WORDS = /[^\p{L}\p{N}\p{M}_.]+/gu;
 /** `**Label:** text` and `Label: text`; the label names the item also when the text behind it changes. */
 const LABEL =
@@ -27,6 +28,7 @@ export function slugOf(text: string, mostBytes = PART_BYTES): string {
     .normalize("NFC")
     .replace(INVISIBLE, "")
     .toLowerCase()
+    .replace(SENTENCE_END, " ")
     .replace(BETWEEN_WORDS, "-")
     .replace(/^[-.]+|[-.]+$/g, "");
   return cutBytes(words, mostBytes).replace(/[-.]+$/, "");
