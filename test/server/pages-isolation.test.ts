@@ -191,9 +191,10 @@ describe("without a secret", () => {
     ];
     const { memory } = open.serverContext;
     await memory.storeFact("unknown", { key: "editor", value: "tabs" });
-    const fields = { scope: "key:editor", step: "confirm", covers: "1+0" };
-    const form_token =
-      /name="form_token" value="([^"]+)"/.exec((await person.get("/forget?key=editor")).text)?.[1] ?? "";
+    const preview = (await person.get("/forget?key=editor")).text;
+    const field = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(preview)?.[1] ?? "";
+    const fields = { scope: "key:editor", step: "confirm", covers: field("covers") };
+    const form_token = field("form_token");
     expect((await person.send("/forget", fields)).status).toBe(403);
     expect((await person.send("/forget", { ...fields, form_token: "guess" })).status).toBe(403);
     expect((await other.send("/forget", { ...fields, form_token })).status).toBe(403);
