@@ -36,6 +36,34 @@ export function describeDeleting(open: OpenRig): void {
     );
 
     test(
+      "by tag, listing by it too, takes what has exactly that tag, and former values that had it",
+      withRig(open, async ({ store }) => {
+        const tagged = [["a,"], [",b"], ["x", ","], ['"x"'], ["X"], ["x"], ["ü\n"], []];
+        await store.putMany(tagged.map((tags, index) => fact(`${index}`, "v", { tags })));
+        await store.put(fact("past", "before", { tags: ["x"] }));
+        await store.put(fact("past", "now"));
+        await store.put(fact("x", "v", { namespace: BEN, tags: ["x"] }));
+        for (const [tag, keys] of [
+          [",", ["2"]],
+          ["ü\n", ["6"]],
+          ["x", ["2", "5"]],
+          ["\ud800", []],
+        ] as const) {
+          const { entries } = await store.listMeta({ namespace: ANA, tag });
+          expect(entries.map(({ key }) => key).sort()).toEqual(keys);
+          expect(await store.countWhere({ namespace: ANA, tag })).toBe(keys.length);
+        }
+        expect(await store.deleteWhere({ namespace: ANA, tag: "x" })).toMatchObject({
+          deleted: 2,
+          former: 1,
+        });
+        expect([...(await allKeys(store))].sort()).toEqual(["0", "1", "3", "4", "6", "7", "past"]);
+        expect(await store.history(refTo("past"))).toEqual([]);
+        expect(await store.get(refTo("x", { namespace: BEN }))).toBeDefined();
+      }),
+    );
+
+    test(
       "of what is not there deletes nothing",
       withRig(open, async ({ store }) => {
         await store.put(fact("a\ufffd", "v"));
