@@ -12,7 +12,7 @@ import { type NoteFile, notesOfFile } from "./markdown.ts";
 import type { MarkdownItem } from "./markdown-items.ts";
 import { keyOfParts, NoteKeys, slugOf } from "./note-keys.ts";
 
-export const DAILY_CATEGORY = "daily_notes";
+const DAILY_CATEGORY = "daily_notes";
 const DAILY = /^(\d{4}-\d\d-\d\d)(?:-(.*))?\.md$/i;
 const OBSERVED = /\bobserved:\s*([^|\s]+)/;
 const STATUS = /\bstatus:\s*([a-z]+)/;
