@@ -20,9 +20,16 @@ const TESTS = "test/**/*.test.ts";
 const SMOKE_TESTS = "test/smoke/**/*.test.ts";
 const GATEWAY_TESTS = "test/gateway/**/*.test.ts";
 /** Each starts gateways of its own. */
-const OWN_GATEWAY_TESTS = ["demo", "faults", "host", "hybrid", "lifecycle", "notes-index", "sources"].map(
-  (name) => `test/gateway/${name}.test.ts`,
-);
+const OWN_GATEWAY_TESTS = [
+  "demo",
+  "faults",
+  "host",
+  "hybrid",
+  "lifecycle",
+  "notes-index",
+  "share-one-memory",
+  "sources",
+].map((name) => `test/gateway/${name}.test.ts`);
 /** What is tried on every OpenClaw that the plugin runs on: here on the oldest, by scripts/host-versions.ts on any. */
 const EACH_HOST_TEST = "test/gateway/each-host.test.ts";
 const OTHER_HOST_TESTS = [

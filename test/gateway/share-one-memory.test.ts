@@ -1,0 +1,112 @@
+/** The commands of docs/howto/share-one-memory.md, run as they are written there: some where the engine is, some where OpenClaw is. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { DIST, ROOT } from "../../scripts/build/build.ts";
+import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+
+const GUIDE = await readFile(join(ROOT, "docs/howto/share-one-memory.md"), "utf8");
+const BLOCKS = [...GUIDE.matchAll(/^```bash (\w+)\n(.*?)^```/gms)].map(([, where = "", script = ""]) => ({
+  where,
+  script,
+}));
+const RUN_WITHIN_MS = 90_000;
+const ADDRESS = "https://memory.example";
+
+let host: OpenClawHost;
+let engineUrl: string;
+const cleanUps: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  host = await OpenClawHost.make({ otherAgents: ["work"] });
+  cleanUps.push(() => host.stop());
+  await host.installPlugin(inject("tarball"));
+  const { node, entry } = host.home.runtime;
+  await mkdir(bin(), { recursive: true });
+  await program("openclaw", `"${node}" "${entry}"`);
+  await program("helmdeck-memory", `"${process.execPath}" "${join(DIST, "helmdeck-memory.mjs")}"`);
+  await program("install.sh", `"${process.execPath}" "${join(DIST, "install.mjs")}"`);
+});
+afterAll(async () => {
+  for (const clean of cleanUps.reverse()) await clean();
+});
+
+// One after the other, as a person goes through the page.
+describe("the guide to one memory for several machines", () => {
+  it("takes along what was remembered", async () => {
+    await run('openclaw helmdeck store editor "Edits with vim"', "openclaw");
+    for (const script of blocks("before")) await run(script, "openclaw");
+    for (const script of blocks("engine")) await run(script, "engine");
+    for (const script of blocks("after")) await run(script, "engine");
+  });
+
+  it("serves", async () => {
+    const [script = ""] = blocks("serve");
+    const [secret = "", ...command] = script.trim().split(" ");
+    const serving = `export ${secret}; exec ${command.join(" ")} --port 0`;
+    const child = spawn("bash", ["-euc", serving], {
+      env: envOf("engine"),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "close");
+    cleanUps.push(async () => {
+      child.kill("SIGTERM");
+      await ended;
+    });
+    const [line] = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), ended]);
+    engineUrl = /serves (http:\/\/127\.0\.0\.1:\d+)/.exec(String(line))?.[1] ?? "";
+    expect(engineUrl).not.toBe("");
+  });
+
+  it("has OpenClaw ask the engine, and says so", async () => {
+    const [plan, , check] = [...blocks("openclaw")];
+    expect(await run(plan ?? "", "openclaw")).toContain(
+      `let the engine at ${engineUrl} keep the memory of main, work`,
+    );
+    for (const script of blocks("openclaw").slice(1, 2)) await run(script, "openclaw");
+    const said = await run(check ?? "", "openclaw");
+    expect(said).toContain(`the engine at ${engineUrl}, version`);
+    expect(said).toContain("agent work: has the memory of work");
+    expect(said).toContain("We deploy through Konflux");
+    expect(await run("openclaw helmdeck get editor", "openclaw")).toContain("Edits with vim");
+  });
+
+  it("has every block run", () => {
+    expect(BLOCKS.map(({ where }) => where)).toEqual([
+      ...["engine", "serve", "engine", "openclaw", "openclaw", "openclaw", "before", "after"],
+    ]);
+  });
+});
+
+function blocks(where: string): readonly string[] {
+  return BLOCKS.filter((block) => block.where === where).map(({ script }) => script);
+}
+
+/** Both machines are one here, with one home folder; the engine's memory has a place of its own. */
+function envOf(where: "engine" | "openclaw"): Record<string, string> {
+  const { env, root } = host.home;
+  const path = { PATH: `${bin()}:${env.PATH}` };
+  if (where === "openclaw") return { ...env, ...path };
+  return { ...path, HOME: String(env.HOME), OPENCLAW_STATE_DIR: join(root, "engine-state") };
+}
+
+async function run(script: string, where: "engine" | "openclaw"): Promise<string> {
+  const written = script.replaceAll(ADDRESS, engineUrl);
+  const { stdout } = await promisify(execFile)("bash", ["-euc", `{ ${written}\n} </dev/null`], {
+    env: envOf(where),
+    timeout: RUN_WITHIN_MS,
+  });
+  return stdout;
+}
+
+function bin(): string {
+  return join(host.home.root, "bin");
+}
+
+async function program(name: string, command: string): Promise<void> {
+  await writeFile(join(bin(), name), `#!/bin/sh\nexec ${command} "$@"\n`);
+  await chmod(join(bin(), name), 0o755);
+}
