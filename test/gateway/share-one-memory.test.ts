@@ -49,7 +49,7 @@ describe("the guide to one memory for several machines", () => {
     const serving = `export ${secret}; exec ${command.join(" ")} --port 0`;
     const child = spawn("bash", ["-euc", serving], {
       env: envOf("engine"),
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "ignore"],
     });
     const ended = once(child, "close");
     cleanUps.push(async () => {
