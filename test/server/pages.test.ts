@@ -426,6 +426,24 @@ describe("logs and metrics", () => {
   });
 });
 
+describe("a defect in a page", () => {
+  it("is shown without its words, counted and reported", async () => {
+    const broken = await ContextServer.open({
+      pages: {},
+      change: (context) => ({
+        ...context,
+        memory: { ...context.memory, listFacts: () => Promise.reject(new TypeError("canary of a defect")) },
+      }),
+    });
+    const { status, text } = await new PageVisitor(broken).get("/facts");
+    expect([status, text.includes("canary")]).toEqual([500, false]);
+    expect(broken.defects.splice(0)).toMatchObject([{ message: "canary of a defect" }]);
+    const metrics = await broken.as().get("/metrics");
+    expect(metrics.text).toContain('helmdeck_unexpected_errors_total{kind="TypeError"} 1');
+    await broken.close();
+  });
+});
+
 describe("pages without a secret", () => {
   let open: ContextServer;
   beforeEach(async () => {
