@@ -5,10 +5,10 @@ import type { HostConfig } from "./openclaw-api.ts";
 
 /** Undefined where this host keeps it. Throws `invalid_input` for an address that cannot be used. */
 export async function openElsewhere(
-  { source }: PluginConfig,
+  { source, recall }: PluginConfig,
   hostConfig: () => HostConfig,
 ): Promise<OpenMemory | undefined> {
   if (source.kind !== "engine") return undefined;
   const { openEngineMemory } = await import("./engine-source.ts");
-  return openEngineMemory(source, hostConfig);
+  return openEngineMemory(source, recall, hostConfig);
 }

@@ -4,7 +4,14 @@
  * Whose memory a call means is what the token says, and the engine decides; the subject here is only the name under which the
  * token is kept. Nothing is queued: what cannot be done now fails now.
  */
-import { HelmdeckError, invalidField, isHelmdeckError, type Subject } from "../../engine/index.ts";
+import {
+  defined,
+  HelmdeckError,
+  invalidField,
+  isHelmdeckError,
+  type RecallMode,
+  type Subject,
+} from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
 import { type Memory, memoryFrom } from "../memory.ts";
 import { revisionReplySchema } from "../wire/caller-schemas.ts";
@@ -22,6 +29,8 @@ import { examineEngine } from "./examine-engine.ts";
 export interface RemoteMemoryOptions extends EngineClientOptions {
   /** Whoever has a token, for doctor and health. */
   readonly agents: readonly Subject[];
+  /** For queries that do not say. Default: the engine's. */
+  readonly recall?: RecallMode;
   /** The system's clock, in Unix milliseconds. */
   readonly now?: () => number;
 }
@@ -36,7 +45,7 @@ export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
   const client = new EngineClient(options);
   const able: Partial<Memory> = {
     ...factUses(client),
-    ...readingUses(client),
+    ...readingUses(client, options.recall),
     ...recordingUses(client),
     warm: async () => {}, // the engine indexes a memory when it is first asked, and says so meanwhile
     status: (agent) => engineStatus(client, agents, agent),
@@ -92,11 +101,11 @@ function factUses(client: EngineClient) {
   } satisfies Partial<Memory>;
 }
 
-function readingUses(client: EngineClient) {
+function readingUses(client: EngineClient, recall: RecallMode | undefined) {
   return {
     search: (agent, query) =>
       client.call(agent, {
-        ...{ path: `${MEMORY}/search`, body: snakeCased({ ...query }) },
+        ...{ path: `${MEMORY}/search`, body: snakeCased({ ...defined({ recall }), ...query }) },
         answers: explainedSearchReplySchema,
       }),
     readDocument: (agent, query) =>

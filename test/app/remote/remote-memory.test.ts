@@ -76,6 +76,15 @@ describe("a remote memory", () => {
     expect((await remote.search("main", { query: "deploy" })).results[0]?.path).toContain("deploy");
   });
 
+  it("shows as much as this host wants, where a query does not say", async () => {
+    const quiet = remoteOf(engine.url, { recall: "quiet" });
+    const query = "what is the wifi password";
+    expect(await quiet.search("main", { query })).toEqual(
+      await embedded.search("main", { query, recall: "quiet" }),
+    );
+    await quiet.close();
+  });
+
   it("reads documents by lines", async () => {
     const path = "helmdeck/work/deploy/preference.md";
     for (const query of [{ path }, { path, fromLine: 3, lineCount: 1 }, { path: "helmdeck/my-memory.md" }]) {
