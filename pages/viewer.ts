@@ -13,7 +13,8 @@ export interface Viewer {
   readonly changes: Changes;
   /** An operator: sees who has entries, and how many. */
   readonly seesCallers: boolean;
-  doctor(): Promise<DoctorReport>;
+  /** Absent: this person does not run the machine, so where memory lies and what is wrong there is not shown. */
+  readonly doctor?: () => Promise<DoctorReport>;
 }
 
 /** A memory to look at: `?agent=<id>`. */

@@ -1,4 +1,7 @@
-/** How memory is: what doctor finds, in words, with what to do; where it lies; how far the embedding service is. */
+/**
+ * How memory is: what doctor finds, in words, with what to do; where it lies; how far the embedding service is. Of these, who does
+ * not run the machine sees whether memory works, and what of it is theirs.
+ */
 import {
   asHelmdeckError,
   type DoctorReport,
@@ -21,11 +24,18 @@ const LEVELS = {
 export async function healthPage(context: PageContext): Promise<Page> {
   const { memory, subject, viewer } = context;
   const status = await memory.status(subject);
+  if (viewer.doctor === undefined) return ownHealth(status);
   const report = await viewer.doctor().catch((error: unknown) => failed(error));
   const body = html`${heading("Health", "What works, what does not, and what to do about it.")}
 ${failure(status)}${"findings" in report ? findings(report) : tooSlow(report.why)}
-<h2>Memory</h2><section class="card pad" aria-label="Memory">${place(status)}</section>
+<h2>Memory</h2>${memoryCard(status, place(status))}
 <h2>Search by meaning</h2><section class="card pad" aria-label="Search by meaning">${embeddings(status.embeddings)}</section>`;
+  return { title: "Health", section: "health", body };
+}
+
+function ownHealth(status: MemoryStatus): Page {
+  const body = html`${heading("Health", "Whether your memory works. Who runs this server sees more: sign in with a token that has the scope admin.")}
+${failure(status)}${memoryCard(status)}`;
   return { title: "Health", section: "health", body };
 }
 
@@ -65,14 +75,18 @@ function finding({ level, check, message, remedy }: Finding): Html {
   }</div></li>`;
 }
 
-function place({ databasePath, keySource, driver, mode, subject, state }: MemoryStatus): Html {
-  return html`<dl class="facts">
+function memoryCard({ mode, subject, state }: MemoryStatus, place?: Html): Html {
+  return html`<section class="card pad" aria-label="Memory"><dl class="facts">
 <dt>State</dt><dd>${state === "ready" ? chip("✓ open", "ok") : chip("✗ does not open", "bad")}</dd>
-<dt>Database</dt><dd><code>${line(databasePath)}</code> <span class="muted">(${line(driver)})</span></dd>
-<dt>Key</dt><dd><code>${line(keySource)}</code></dd>
-<dt>Search</dt><dd>${mode === "hybrid" ? "by words and meaning" : "by words"}</dd>
+${place}<dt>Search</dt><dd>${mode === "hybrid" ? "by words and meaning" : "by words"}</dd>
 ${subject && html`<dt>Holds</dt><dd>${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of what tools did</dd>`}
-</dl>`;
+</dl></section>`;
+}
+
+function place({ databasePath, keySource, driver }: MemoryStatus): Html {
+  return html`<dt>Database</dt><dd><code>${line(databasePath)}</code> <span class="muted">(${line(driver)})</span></dd>
+<dt>Key</dt><dd><code>${line(keySource)}</code></dd>
+`;
 }
 
 function embeddings(status: MemoryStatus["embeddings"]): Html {

@@ -1,5 +1,4 @@
 /** Who looks at the pages: a caller, at their own memory alone; an operator also at who else has one, and how much is in it. */
-import type { DoctorReport } from "../../app/index.ts";
 import type { ServerContext } from "../../packs/index.ts";
 import type { Viewer } from "../../pages/index.ts";
 import { hasScope } from "../authentication.ts";
@@ -17,22 +16,15 @@ export function viewersOver({ memory }: ServerContext, now: () => number): (sess
     choices: [],
     sees: "values",
     seesCallers: hasScope(caller, ADMIN_SCOPE),
+    // Where nobody signs in, whoever reaches the server is at its machine.
+    ...((!caller.authenticated || hasScope(caller, ADMIN_SCOPE)) && { doctor: examine }),
     changes: {
       kind: "forms",
       formToken,
       writer: { surface: "pages", agent: caller.subject },
       ...(caller.authenticated && { signOutPath: SIGN_OUT_PATH }),
     },
-    doctor: async () => {
-      const report = await examine();
-      return caller.authenticated && !hasScope(caller, ADMIN_SCOPE) ? withoutOthers(report) : report;
-    },
   });
-}
-
-/** How much all callers have together is the operator's to know. */
-function withoutOthers({ findings }: DoctorReport): DoctorReport {
-  return { findings: findings.filter(({ check }) => check !== "entries") };
 }
 
 /** Several who ask share one answer; a failure is not held. */

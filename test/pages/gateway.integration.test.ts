@@ -23,7 +23,7 @@ const WORKS_KEY = "office/door";
 const WORKS_VALUE = "The office door opens at seven.";
 const DAY_S = 86_400;
 const PHONE = { width: 390, height: 844 };
-const DESK = { width: 1280, height: 900 };
+const BROAD_SCREEN = { width: 1280, height: 900 };
 
 describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_MS }, () => {
   let model: StandInModel;
@@ -41,7 +41,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     await store(gateway, "work", { key: WORKS_KEY, value: WORKS_VALUE });
     const message = scriptFor("Sketch.", [{ tool: "write", args: { path: "sketch.md", content: "sketch" } }]);
     await agentTurn(gateway, { sessionKey: "agent:main:explicit:sketch", message });
-    page = await signIn(await browser.newContext({ viewport: DESK }), gateway);
+    page = await signIn(await browser.newContext({ viewport: BROAD_SCREEN }), gateway);
   }, GATEWAY_WITHIN_MS);
   afterAll(async () => {
     await gateway?.stop();
@@ -162,7 +162,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
       const widths = await frame.locator("html").evaluate((root) => [root.scrollWidth, root.clientWidth]);
       expect(widths[0], section).toBeLessThanOrEqual(widths[1] ?? 0);
     }
-    await page.setViewportSize(DESK);
+    await page.setViewportSize(BROAD_SCREEN);
   });
 
   it("leaves no word of a search in the gateway's logs", async () => {

@@ -128,7 +128,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
         ["Timeline", "shell.run"],
         ["Ending soon", "sprint"],
         ["Growth", /fact/],
-        ["Health", /database/],
+        ["Health", "✓ open"],
         ["Facts", "sprint"],
       ] as const;
       for (const [name, holds] of sections) {

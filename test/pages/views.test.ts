@@ -202,6 +202,15 @@ describe("health", () => {
     }
   });
 
+  test("of somebody else's machine says whether memory works, and nothing of where it lies", async () => {
+    const rig = await openRig({ doctor: undefined });
+    await rig.memory.storeFact("main", { key: "a", value: "x" });
+    const text = textOf(await rig.get("/health"));
+    expect(text).toContain("State ✓ open Search by words Holds 1 fact, 0 records");
+    expect(text).toContain("sign in with a token that has the scope admin");
+    expect(text).not.toMatch(/memory\.sqlite|\.key|better-sqlite3|embedding/);
+  });
+
   test("goes on where doctor takes too long", async () => {
     const doctor = () => Promise.reject(new HelmdeckError("deadline_exceeded", "It took longer than 3 s."));
     const text = textOf(await (await openRig({ doctor })).get("/health"));
