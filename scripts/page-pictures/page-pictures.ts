@@ -50,7 +50,8 @@ async function takePictures(): Promise<void> {
   });
   const server = createServer(serverContext, { secret, pages: {}, now: () => time });
   const listening = await server.listen({ port: 0 });
-  const { token } = await mintToken(secret, { subject: SUBJECT, ttlSeconds: 3_600 }, TODAY);
+  const asked = { subject: SUBJECT, ttlSeconds: 3_600, scopes: ["admin"] };
+  const { token } = await mintToken(secret, asked, TODAY);
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: SIZE, reducedMotion: "reduce" });
   await page.goto(listening.url);

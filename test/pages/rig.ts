@@ -27,7 +27,10 @@ export interface Answered {
   readonly location: string | undefined;
 }
 
-export async function openRig(viewer: Partial<Viewer> = {}, base = BASE): Promise<Rig> {
+/** `doctor: "none"`: of a machine that somebody else runs. */
+type Given = Partial<Omit<Viewer, "doctor">> & { readonly doctor?: Viewer["doctor"] | "none" };
+
+export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE): Promise<Rig> {
   const clock = new TestClock();
   const memory = await openTestMemory({ now: clock.now });
   const shown: Viewer = {
@@ -37,7 +40,7 @@ export async function openRig(viewer: Partial<Viewer> = {}, base = BASE): Promis
     sees: "values",
     changes: COMMANDS,
     seesCallers: false,
-    doctor: () => memory.doctor(),
+    ...(doctor !== "none" && { doctor: doctor ?? (() => memory.doctor()) }),
     ...viewer,
   };
   const pages = makePages({

@@ -203,7 +203,7 @@ describe("health", () => {
   });
 
   test("of somebody else's machine says whether memory works, and nothing of where it lies", async () => {
-    const rig = await openRig({ doctor: undefined });
+    const rig = await openRig({ doctor: "none" });
     await rig.memory.storeFact("main", { key: "a", value: "x" });
     const text = textOf(await rig.get("/health"));
     expect(text).toContain("State ✓ open Search by words Holds 1 fact, 0 records");

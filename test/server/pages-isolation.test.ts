@@ -96,8 +96,8 @@ function readable(page: string): string {
 }
 
 const ALL_ENTRIES = /\d+ entries in \d+ memories/;
-/** Where memory and its key lie. */
-const MACHINE = /memory\.sqlite|\.key\b|in-memory store|<dt>Database/;
+/** Where memory lies. */
+const MACHINE = /<dt>Database/;
 const API = /^\/(api\/|healthz|readyz|version|metrics)/;
 
 function routesOf(method: string): readonly string[] {
