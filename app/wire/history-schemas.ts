@@ -4,13 +4,13 @@ import { factSchema } from "./view-schemas.ts";
 
 const key = z.string().meta({
   minLength: 1,
-  description: "The fact's exact key, or its path, docid or citation; of a superseded fact too.",
+  description: "The fact's key, path, docid or citation; of a superseded fact too.",
 });
 
 export const historyRequestSchema = z.strictObject({ key });
 
 export const undoRequestSchema = z.strictObject({
-  key: key.meta({ description: "The fact's exact key, or its path, docid or citation." }),
+  key: key.meta({ description: "The fact's key, path, docid or citation." }),
 });
 
 const formerSchema = factSchema.omit({ path: true });

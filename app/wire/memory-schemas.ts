@@ -64,7 +64,7 @@ export const storeReplySchema = z.object({
 
 export const forgetRequestSchema = z.strictObject({
   scope: z.string().meta({ minLength: 1, description: `What to forget: ${FORGET_SCOPES}.` }),
-  dry_run: z.boolean().nullish().meta({ description: "Only say how many entries would be forgotten." }),
+  dry_run: z.boolean().nullish().meta({ description: "Only say how many would be forgotten." }),
 });
 
 export const forgetReplySchema = z.object({

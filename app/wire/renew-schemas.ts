@@ -10,7 +10,7 @@ export const RENEW_DESCRIPTION =
 export const renewRequestSchema = z.strictObject({
   key: z.string().meta({
     minLength: 1,
-    description: "The fact's exact key, or its path, docid or citation.",
+    description: "The fact's key, path, docid or citation.",
   }),
   ttl_seconds: z
     .number()

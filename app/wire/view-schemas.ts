@@ -12,15 +12,15 @@ export const GET_DESCRIPTION = "Read one fact whole, by its key or the path of a
 export const getRequestSchema = z.strictObject({
   key: z
     .string()
-    .meta({ minLength: 1, description: "The fact's exact key, or its path, docid or citation." }),
+    .meta({ minLength: 1, description: "The fact's key, path, docid or citation." }),
 });
 
 /** Of a JSON client; REST reads the same fields from the query string. */
 export const factsRequestSchema = z.strictObject({
-  prefix: z.string().nullish().meta({ description: "Only keys that begin with exactly this; case matters." }),
-  category: z.string().nullish().meta({ description: "Only facts of this category." }),
-  tag: z.string().nullish().meta({ description: "Only facts with exactly this tag." }),
-  expiring: z.boolean().nullish().meta({ description: "Only facts that end within 14 days." }),
+  prefix: z.string().nullish().meta({ description: "Only keys that begin so; case matters." }),
+  category: z.string().nullish().meta({ description: "Only of this category." }),
+  tag: z.string().nullish().meta({ description: "Only with exactly this tag." }),
+  expiring: z.boolean().nullish().meta({ description: "Only what ends within 14 days." }),
   limit: z
     .number()
     .nullish()
