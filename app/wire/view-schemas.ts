@@ -10,9 +10,7 @@ export const LIST_DESCRIPTION =
 export const GET_DESCRIPTION = "Read one fact whole, by its key or the path of a hit.";
 
 export const getRequestSchema = z.strictObject({
-  key: z
-    .string()
-    .meta({ minLength: 1, description: "The fact's key, path, docid or citation." }),
+  key: z.string().meta({ minLength: 1, description: "The fact's key, path, docid or citation." }),
 });
 
 /** Of a JSON client; REST reads the same fields from the query string. */

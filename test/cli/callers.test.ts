@@ -17,6 +17,8 @@ function run(args: readonly string[], typed = "") {
 }
 
 const SECRET = "azalea-cobalt-heron";
+const NOTE = "Ochre is the colour of alice.";
+let imported = "";
 
 beforeAll(async () => {
   await run([
@@ -35,6 +37,8 @@ beforeAll(async () => {
     at_unix: 1_700_000_000,
   };
   await run(["import", "-", "--caller", "alice"], JSON.stringify(audit));
+  const notes = ["import", "-", "--from", "markdown", "--yes", "--json", "--caller", "alice"];
+  imported = JSON.parse((await run(notes, `- ${NOTE}`)).stdout).import;
 });
 
 // Names made to collide with "alice" if namespaces were joined, trimmed, folded or matched by pattern.
@@ -71,6 +75,8 @@ describe.each(OTHERS)("the caller %j", (other) => {
       ["search", "plan", "alice"],
       ["search", SECRET],
       ["export"],
+      ["imports"],
+      ["forget", `import:${imported}`, "--dry-run"],
       ["forget", "everything", "--dry-run"],
     ];
     for (const read of reads) {
@@ -79,6 +85,8 @@ describe.each(OTHERS)("the caller %j", (other) => {
         expect(stdout).not.toContain(SECRET);
         expect(stdout).not.toContain("alice.pack");
         expect(stdout).not.toContain("alice_only");
+        expect(stdout).not.toContain(NOTE);
+        if (read[0] === "imports") expect(stdout).not.toContain(imported);
       }
     }
     const { deleted } = JSON.parse(
@@ -92,10 +100,18 @@ describe.each(OTHERS)("the caller %j", (other) => {
     await run(["edit", "plan", "mine now", "--caller", other]);
     await run(["undo", "plan", "--caller", other]);
     await run(["renew", "plan", "--ttl", "1h", "--caller", other]);
-    for (const scope of ["key:plan", "category:alice_only", "packs", "all", "everything"]) {
+    for (const scope of [
+      "key:plan",
+      "category:alice_only",
+      `import:${imported}`,
+      "packs",
+      "all",
+      "everything",
+    ]) {
       await run(["forget", scope, "--yes", "--caller", other]);
     }
     expect((await run(["get", "plan", "--caller", "alice"])).stdout).toContain(SECRET);
+    expect((await run(["list", "--caller", "alice"])).stdout).toContain(NOTE);
   });
 });
 
@@ -124,10 +140,11 @@ test("every command that asks a caller's memory is tried above", async () => {
   expect(untried).toEqual([]);
 });
 
-test("alice still has both of hers", async () => {
+test("alice still has all of hers", async () => {
   const { stdout } = await run(["export", "--caller", "alice"]);
   expect(stdout).toContain(SECRET);
   expect(stdout).toContain("alice.pack");
+  expect((await run(["imports", "--caller", "alice"])).stdout).toContain(imported);
 });
 
 test("the default caller is main", async () => {

@@ -19,7 +19,7 @@ import {
 export interface ImportFile {
   /** As messages show it, and as keys are made of it. */
   readonly name: string;
-  /** Each call reads it from its beginning. */
+  /** Called once for each reading of it: what comes by standard input is gone afterwards. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 

@@ -17,18 +17,16 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 const FIELD = /^- (tags|created|updated|ends): (.*)$/;
 
-/** Whether a file says that it is one. Reads no more than its beginning. */
-export async function isMarkdownExport({ open }: ImportFile): Promise<boolean> {
-  let start = Buffer.alloc(0);
-  for await (const part of open()) {
-    start = Buffer.concat([start, part]);
-    if (start.byteLength >= MARKDOWN_MARK.length + 3) break;
-  }
+/** Whether a file that begins so is one. */
+export function isMarkdownExport(start: Buffer): boolean {
   return start
     .toString("utf8")
     .replace(/^\uFEFF/, "")
     .startsWith(MARKDOWN_MARK);
 }
+
+/** What tells it, a byte order mark before it included. */
+export const MARK_BYTES = MARKDOWN_MARK.length + 3;
 
 export async function* readMarkdownExport(
   { name, open }: ImportFile,

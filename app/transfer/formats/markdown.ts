@@ -1,8 +1,9 @@
 /** Any Markdown (CLAUDE.md, AGENTS.md, notes), and our own export of it. */
 import { basename, dirname } from "node:path";
+import { beginFile } from "./begun-file.ts";
 import type { ImportFile, ImportItem, Note, ReadContext, ReadItems } from "./format.ts";
 import { noteItem } from "./format.ts";
-import { isMarkdownExport, readMarkdownExport } from "./markdown-export.ts";
+import { isMarkdownExport, MARK_BYTES, readMarkdownExport } from "./markdown-export.ts";
 import { type MarkdownItem, markdownItems } from "./markdown-items.ts";
 import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
 import { readWhole } from "./whole-text.ts";
@@ -12,8 +13,9 @@ const MOST_MIB = 8;
 export const readMarkdown: ReadItems = async function* (files, context) {
   const keys = new NoteKeys();
   for (const file of files) {
-    if (await isMarkdownExport(file)) yield* readMarkdownExport(file, context);
-    else yield* notesOfFile(file, { root: rootOf(file.name), keys }, context);
+    const { start, file: begun } = await beginFile(file, MARK_BYTES);
+    if (isMarkdownExport(start)) yield* readMarkdownExport(begun, context);
+    else yield* notesOfFile(begun, { root: rootOf(file.name), keys }, context);
   }
 };
 
