@@ -18,7 +18,7 @@ export interface Viewer {
 }
 
 /** A memory to look at: `?agent=<id>`. */
-export interface MemoryChoice {
+interface MemoryChoice {
   readonly id: string;
   readonly isShown: boolean;
 }
