@@ -64,6 +64,7 @@ export type {
   DoctorReport,
   DocumentQuery,
   DocumentSlice,
+  EngineStatus,
   FactCheck,
   FactHistory,
   FactInput,
@@ -217,6 +218,8 @@ export {
 } from "./wire/search-schemas.ts";
 export { STORE_DESCRIPTION, STORE_PARAMETERS } from "./wire/store-tool.ts";
 export { problemOfJson } from "./wire/strict-json.ts";
+export { growthReply, runsReply } from "./wire/timeline-replies.ts";
+export { growthReplySchema, runsReplySchema } from "./wire/timeline-schemas.ts";
 export {
   callersReply,
   expiringReply,

@@ -12,7 +12,6 @@ import { makeHistoryTool } from "./history-tool.ts";
 import { subjectOf } from "./identity.ts";
 import { type MemoryAccess, makeMemoryAccess } from "./memory-access.ts";
 import { makeService } from "./memory-service.ts";
-import { memorySettings } from "./memory-settings.ts";
 import type { GatewayHandler, HostApi, HostConfig } from "./openclaw-api.ts";
 import { CLI_DESCRIPTION, isForPrograms, registerHelmdeckCli } from "./openclaw-cli.ts";
 import { registerPagesTab } from "./pages-tab.ts";
@@ -88,7 +87,7 @@ function registerCli(api: HostApi, { config, hostConfig, hostFindings }: CliRegi
   api.registerCli(
     ({ program }) =>
       registerHelmdeckCli(program, {
-        settings: () => memorySettings(api, config, hostConfig()),
+        settings: async () => (await import("./memory-here.ts")).memorySettings(api, config, hostConfig()),
         elsewhere: () => openElsewhere(config, hostConfig),
         defaultAgent: defaultAgent(hostConfig()),
         subjectOf: (agentId) => subjectOf(agentId, config),

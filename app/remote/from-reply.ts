@@ -12,7 +12,11 @@ export type FromReply<Reply> = Reply extends readonly (infer Item)[]
     ? { [Name in keyof Reply as CamelCase<Name & string>]: FieldFrom<Name, Exclude<Reply[Name], undefined>> }
     : Reply;
 
-type FieldFrom<Name, Value> = Name extends `${string}_at` ? number : FromReply<Value>;
+type FieldFrom<Name, Value> = Name extends `${string}_at`
+  ? number
+  : Name extends "inputs"
+    ? Value
+    : FromReply<Value>;
 
 /** Throws zod's error where the reply is not of that form; what the schema does not name is left out. */
 export function fromReply<Schema extends z.ZodType>(
@@ -29,7 +33,9 @@ function renamed(value: unknown): unknown {
   return Object.fromEntries(fields);
 }
 
+/** The inputs of a run have the names that its tool gave them. */
 function fieldOf(name: string, field: unknown): unknown {
+  if (name === "inputs") return field;
   return name.endsWith("_at") && typeof field === "string" ? Date.parse(field) : renamed(field);
 }
 

@@ -10,21 +10,24 @@ import {
   invalidField,
   isHelmdeckError,
   type RecallMode,
+  rfc3339,
   type Subject,
 } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
-import { type Memory, memoryFrom } from "../memory.ts";
+import { type FactHistory, type FormerView, type Memory, memoryFrom } from "../memory.ts";
 import { revisionReplySchema } from "../wire/caller-schemas.ts";
 import { documentReplySchema } from "../wire/document-schemas.ts";
-import { historyReplySchema, undoReplySchema } from "../wire/history-schemas.ts";
+import { type HistoryReply, historyReplySchema, undoReplySchema } from "../wire/history-schemas.ts";
 import { forgetReplySchema, storeReplySchema } from "../wire/memory-schemas.ts";
 import { recordedReplySchema } from "../wire/run-schemas.ts";
 import { explainedSearchReplySchema } from "../wire/search-schemas.ts";
 import { snakeCased } from "../wire/snake-case.ts";
+import { growthReplySchema, runsReplySchema } from "../wire/timeline-schemas.ts";
 import { factSchema, factsReplySchema, myMemoryReplySchema } from "../wire/view-schemas.ts";
 import { EngineClient, type EngineClientOptions } from "./engine-client.ts";
 import { engineStatus } from "./engine-status.ts";
 import { examineEngine } from "./examine-engine.ts";
+import type { FromReply } from "./from-reply.ts";
 
 export interface RemoteMemoryOptions extends EngineClientOptions {
   /** Whoever has a token, for doctor and health. */
@@ -36,8 +39,8 @@ export interface RemoteMemoryOptions extends EngineClientOptions {
 }
 
 const MEMORY = "/api/v1/memory";
-/** A page of facts may hold some of the largest values. */
-const MOST_BYTES_OF_FACTS = 8 * 1024 * 1024;
+/** A page of facts may hold some of the largest values, and so may a fact's history. */
+const MOST_BYTES_OF_PAGE = 8 * 1024 * 1024;
 
 /** Asks nothing before the first call. What a command line has beyond a memory's use cases is refused. */
 export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
@@ -73,15 +76,10 @@ function factUses(client: EngineClient) {
       }),
     getFact: async (agent, key) =>
       orUndefined(client.call(agent, { path: pathOfFact(key), answers: factSchema })),
-    // Over REST what ends soon comes newest first.
-    listFacts: (agent, { soonestFirst, ...query }) =>
+    listFacts: (agent, query) =>
       client.call(agent, {
-        ...{
-          path: `${MEMORY}/facts`,
-          query: snakeCased({ ...query, ...(soonestFirst && { expiring: true }) }),
-        },
-        mostBytes: MOST_BYTES_OF_FACTS,
-        answers: factsReplySchema,
+        ...{ path: `${MEMORY}/facts`, query: snakeCased({ ...query }), answers: factsReplySchema },
+        mostBytes: MOST_BYTES_OF_PAGE,
       }),
     undoFact: (agent, key) =>
       client.call(agent, {
@@ -116,10 +114,17 @@ function readingUses(client: EngineClient, recall: RecallMode | undefined) {
         }),
       ),
     factHistory: async (agent, key) => {
-      const call = { path: `${pathOfFact(key)}/history`, answers: historyReplySchema };
-      const history = await orUndefined(client.call(agent, call));
-      return history && { ...history, undo: [] };
+      const call = { path: `${pathOfFact(key)}/history`, mostBytes: MOST_BYTES_OF_PAGE };
+      const history = await orUndefined(client.call(agent, { ...call, answers: historyReplySchema }));
+      return history && historyOf(history);
     },
+    listRuns: async (agent, { until, ...query }) => {
+      const given = { ...query, ...(until !== undefined && { until: timeText(until) }) };
+      const call = { path: `${MEMORY}/runs`, query: snakeCased(given), mostBytes: MOST_BYTES_OF_PAGE };
+      const { runs, ...page } = await client.call(agent, { ...call, answers: runsReplySchema });
+      return { ...page, runs: runs.map(({ atUnix, ...run }) => ({ ...run, at: atUnix * 1_000 })) };
+    },
+    growth: (agent) => client.call(agent, { path: `${MEMORY}/growth`, answers: growthReplySchema }),
     myMemory: (agent) => client.call(agent, { path: MEMORY, answers: myMemoryReplySchema }),
     revision: async (agent) =>
       (await client.call(agent, { path: `${MEMORY}/revision`, answers: revisionReplySchema })).revision,
@@ -138,6 +143,17 @@ function recordingUses(client: EngineClient) {
     recordPackRun: (agent, row) => record(agent, "pack", row),
   } satisfies Partial<Memory>;
 }
+
+function historyOf({ key, former }: FromReply<HistoryReply>): FactHistory {
+  const plain = ({ undo: _, ...one }: (typeof former)[number]): FormerView => one;
+  return { key, former: former.map(plain), undo: former.filter(({ undo }) => undo).map(plain) };
+}
+
+/** Nothing was recorded before 1970 or will be after 9999. */
+function timeText(at: number): string {
+  return rfc3339(Math.min(Math.max(at, 0), LAST_TIME));
+}
+const LAST_TIME = Date.UTC(9999, 11, 31);
 
 /** Percent-encoded. What a URL would take for a step up or a stay is named by its docid. */
 function pathOfFact(key: string): string {

@@ -5,8 +5,15 @@ import { factReply } from "./view-replies.ts";
 
 export type FormerReply = HistoryReply["former"][number];
 
-export function historyReply({ key, former }: FactHistory): HistoryReply {
-  return { key, former: former.map(formerReply) };
+/** What an undo would bring back is among the former values: which of them is marked, instead of said twice. */
+export function historyReply({ key, former, undo }: FactHistory): HistoryReply {
+  const isBack = (one: FormerView) => undo.some((other) => isSame(one, other));
+  return { key, former: former.map((one) => ({ ...formerReply(one), ...(isBack(one) && { undo: true }) })) };
+}
+
+function isSame(one: FormerView, other: FormerView): boolean {
+  const same = ["key", "category", "updatedAt", "fingerprint"] as const;
+  return same.every((field) => one[field] === other[field]);
 }
 
 export function formerReply(former: FormerView): FormerReply {

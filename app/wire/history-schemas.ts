@@ -13,7 +13,9 @@ export const undoRequestSchema = z.strictObject({
   key: key.meta({ description: "The fact's key, path, docid or citation." }),
 });
 
-const formerSchema = factSchema.omit({ path: true });
+const formerSchema = factSchema.omit({ path: true }).extend({
+  undo: z.literal(true).optional().meta({ description: "An undo brings it back." }),
+});
 
 export const historyReplySchema = z.object({
   key: z.string().meta({

@@ -3,14 +3,19 @@ import { defined, type ExpiringFacts, rfc3339, type Writer } from "../../engine/
 import type { CallerCount, FactsPage, FactsQuery, FactView, MyMemory } from "../memory.ts";
 import type { CallersReply, FactReply, FactsReply, FactsRequest, MyMemoryReply } from "./view-schemas.ts";
 
-export function factsQueryOfRequest({ prefix, category, tag, expiring, ...page }: FactsRequest): FactsQuery {
-  const { limit, cursor } = page;
+/** `soonest_first`: over REST, for pages; a model needs no such order. */
+export function factsQueryOfRequest({
+  soonest_first,
+  ...request
+}: FactsRequest & { readonly soonest_first?: boolean | undefined }): FactsQuery {
+  const { prefix, category, tag, expiring, limit, cursor } = request;
   return {
     ...defined({
       prefix: prefix ?? undefined,
       category: category ?? undefined,
       tag: tag ?? undefined,
       expiring: expiring ?? undefined,
+      soonestFirst: soonest_first ?? undefined,
       limit: limit ?? undefined,
       cursor: cursor ?? undefined,
     }),

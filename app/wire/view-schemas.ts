@@ -26,6 +26,12 @@ export const factsRequestSchema = z.strictObject({
   cursor: z.string().nullish().meta({ description: "next_cursor of the page before." }),
 });
 
+export const writerSchema = z.object({
+  surface: z.string().meta({ description: "The way in: openclaw, rest, pack (over MCP, as a rule), cli." }),
+  agent: z.string().optional().meta({ description: "The agent or caller behind it." }),
+  session_kind: z.string().optional().meta({ description: "Such as direct, group, subagent or cron." }),
+});
+
 export const factSchema = z.object({
   key: z.string(),
   value: z.string(),
@@ -36,18 +42,9 @@ export const factSchema = z.object({
   expires_at: rfc3339Schema("From then on it is not shown; it is deleted later.").optional(),
   fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
   path: z.string().meta({ description: "Where the corpus shows it." }),
-  writer: z
-    .object({
-      surface: z
-        .string()
-        .meta({ description: "The way in: openclaw, rest, pack (over MCP, as a rule), cli." }),
-      agent: z.string().optional().meta({ description: "The agent or caller behind it." }),
-      session_kind: z.string().optional().meta({ description: "Such as direct, group, subagent or cron." }),
-    })
-    .optional()
-    .meta({
-      description: "Who stored the value, as the host vouched for it; absent where nobody was named.",
-    }),
+  writer: writerSchema.optional().meta({
+    description: "Who stored the value, as the host vouched for it; absent where nobody was named.",
+  }),
 });
 
 export const factsReplySchema = z.object({

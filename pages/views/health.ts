@@ -6,6 +6,7 @@ import {
   asHelmdeckError,
   type DoctorReport,
   doctorText,
+  type EngineStatus,
   type Finding,
   type MemoryStatus,
   remedyFor,
@@ -13,7 +14,7 @@ import {
 import { chip, heading, notice, type Tone } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import type { Page, PageContext } from "../page.ts";
-import { counted, number } from "../words.ts";
+import { counted, duration, number } from "../words.ts";
 
 const LEVELS = {
   ok: { tone: "ok", word: "✓ good" },
@@ -28,8 +29,8 @@ export async function healthPage(context: PageContext): Promise<Page> {
   const report = await viewer.doctor().catch((error: unknown) => failed(error));
   const body = html`${heading("Health", "What works, what does not, and what to do about it.")}
 ${failure(status)}${"findings" in report ? findings(report) : tooSlow(report.why)}
-<h2>Memory</h2>${memoryCard(status, place(status))}
-<h2>Search by meaning</h2><section class="card pad" aria-label="Search by meaning">${embeddings(status.embeddings)}</section>`;
+<h2>Memory</h2>${memoryCard(status, status.engine === undefined ? place(status) : engine(status, status.engine))}
+<h2>Search by meaning</h2><section class="card pad" aria-label="Search by meaning">${status.engine === undefined ? embeddings(status.embeddings) : atTheEngine(status)}</section>`;
   return { title: "Health", section: "health", body };
 }
 
@@ -43,11 +44,15 @@ function failed(error: unknown): { readonly why: string } {
   return { why: asHelmdeckError(error).message };
 }
 
-function failure({ error }: MemoryStatus): Html | undefined {
+function failure({ error, engine }: MemoryStatus): Html | undefined {
   if (error === undefined) return undefined;
+  const what =
+    engine === undefined
+      ? "Memory does not open."
+      : "The engine that keeps memory does not answer for this agent.";
   return notice(
     "bad",
-    html`<strong>Memory does not open.</strong> ${line(error.message)} <em>What to do:</em> ${remedyFor(error.code)}`,
+    html`<strong>${what}</strong> ${line(error.message)} <em>What to do:</em> ${remedyFor(error.code)}`,
   );
 }
 
@@ -75,10 +80,11 @@ function finding({ level, check, message, remedy }: Finding): Html {
   }</div></li>`;
 }
 
-function memoryCard({ mode, subject, state }: MemoryStatus, place?: Html): Html {
+function memoryCard({ mode, subject, state, engine }: MemoryStatus, place?: Html): Html {
+  const [open, shut] = engine === undefined ? ["✓ open", "✗ does not open"] : ["✓ reached", "✗ not reached"];
   return html`<section class="card pad" aria-label="Memory"><dl class="facts">
-<dt>State</dt><dd>${state === "ready" ? chip("✓ open", "ok") : chip("✗ does not open", "bad")}</dd>
-${place}<dt>Search</dt><dd>${mode === "hybrid" ? "by words and meaning" : "by words"}</dd>
+<dt>State</dt><dd>${state === "ready" ? chip(open, "ok") : chip(shut, "bad")}</dd>
+${place}${!(engine !== undefined && state === "failed") && html`<dt>Search</dt><dd>${mode === "hybrid" ? "by words and meaning" : "by words"}</dd>`}
 ${subject && html`<dt>Holds</dt><dd>${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of what tools did</dd>`}
 </dl></section>`;
 }
@@ -87,6 +93,24 @@ function place({ databasePath, keySource, driver }: MemoryStatus): Html {
   return html`<dt>Database</dt><dd><code>${line(databasePath)}</code> <span class="muted">(${line(driver)})</span></dd>
 <dt>Key</dt><dd><code>${line(keySource)}</code></dd>
 `;
+}
+
+/** Which one it is, and whose memory the agent's token opens there. */
+function engine({ subject }: MemoryStatus, { url, version, tookMs }: EngineStatus): Html {
+  return html`<dt>Kept by</dt><dd>an engine elsewhere, <code>${line(url)}</code>${version !== undefined && html` <span class="muted">(version ${line(version)})</span>`}</dd>
+<dt>It took</dt><dd>${duration(tookMs)}</dd>
+${subject && html`<dt>Memory of</dt><dd><code>${line(subject.name)}</code></dd>`}
+`;
+}
+
+function atTheEngine({ state, mode }: MemoryStatus): Html {
+  const how =
+    state === "failed"
+      ? "Whether it is on is not known now."
+      : mode === "hybrid"
+        ? "On."
+        : "Off: search works by words alone.";
+  return html`<p>${how} It is set up where the engine runs; what this host's configuration says of an embedding service does not count.</p>`;
 }
 
 function embeddings(status: MemoryStatus["embeddings"]): Html {

@@ -21,7 +21,7 @@ export const DIST = join(ROOT, "dist");
 export const PLUGIN_DIST = join(DIST, "plugin");
 
 /** OpenClaw evaluates this file at every load of every process. */
-const MAIN_MAX_BYTES = 100_000;
+const MAIN_MAX_BYTES = 90_000;
 /** Every command reads this much before it knows what is asked for; the store and the index alone are six times that. */
 const START_MAX_BYTES = 250_000;
 /** Beside the stamp: what the bundles hold of other people's packages, for the SBOM. */
@@ -139,6 +139,7 @@ export async function buildPlugin(outFolder: string, buildId: string): Promise<r
 /** The gateway's main thread reads the first, and seldom the others: each small, and whole. */
 const ON_MAIN_THREAD = {
   index: "plugin/index.ts",
+  here: "plugin/memory-here.ts",
   seldom: "plugin/seldom.ts",
   pages: "plugin/pages-handler.ts",
   engine: "plugin/engine-source.ts",

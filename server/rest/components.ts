@@ -14,6 +14,7 @@ import {
   factsReplySchema,
   forgetReplySchema,
   forgetRequestSchema,
+  growthReplySchema,
   historyReplySchema,
   myMemoryReplySchema,
   ownStatusReplySchema,
@@ -22,6 +23,7 @@ import {
   renewRequestSchema,
   revisionReplySchema,
   runRequestSchema,
+  runsReplySchema,
   storeReplySchema,
   storeRequestSchema,
   undoReplySchema,
@@ -57,6 +59,8 @@ export const searchReply = named("SearchReply", explainedSearchReplySchema);
 export const documentRequest = named("DocumentRequest", documentRequestSchema);
 export const document = named("Document", documentReplySchema);
 export const runRequest = named("RunRequest", runRequestSchema);
+export const runs = named("Runs", runsReplySchema);
+export const growth = named("Growth", growthReplySchema);
 export const recorded = named("Recorded", recordedReplySchema);
 /** Without a name of its own: few clients read it. */
 export const readiness = readinessReplySchema;

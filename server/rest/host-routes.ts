@@ -1,15 +1,18 @@
-/** The routes of a host's plugin whose memory this server keeps: who its token is, search, documents, records of what its tools did, status. */
+/** The routes of a host's plugin whose memory this server keeps: who its token is, search, documents, records of what its tools did, growth, status. */
 import { createRoute, type OpenAPIHono } from "@hono/zod-openapi";
 import {
   type CallerReply,
+  defined,
   documentOfRequest,
   documentReply,
   expiringReply,
+  growthReply,
   HelmdeckError,
   type Memory,
   type OwnStatusReply,
   rfc3339,
   runOfRequest,
+  runsReply,
   SEARCH_DESCRIPTION,
   searchOfRequest,
   searchReply,
@@ -18,6 +21,7 @@ import type { ServerContext } from "../../packs/index.ts";
 import { hasScope } from "../authentication.ts";
 import { type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
+import { runsQuerySchema } from "./query-schemas.ts";
 import { failures, json, jsonBody } from "./rest-answers.ts";
 
 const tags = ["memory"];
@@ -62,6 +66,25 @@ const runRoute = createRoute({
   responses: { 200: json("Recorded.", schemas.recorded), ...failures(413, 415) },
 });
 
+const runsRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/runs",
+  tags,
+  operationId: "listRuns",
+  summary: "What the caller's packs, pipelines and tools did, newest first.",
+  request: { query: runsQuerySchema },
+  responses: { 200: json("A page of runs.", schemas.runs), ...failures() },
+});
+
+const growthRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/growth",
+  tags,
+  operationId: "memoryGrowth",
+  summary: "When what is in the caller's memory came in, and how large it is.",
+  responses: { 200: json("By day.", schemas.growth), ...failures() },
+});
+
 const statusRoute = createRoute({
   method: "get",
   path: "/api/v1/memory/status",
@@ -98,6 +121,13 @@ export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerCon
     if (run.kind === "tool") await memory.recordToolCall(subject, run.row, writer);
     else await memory.recordPackRun(subject, run.row, writer);
     return c.json({ recorded: true as const }, 200);
+  });
+  app.openapi(runsRoute, async (c) => {
+    const page = await memory.listRuns(c.get("caller").subject, defined(c.req.valid("query")));
+    return c.json(runsReply(page), 200);
+  });
+  app.openapi(growthRoute, async (c) => {
+    return c.json(growthReply(await memory.growth(c.get("caller").subject)), 200);
   });
   app.openapi(statusRoute, async (c) => c.json(await ownStatus(memory, c.get("caller")), 200));
   app.openapi(revisionRoute, async (c) => {

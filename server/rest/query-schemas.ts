@@ -28,7 +28,20 @@ export const factsQuerySchema = z.strictObject({
   category: text("Only facts of this category."),
   tag: text("Only facts with exactly this tag."),
   expiring: flag("true: only facts that end within 14 days."),
+  soonest_first: flag("true: only facts that end within 14 days, the next to end first."),
   limit: limit(`Most facts to answer with: ${limitsText(ANSWER_LIMITS.facts)}.`),
+  cursor: text("next_cursor of the page before."),
+});
+
+export const runsQuerySchema = z.strictObject({
+  kind: z.enum(["pack", "pipeline", "tool"]).optional().openapi({ description: "Only runs of this kind." }),
+  outcome: z.enum(["ok", "failed"]).optional().openapi({ description: "failed: whatever did not go well." }),
+  until: z.iso
+    .datetime({ offset: true })
+    .transform((time) => Date.parse(time))
+    .optional()
+    .openapi({ type: "string", format: "date-time", description: "Only what was recorded then or before." }),
+  limit: limit("Most runs to answer with: 1 to 200; 50 when left out."),
   cursor: text("next_cursor of the page before."),
 });
 

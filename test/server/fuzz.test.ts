@@ -124,7 +124,10 @@ const posted = fc.oneof(
     sent(inputs),
   ),
 );
-const queryName = fc.constantFrom("prefix", "category", "limit", "cursor", "query", "caller", "wait", "x");
+const queryName = fc.constantFrom(
+  ...["prefix", "category", "limit", "cursor", "query", "caller", "wait", "x"],
+  ...["soonest_first", "kind", "outcome", "until"],
+);
 const search = fc
   .array(fc.tuple(queryName, fc.oneof(segment, fc.constantFrom("%FF", "%", "+", "1", "-1", "1e3"))), {
     maxLength: 3,
@@ -132,7 +135,7 @@ const search = fc
   .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join("&"));
 const getPath = fc.oneof(
   fc
-    .tuple(fc.constantFrom("", "/facts", "/corpus", "/defaults", "/callers"), search)
+    .tuple(fc.constantFrom("", "/facts", "/corpus", "/defaults", "/callers", "/runs", "/growth"), search)
     .map(([route, query]) => `/api/v1/memory${route}?${query}`),
   segment.map((key) => `/api/v1/memory/facts/${key}`),
   segment.map((id) => `/api/v1/artifacts/${id}`),

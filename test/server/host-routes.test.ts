@@ -120,6 +120,41 @@ describe("a record of a tool run", () => {
   });
 });
 
+describe("what ran, and how memory grew", () => {
+  it("is shown to its owner alone, and needs no scope", async () => {
+    await recorder.post("/api/v1/memory/runs", { ...TOOL_RUN, inputs: { file_path: "/etc/hosts" } });
+    expect((await alice.get("/api/v1/memory/runs")).body).toMatchObject({
+      runs: [{ kind: "tool", name: "exec", is_ok: true, ...{ at_unix: 1_795_000_000, duration_ms: 12 } }],
+      unreadable: 0,
+    });
+    expect((await alice.get("/api/v1/memory/growth")).body).toEqual({
+      days: [{ day: "2026-11-20", facts: 1, runs: 1 }],
+      bytes: expect.any(Number),
+    });
+    expect((await bob.get("/api/v1/memory/runs")).body).toEqual({ runs: [], unreadable: 0 });
+    expect((await bob.get("/api/v1/memory/growth")).body).toEqual({ days: [], bytes: 0 });
+  });
+
+  it.each([
+    ["kind=tool&outcome=ok", 1],
+    ["kind=pack", 0],
+    ["outcome=failed", 0],
+    ["until=2026-11-20T12:00:00Z", 1],
+    ["until=2026-11-20T12:00:00%2B01:00", 0],
+  ])("is narrowed by %s", async (query, count) => {
+    await recorder.post("/api/v1/memory/runs", TOOL_RUN);
+    expect((await alice.get(`/api/v1/memory/runs?${query}`)).body.runs).toHaveLength(count);
+  });
+
+  it.each(["kind=secret", "outcome=none", "until=yesterday", "limit=0", "limit=201", "cursor=x", "untill=1"])(
+    "refuses %s",
+    async (query) => {
+      const { status, body } = await alice.get(`/api/v1/memory/runs?${query}`);
+      expect([status, body.error]).toEqual([400, "invalid_input"]);
+    },
+  );
+});
+
 describe("status and revision", () => {
   it("say how much there is without a path of the server's, and whether anything changed", async () => {
     const { body, text } = await alice.get("/api/v1/memory/status");

@@ -64,6 +64,7 @@ async function hers(): Promise<readonly string[]> {
   const { fetched_at: _, ...defaults } = await memory.defaults("alice");
   const all: readonly unknown[] = [
     await memory.listFacts("alice", {}),
+    await memory.listRuns("alice", {}),
     await memory.factHistory("alice", CANARY),
     await memory.factHistory("alice", "former-canary"),
     await memory.corpusPage("alice", {}),
@@ -103,6 +104,7 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "GET /api/v1/memory/facts": () => [
     { path: "/api/v1/memory/facts" },
     { path: "/api/v1/memory/facts?prefix=canary" },
+    { path: "/api/v1/memory/facts?soonest_first=true" },
   ],
   "GET /api/v1/memory/facts/:key": () => [{ path: `/api/v1/memory/facts/${CANARY}`, status: 404 }],
   "GET /api/v1/memory/facts/:key/history": () =>
@@ -128,6 +130,11 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
     { path: "/api/v1/memory/document", body: { path: "helmdeck/my-memory.md" } },
     { path: "/api/v1/memory/document", body: { path: `helmdeck/${CANARY}/${CANARY}.md` }, status: 404 },
   ],
+  "GET /api/v1/memory/runs": () => [
+    { path: "/api/v1/memory/runs" },
+    { path: "/api/v1/memory/runs?kind=pack&limit=200" },
+  ],
+  "GET /api/v1/memory/growth": () => [{ path: "/api/v1/memory/growth" }],
   "POST /api/v1/memory/runs": () => [
     {
       path: "/api/v1/memory/runs",

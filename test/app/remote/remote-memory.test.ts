@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../../app/index.ts";
 import type { UseCase } from "../../../app/memory.ts";
+import { NOW } from "../../server/fixtures/context-server.ts";
 import { remoteOf, ServedEngine } from "./served-engine.ts";
 
 const FACTS = [
@@ -53,7 +54,8 @@ describe("a remote memory", () => {
   });
 
   it("lists page by page", async () => {
-    for (const query of [{}, { prefix: "deploy/" }, { category: "work" }, { limit: 1 }, { expiring: true }]) {
+    const asked = [{ prefix: "deploy/" }, { category: "work" }, { limit: 1 }, { expiring: true }];
+    for (const query of [{}, ...asked, { soonestFirst: true }]) {
       expect(await remote.listFacts("main", query)).toEqual(await embedded.listFacts("main", query));
     }
     const { nextCursor = "" } = await remote.listFacts("main", { limit: 2 });
@@ -98,7 +100,8 @@ describe("a remote memory", () => {
     await remote.storeFact("main", { key: "editor", value: "vim" });
     await remote.storeFact("main", { key: "editor", value: "emacs" });
     const history = await embedded.factHistory("main", "editor");
-    expect((await remote.factHistory("main", "editor"))?.former).toEqual(history?.former);
+    expect(history?.undo).toMatchObject([{ value: "vim" }]);
+    expect(await remote.factHistory("main", "editor")).toEqual(history);
     expect(await remote.factHistory("main", "none")).toBeUndefined();
     expect(await remote.undoFact("main", "editor")).toMatchObject({
       undone: { value: "emacs" },
@@ -130,6 +133,25 @@ describe("a remote memory", () => {
     });
   });
 
+  it("looks back at what ran, with inputs under the names that the tool gave them, and at how memory grew", async () => {
+    const inputs = { file_path: "/etc/hosts", updated_at: "2026-11-20T00:00:00Z" };
+    await remote.recordToolCall("main", { tool: "edit", outcome: "failed", at_unix: 1_795_000_001, inputs });
+    for (const query of [{}, { kind: "tool" }, { outcome: "failed" }, { limit: 1 }] as const) {
+      expect(await remote.listRuns("main", query)).toEqual(await embedded.listRuns("main", query));
+    }
+    const { runs } = await remote.listRuns("main", { outcome: "failed" });
+    expect(runs).toMatchObject([{ name: "edit", isOk: false, at: 1_795_000_001_000, inputs }]);
+    const { nextCursor = "" } = await remote.listRuns("main", { limit: 1, until: NOW });
+    expect(await remote.listRuns("main", { cursor: nextCursor })).toEqual(
+      await embedded.listRuns("main", { cursor: nextCursor }),
+    );
+    for (const until of [-9e15, 0, NOW - 1, 9e15]) {
+      expect(await remote.listRuns("main", { until })).toEqual(await embedded.listRuns("main", { until }));
+    }
+    expect(await remote.growth("main")).toEqual(await embedded.growth("main"));
+    expect((await remote.growth("main")).days).toMatchObject([{ facts: 5, runs: 3 }]);
+  });
+
   it("passes on what the engine says of an input that it refuses", async () => {
     const refusals = [
       { fact: { key: "", value: "v" }, code: "invalid_input", says: /key/ },
@@ -154,19 +176,14 @@ describe("a remote memory", () => {
     expect((await remote.listFacts("main", {})).facts).not.toEqual([]);
   });
 
-  it.each<UseCase>([
-    "sweep",
-    "callers",
-    "corpusPage",
-    "recordPipelineRun",
-    "growth",
-    "listRuns",
-    "checkFact",
-  ])("says plainly that %s is done where the engine is", async (name) => {
-    const call = remote[name] as (...args: readonly unknown[]) => Promise<unknown>; // each takes what it gets
-    await expect(call("main", {})).rejects.toMatchObject({
-      code: "memory_unavailable",
-      message: expect.stringContaining("where the engine is"),
-    });
-  });
+  it.each<UseCase>(["sweep", "callers", "corpusPage", "recordPipelineRun", "checkFact"])(
+    "says plainly that %s is done where the engine is",
+    async (name) => {
+      const call = remote[name] as (...args: readonly unknown[]) => Promise<unknown>; // each takes what it gets
+      await expect(call("main", {})).rejects.toMatchObject({
+        code: "memory_unavailable",
+        message: expect.stringContaining("where the engine is"),
+      });
+    },
+  );
 });
