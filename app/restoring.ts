@@ -5,8 +5,9 @@ import type { UseCaseContext } from "./use-case-context.ts";
 const PAGE_KEYS = 1_000;
 
 /**
- * Of the facts that a filter by tag covers, those that held something else before: takes back what has the tag. How many they
- * are; a dry run only counts. None for a filter without a tag, which deletes whole facts.
+ * Of the facts that a filter by tag covers, those that held something else before: takes back what has the tag, and leaves it to
+ * the delete that follows to erase it. How many they are; a dry run only counts. None for a filter without a tag, which deletes
+ * whole facts.
  */
 export async function restoreReplaced(
   context: UseCaseContext,
@@ -18,7 +19,7 @@ export async function restoreReplaced(
   let restored = 0;
   for (const ref of await tagged(context, filter, tag)) {
     if (!(await hasOther(context, ref, tag))) continue;
-    if (!dryRun) while ((await context.store.undo(ref, { tag })) !== undefined);
+    if (!dryRun) while ((await context.store.undo(ref, { tag, erasesLater: true })) !== undefined);
     restored += 1;
   }
   return restored;

@@ -134,6 +134,8 @@ export interface PutResult {
 export interface UndoOptions {
   /** Only while the fact has it. */
   readonly tag?: string;
+  /** True: the next delete erases what was taken back, and says whether it is; for many in a row. */
+  readonly erasesLater?: boolean;
 }
 
 export interface Undone {

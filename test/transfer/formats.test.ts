@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { guessFormat, wantsFormat, workspaceNotes } from "../../app/index.ts";
 import { markdownItems } from "../../app/transfer/formats/markdown-items.ts";
-import { keyOfParts, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
+import { keyOfParts, NoteKeys, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
 import { rfc3339, validateFact } from "../../engine/index.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
 import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
@@ -203,6 +203,7 @@ describe("Markdown", () => {
     ["open comments", "<!--".repeat(100_000)],
     ["backticks", Array.from({ length: 1_000 }, (_none, length) => "`".repeat(length)).join(" ")],
     ["lines without end", "b\n".repeat(200_000)],
+    ["front matter without end", `---\n${"\n".repeat(6_000_000)}b`],
   ])("of %s is read in little time", { timeout: 5_000 }, (_name, hostile) => {
     expect(itemsOf(hostile).length).toBeGreaterThan(0);
   });
@@ -220,6 +221,16 @@ describe("a key made of words", () => {
     ["de\u200Bploy \u202E here", "deploy-here"],
   ])("of %j is %j", (text, name) => {
     expect(nameOfText(text)).toBe(name);
+  });
+
+  test("that is wanted again gets a number, also where names look numbered already", {
+    timeout: 5_000,
+  }, () => {
+    const keys = new NoteKeys();
+    keys.give("step", "first");
+    for (let number = 2; number < 30_000; number += 1) keys.give(`step-${number}`, "v");
+    const numbered = Array.from({ length: 5_000 }, (_none, index) => keys.give("step", `${index}`));
+    expect([numbered[0], numbered.at(-1)]).toEqual(["step-30000", "step-34999"]);
   });
 
   test("is the same again, and one that a fact can have, whatever the text", () => {

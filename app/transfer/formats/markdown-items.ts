@@ -24,7 +24,8 @@ export interface LeftOut {
 }
 
 const MOST_NESTING = 32;
-const FRONT_MATTER = /^---[ \t]*\n(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|$)/;
+const FRONT_MATTER_BEGINS = /^---[ \t]*\n/;
+const FRONT_MATTER_ENDS = /\n(?:---|\.\.\.)[ \t]*(?:\n|$)/g;
 const WHOLE_COMMENT = /^<!--([\s\S]*?)-->\s*$/;
 const BULLET = /^\s*(?:[-+*]|\d{1,9}[.)])(?:\s+|$)/;
 
@@ -43,13 +44,22 @@ interface Block {
 
 export function* markdownItems(markdown: string): Generator<MarkdownItem | LeftOut> {
   const source = markdown.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
-  const [front = ""] = FRONT_MATTER.exec(source) ?? [];
+  const front = frontMatterOf(source);
   if (front !== "") yield { line: 1, leftOut: "front matter" };
   // Lines keep their numbers.
   const body = front.replaceAll(/[^\n]/g, "") + source.slice(front.length);
   const walk = new Walk();
   for (const block of blocksOf(body)) yield* walk.take(block);
   yield* walk.finish();
+}
+
+/** Looked for from its beginning and then from its end: one expression for both runs out of stack in a long file. */
+function frontMatterOf(source: string): string {
+  const begin = FRONT_MATTER_BEGINS.exec(source);
+  if (begin === null) return "";
+  FRONT_MATTER_ENDS.lastIndex = begin[0].length - 1;
+  const end = FRONT_MATTER_ENDS.exec(source);
+  return end === null ? "" : source.slice(0, end.index + end[0].length);
 }
 
 /** What is still open while blocks are read. */

@@ -53,6 +53,8 @@ export function keyOfParts(parts: readonly string[]): string {
 export class NoteKeys {
   /** Of each key, digests of the values it was wanted for. */
   readonly #given = new Map<string, Set<string>>();
+  /** The last number given behind a key. */
+  readonly #numbers = new Map<string, number>();
 
   /** Undefined for what is there word for word already. */
   give(wanted: string, value: string): string | undefined {
@@ -67,9 +69,12 @@ export class NoteKeys {
     return this.#numbered(wanted, values.size);
   }
 
-  #numbered(wanted: string, number: number): string {
+  /** From the last one given: a file may hold very many of one name, and names that look numbered. */
+  #numbered(wanted: string, least: number): string {
+    let number = Math.max(least, (this.#numbers.get(wanted) ?? 0) + 1);
+    while (this.#given.has(`${wanted}-${number}`)) number += 1;
+    this.#numbers.set(wanted, number);
     const key = `${wanted}-${number}`;
-    if (this.#given.has(key)) return this.#numbered(wanted, number + 1);
     this.#given.set(key, new Set());
     return key;
   }

@@ -103,6 +103,11 @@ export class LogFolder {
     return true;
   }
 
+  /** Something was taken out that the next erasure is to make sure of. */
+  oweErasure(): void {
+    this.#erasurePending = true;
+  }
+
   /** What a killed process left in the log is to be erased as well. */
   includeOldLog(): void {
     this.#erasurePending ||= this.#parts.guard.logBytes > 0;

@@ -78,10 +78,12 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     });
   }
 
-  undo(ref: EntryRef, options?: UndoOptions): Promise<Undone | undefined> {
+  undo(ref: EntryRef, options: UndoOptions = {}): Promise<Undone | undefined> {
     return this.calls.change(() => {
       const undone = this.#transactions.write((writing) => undoEntry(this.#putting, ref, writing, options));
-      if (undone !== undefined) this.#transactions.foldNow(); // what was taken back is gone
+      if (undone === undefined) return undefined;
+      if (options.erasesLater === true) this.#transactions.foldLater();
+      else this.#transactions.foldNow(); // what was taken back is gone
       return undone;
     });
   }

@@ -78,6 +78,11 @@ export class WriteTransactions {
     return this.#parts.log.finishErasure(time);
   }
 
+  /** With the next delete, which says whether it was. */
+  foldLater(): void {
+    this.#parts.log.oweErasure();
+  }
+
   requireWritable(): void {
     if (this.#parts.isReadOnly) throw readOnly(this.#parts.session.path);
   }

@@ -102,6 +102,27 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await found(rig, needles)).toEqual([]);
     }));
 
+  test("what an undo leaves to the next delete goes with that, which says when a reader delays it", () =>
+    using(openSqliteRig(driver), async (rig) => {
+      await rig.store.put(fact("changes", "first"));
+      await rig.store.put(fact("changes", "second"));
+      const needles = await ciphertexts(rig, "key = 'changes'");
+      const reader = spawnChild(childPath("hold-lock.ts"), [
+        driver.name,
+        rig.path,
+        "BEGIN",
+        "SELECT count(*) FROM entries",
+      ]);
+      await reader.next();
+      expect(await rig.store.undo(refTo("changes"), { erasesLater: true })).toBeDefined();
+      expect(await rig.store.delete(refTo("nothing"))).toEqual({ deleted: 0, erased: "pending" });
+      expect(await found(rig, needles)).not.toEqual([]);
+      reader.process.stdin?.end();
+      await reader.ended();
+      expect(await rig.store.delete(refTo("nothing"))).toEqual({ deleted: 0, erased: "complete" });
+      expect(await found(rig, needles)).toEqual([]);
+    }));
+
   test("a delete that waits for a reader does not wait long", () =>
     using(openSqliteRig(driver), async (rig) => {
       await rig.store.put(fact("secret", "value"));
