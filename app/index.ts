@@ -134,7 +134,7 @@ export { openServedMemory, type ServedMemory, type ServedMemoryOptions } from ".
 export { findStorage, type StorageLocation, type StorageOptions } from "./storage-location.ts";
 export { Sweeper } from "./sweeper.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
-export { exportMarkdown } from "./transfer/export-markdown.ts";
+export { countNotInMarkdown, exportMarkdown, type NotInMarkdown } from "./transfer/export-markdown.ts";
 export type { ImportFile } from "./transfer/formats/format.ts";
 export { guessFormat, wantsFormat } from "./transfer/formats/guess-format.ts";
 export { workspaceNotes } from "./transfer/formats/workspace-notes.ts";

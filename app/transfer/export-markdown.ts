@@ -14,6 +14,7 @@ import {
   nextTurn,
   rfc3339,
 } from "../../engine/index.ts";
+import { formerKeys } from "../history.ts";
 import { escapeJson, safeJson } from "../presenters/safe-json.ts";
 import { requireNamespace } from "../subject.ts";
 import type { ExportOptions } from "./export-lines.ts";
@@ -37,6 +38,24 @@ export async function* exportMarkdown(options: Omit<ExportOptions, "withHistory"
       onProgress?.(Math.min(done, total), total);
     }
   }
+}
+
+export interface NotInMarkdown {
+  /** Records of packs, pipelines and tools. */
+  readonly runs: number;
+  /** What facts held before. */
+  readonly former: number;
+}
+
+/** How much there is that only JSON Lines have. Nothing is decrypted but histories. */
+export async function countNotInMarkdown({
+  memory: { store },
+  subject,
+}: Pick<ExportOptions, "memory" | "subject">): Promise<NotInMarkdown> {
+  const namespace = requireNamespace(subject);
+  let former = 0;
+  for await (const _ of formerKeys(store, namespace)) former += 1;
+  return { runs: await store.countWhere({ namespace, origins: ["audit"] }), former };
 }
 
 async function* factsOf(

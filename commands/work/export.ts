@@ -1,5 +1,6 @@
 /** `export`: every fact and audit row as JSON Lines, to standard output or to a new private file. */
 import {
+  countNotInMarkdown,
   type ExportFormat,
   type ExportOptions,
   type ExportProblem,
@@ -7,6 +8,7 @@ import {
   exportLines,
   exportMarkdown,
   harmlessLine,
+  type NotInMarkdown,
 } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
@@ -20,6 +22,8 @@ const CHUNK_CHARACTERS = 64 * 1024;
 interface Exported {
   readonly lines: number;
   readonly problems: readonly ExportProblem[];
+  /** Of Markdown: how much only JSON Lines have. */
+  readonly leftOut?: NotInMarkdown;
 }
 
 export interface ExportRequest {
@@ -36,6 +40,7 @@ export async function exportCommand(
 ): Promise<number> {
   const write = (append: Append) => exportTo(context, append, how);
   const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
+  for (const note of leftOutNotes(exported.leftOut)) await context.output.note(note);
   for (const { key, code, reason } of exported.problems) {
     await context.output.note(`${code}: ${harmlessLine(key)} ${reason}; it is not in the export.`);
   }
@@ -56,7 +61,8 @@ async function toFile(context: CommandContext, path: string, write: Write): Prom
   await writePrivateFile(path, async (append) => {
     exported = await write(append);
   });
-  if (options.json) await output.json({ output: path, ...exported });
+  const { leftOut, ...told } = exported;
+  if (options.json) await output.json({ output: path, ...told, ...(leftOut && { left_out: leftOut }) });
   else await output.line(`Wrote ${lineCount(exported)} to ${harmlessLine(path)}`);
   await output.note(
     "The file holds every value in plain text, readable for you alone (mode 0600). Remove it when it has served.",
@@ -69,8 +75,8 @@ function exportTo(
   append: Append,
   { withHistory, to }: Omit<ExportRequest, "output">,
 ): Promise<Exported> {
-  return withMemory(context, (memory) =>
-    withCount(context.shell, async (progress) => {
+  return withMemory(context, async (memory) => {
+    const exported = await withCount(context.shell, async (progress) => {
       const problems: ExportProblem[] = [];
       const onProblem = (problem: ExportProblem) => void problems.push(problem);
       let lines = 0;
@@ -86,12 +92,24 @@ function exportTo(
       }
       if (chunk !== "") await append(chunk);
       return { lines, problems };
-    }),
-  );
+    });
+    if (to === "jsonl") return exported;
+    return { ...exported, leftOut: await countNotInMarkdown({ memory, subject: context.options.caller }) };
+  });
 }
 
 async function* linesOf(options: ExportOptions): AsyncGenerator<string> {
   for await (const line of exportLines(options)) yield `${escapeJson(line)}\n`;
+}
+
+function leftOutNotes({ runs, former }: NotInMarkdown = { runs: 0, former: 0 }): readonly string[] {
+  const left = [
+    ...(runs > 0 ? [runs === 1 ? "1 record of a run" : `${runs} records of runs`] : []),
+    ...(former > 0 ? [former === 1 ? "1 former value" : `${former} former values`] : []),
+  ];
+  return left.length === 0
+    ? []
+    : [`Not in it: ${left.join(", ")}. --to jsonl --with-history has everything.`];
 }
 
 function lineCount({ lines }: Exported): string {

@@ -23,6 +23,7 @@ import {
 import type { CommandContext } from "../command-line.ts";
 import { embedImported } from "../embed-afterwards.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
+import { holdFiles } from "../held-files.ts";
 import { bytesOf, inputSource } from "../input.ts";
 import { type Progress, showProgress } from "../progress-bar.ts";
 import { present, voiceOf } from "../voice.ts";
@@ -40,17 +41,18 @@ export interface ImportOrder {
 }
 
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
-  const files = await filesOf(context, order);
   const { onConflict, allowSecrets, ttlSeconds } = order;
+  const given = await filesOf(context, order);
   const format = formatOf(order);
+  const isAsked = format !== "helmdeck" && !order.yes && !order.dryRun;
+  if (isAsked) requirePerson(context, order);
+  const files = isAsked ? await holdFiles(given) : given;
   const request = {
     ...{ subject: context.options.caller, format, read: READERS[format], files, onConflict, allowSecrets },
     ...(ttlSeconds !== undefined && { ttlSeconds }),
   };
   if (order.dryRun) return dryRun(context, request);
-  if (request.format !== "helmdeck" && !order.yes && !(await agrees(context, request, order))) {
-    return EXIT_FAILED;
-  }
+  if (isAsked && !(await agrees(context, request))) return EXIT_FAILED;
   const result = await withMemoryToWrite(
     context,
     (memory) => withProgress(context, files, (progress) => importFiles({ memory, ...request, ...progress })),
@@ -72,11 +74,13 @@ async function dryRun(context: CommandContext, request: Asked): Promise<number> 
   return exitCodeOf(result);
 }
 
-/** Reads the files for the first time: what is imported then is what they hold afterwards. */
-async function agrees(context: CommandContext, request: Asked, { files }: ImportOrder): Promise<boolean> {
-  const { shell, output } = context;
+function requirePerson({ shell }: CommandContext, { files }: ImportOrder): void {
   const isPersonThere = shell.stdin.isTTY === true && shell.stderr.isTTY === true;
   if (!isPersonThere || files.includes("-")) throw new HelmdeckError("invalid_input", IMPORT_WANTS_YES);
+}
+
+async function agrees(context: CommandContext, request: Asked): Promise<boolean> {
+  const { shell, output } = context;
   const foreseen = await foresee(context, request);
   for (const line of importPreview(foreseen, voiceOf(context))) await output.note(line);
   const { stored, replaced, refreshed, audit } = foreseen;

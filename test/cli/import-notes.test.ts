@@ -1,5 +1,5 @@
 /** Import of notes as a shell user meets it: shown first, asked about, listed, and taken back. */
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -43,6 +43,28 @@ test("a person sees what would come in, and is asked", async () => {
     /To take it back: helmdeck-memory forget import:openclaw-\d{4}-\d\d-\d\d-[0-9a-f]{6}\n/,
   );
   expect(await factCount()).toBe(14);
+});
+
+test("what a person agreed to is imported, whatever becomes of the file while they are asked", async () => {
+  writeFileSync(at("notes.md"), "- Tool: Konflux\n");
+  const { code } = await runOnTerminal(["import", "--from", "markdown", at("notes.md")], {
+    homeFolder: home.folder,
+    typed: () => {
+      writeFileSync(at("notes.md"), "- Tool: something else\n- More: of it\n");
+      return "y\n";
+    },
+  });
+  expect(code).toBe(0);
+  const { facts } = JSON.parse((await piped(["list", "--json"])).stdout);
+  expect(facts.map(({ value }: { readonly value: string }) => value)).toEqual(["Tool: Konflux"]);
+});
+
+test("no more is kept while a person is asked than 64 MiB", async () => {
+  writeFileSync(at("graph.jsonl"), "");
+  truncateSync(at("graph.jsonl"), 65 * 1_024 * 1_024);
+  const { code, stderr } = await onTerminal(["import", "--from", "server-memory", at("graph.jsonl")], "y\n");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/These files hold more than 64 MiB, .* --dry-run .* --yes\.\n$/);
 });
 
 test("a script says --yes or --dry-run, and gets the id as JSON", async () => {
@@ -121,6 +143,12 @@ test("an export as Markdown goes in again, elsewhere and as the same facts", asy
     return facts.map(({ writer: _, ...fact }: { readonly writer?: unknown }) => JSON.stringify(fact)).sort();
   };
   expect(await list("work")).toEqual(await list("main"));
+  await piped(["store", "memory/deploys/production", "by hand"]);
+  const left = await piped(["export", "--to", "markdown", "--output", at("second.md"), "--json"]);
+  expect(JSON.parse(left.stdout)).toMatchObject({ left_out: { runs: 0, former: 1 } });
+  expect((await piped(["export", "--to", "markdown"])).stderr).toMatch(
+    /in plain text\.\nNot in it: 1 former value\. --to jsonl --with-history has everything\.\n$/,
+  );
   const both = await piped(["export", "--to", "markdown", "--with-history"]);
   expect(both).toMatchObject({
     code: 2,

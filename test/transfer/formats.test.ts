@@ -109,6 +109,33 @@ test.each([
   await expect(importNotes(memory, "mem0", [textFile(text, "mem0.json")])).rejects.toThrow(message);
 });
 
+test("mem0: a graph's relations are facts, the other library's names count, and a page is no whole answer", async () => {
+  const memory = await openTestMemory();
+  const answer = {
+    next: "https://api.example.org/v2/memories/?page=2",
+    results: [
+      { id: "a", memory: "kept", userId: "ana", createdAt: "2026-10-05T08:00:00.123456", updatedAt: null },
+    ],
+    relations: [
+      { source: "ana", relationship: "works_at", target: "Example Works" },
+      { source: "ana", destination: "nowhere" },
+    ],
+  };
+  const result = await importNotes(memory, "mem0", [textFile(JSON.stringify(answer), "mem0.json")]);
+  expect(await factsOf(memory)).toEqual({
+    "mem0/a": "kept",
+    "mem0/relations/ana/works_at/example-works": "ana works_at Example Works",
+  });
+  expect(await memory.getFact("main", "mem0/a")).toMatchObject({
+    createdAt: Date.parse("2026-10-05T08:00:00.123Z"),
+    tags: ["user_id=ana", `import:${result.importId}`],
+  });
+  expect(result.refused.map(({ line, reason }) => [line, reason])).toEqual([
+    [3, "This is no relation of mem0's graph."],
+  ]);
+  expect(result.leftOut).toEqual({ "further pages of mem0's answer, which are not in the file": 1 });
+});
+
 test("mem0: one memory of another kind is refused alone, without its value", async () => {
   const memory = await openTestMemory();
   const text = JSON.stringify([{ id: "a", memory: 7 }, "hunter2", { id: "b", memory: "kept" }]);

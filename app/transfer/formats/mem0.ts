@@ -1,7 +1,8 @@
 /**
  * What mem0 answers to `get_all` (its documentation's way to export everything), saved as JSON: a list of memories, or an object
- * with them in `results` (docs.mem0.ai, "Export Stored Memories" and the API reference of "Get Memories", November 2026). An export
- * job's answer has whatever shape its schema says, and is not read.
+ * with them in `results` and a graph in `relations` (docs.mem0.ai, "Export Stored Memories" and the API reference of "Get
+ * Memories", November 2026). Its TypeScript library spells the same fields in camel case. An export job's answer has whatever
+ * shape its schema says, and is not read.
  *
  * A memory's key is its id, which stays when mem0 updates it.
  */
@@ -21,8 +22,17 @@ import { readWhole } from "./whole-text.ts";
 
 const MOST_MIB = 64;
 const ROOT = "mem0";
+const FURTHER_PAGES = "further pages of mem0's answer, which are not in the file";
 /** Whose memory it was, there. */
 const OWNERS = ["user_id", "agent_id", "app_id", "run_id"] as const;
+
+/** As the TypeScript library has it. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+  expirationDate: "expiration_date",
+  ...{ userId: "user_id", agentId: "agent_id", appId: "app_id", runId: "run_id" },
+};
 
 const text = z.optional(z.nullable(z.string()));
 const memory = z.looseObject({
@@ -37,42 +47,70 @@ const memory = z.looseObject({
 });
 type Memory = z.infer<typeof memory>;
 
+const relation = z.looseObject({ source: z.string(), relationship: z.string(), target: z.string() });
+
+/** What one file holds. */
+interface Answer {
+  readonly memories: readonly unknown[];
+  readonly relations: readonly unknown[];
+  /** There is more on a page that is not in the file. */
+  readonly isPage: boolean;
+}
+
 export const readMem0: ReadItems = async function* (files, context) {
   const keys = new NoteKeys();
   for (const file of files) {
-    const memories = memoriesIn(file.name, await readWhole(file, MOST_MIB));
-    for (const [index, given] of memories.entries()) {
-      yield itemOf({ file: file.name, line: index + 1 }, given, keys, context);
+    const { memories, relations, isPage } = answerIn(file.name, await readWhole(file, MOST_MIB));
+    const place = (index: number): Place => ({ file: file.name, line: index + 1 });
+    for (const [index, given] of memories.entries()) yield memoryItem(place(index), given, keys, context);
+    const seen = memories.length;
+    for (const [index, given] of relations.entries()) {
+      yield relationItem(place(seen + index), given, keys, context);
     }
+    if (isPage) yield { ...place(seen + relations.length), leftOut: FURTHER_PAGES };
   }
 };
 
-function memoriesIn(name: string, json: string): readonly unknown[] {
+function answerIn(name: string, json: string): Answer {
   let parsed: unknown;
   try {
     parsed = JSON.parse(json);
   } catch {
     throw new HelmdeckError("invalid_input", `${name} is not JSON.`);
   }
-  const found = Array.isArray(parsed) ? parsed : resultsOf(parsed);
-  if (Array.isArray(found)) return found;
+  if (Array.isArray(parsed)) return { memories: parsed, relations: [], isPage: false };
+  const { results, relations, next } = { ...Object(parsed) } as Readonly<Record<string, unknown>>; // of JSON, whatever it is
+  if (Array.isArray(results)) {
+    return { memories: results, relations: Array.isArray(relations) ? relations : [], isPage: next != null };
+  }
   throw new HelmdeckError(
     "invalid_input",
-    `${name} is not what mem0's get_all answers: a list of memories, or an object with them in "results".`,
+    `${name} is not what mem0's get_all answers: a list of memories, or an object with them in "results". What an export job answers has another shape; save get_all.`,
   );
 }
 
-function resultsOf(parsed: unknown): unknown {
-  return typeof parsed === "object" && parsed !== null && "results" in parsed ? parsed.results : undefined;
+function relationItem(place: Place, given: unknown, keys: NoteKeys, context: ReadContext): ImportItem {
+  const read = relation.safeParse(given);
+  if (!read.success) return refused(place, "This is no relation of mem0's graph.");
+  const parts = [read.data.source, read.data.relationship, read.data.target];
+  const value = parts.join(" ");
+  const key = keys.give(keyOfParts([ROOT, "relations", ...parts.map((part) => slugOf(part))]), value);
+  return key === undefined
+    ? { ...place, leftOut: "a repetition" }
+    : noteItem(place, ROOT, { key, value }, context);
 }
 
-function itemOf(place: Place, given: unknown, keys: NoteKeys, context: ReadContext): ImportItem {
-  const read = memory.safeParse(given);
+function refused(place: Place, problem: string): ImportItem {
+  return { ...place, problem: new HelmdeckError("invalid_input", problem) };
+}
+
+function memoryItem(place: Place, given: unknown, keys: NoteKeys, context: ReadContext): ImportItem {
+  const read = memory.safeParse(inSnakeCase(given));
   if (!read.success) {
     const field = String(read.error.issues[0]?.path[0] ?? "");
     const problem =
       field === "" ? "This is no memory of mem0." : `This memory's ${field} is not of the kind mem0 writes.`;
-    return { ...place, problem: new HelmdeckError("invalid_input", problem) };
+    return refused(place, problem);
   }
   const found = read.data;
   const value = found.memory.trim();
@@ -98,8 +136,14 @@ function tagsOf(found: Memory): readonly string[] {
   return [...new Set(short)].slice(0, MOST_NOTE_TAGS);
 }
 
-/** A day counts from its beginning. */
+function inSnakeCase(given: unknown): unknown {
+  if (typeof given !== "object" || given === null) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [OTHER_NAMES[name] ?? name, value]));
+}
+
+/** A day counts from its beginning, and a time without a zone is one of UTC. */
 function timeOf(text: string | null | undefined): number | undefined {
   if (!text) return undefined;
-  return readTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return readTime(`${text}T00:00:00Z`);
+  return readTime(/(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? text : `${text}Z`);
 }

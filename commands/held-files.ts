@@ -1,0 +1,31 @@
+/** Files that are read once and kept, so that what a person agrees to is what is imported. */
+import { HelmdeckError, type ImportFile } from "../app/index.ts";
+
+const MOST_MIB = 64;
+
+/** Throws `invalid_input` for more than is kept, without reading on. */
+export async function holdFiles(files: readonly ImportFile[]): Promise<readonly ImportFile[]> {
+  const held: ImportFile[] = [];
+  let leftBytes = MOST_MIB * 1_024 * 1_024;
+  for (const { name, open } of files) {
+    const parts: Uint8Array[] = [];
+    for await (const part of open()) {
+      leftBytes -= part.byteLength;
+      if (leftBytes < 0) throw tooMuch();
+      parts.push(Buffer.from(part));
+    }
+    held.push({ name, open: () => piecesOf(parts) });
+  }
+  return held;
+}
+
+async function* piecesOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
+}
+
+function tooMuch(): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_input",
+    `These files hold more than ${MOST_MIB} MiB, which is as much as is kept while you are asked. See with --dry-run what it would be, then import with --yes.`,
+  );
+}
