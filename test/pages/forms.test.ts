@@ -1,5 +1,7 @@
 /** Changing memory by forms: nothing happens before a preview, nothing over what somebody else did meanwhile, and what was typed stays. */
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
+import { importLines } from "../../app/index.ts";
 import { DAY_MS, NOW } from "../app/fixtures/memories.ts";
 import { type Answered, BASE, FORMS, openRig, type Rig, textOf } from "./rig.ts";
 
@@ -46,6 +48,17 @@ function plain(text: string): string {
 const factOf = (rig: Rig, key = KEY) => rig.memory.getFact("main", key);
 
 describe("an edit", () => {
+  test("takes a fact over from the import that brought it", async () => {
+    const rig = await openRig({ changes: FORMS });
+    const line = { key: KEY, value: "Through Konflux.", tags: ["ci", "import:notes-1"] };
+    const input = Readable.from([Buffer.from(JSON.stringify(line))]);
+    await importLines({ memory: rig.memory, subject: "main", input });
+    const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "Mine." };
+    const preview = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
+    await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    expect(await factOf(rig)).toMatchObject({ value: "Mine.", tags: ["ci"] });
+  });
+
   test("is shown before and after, then saved; category, tags and end stay", async () => {
     const rig = await rigWithFact();
     rig.clock.pass(10 * DAY_MS);

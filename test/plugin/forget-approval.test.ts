@@ -43,7 +43,7 @@ const refused = (reason: RegExp) => ({ block: true, blockReason: expect.stringMa
 describe("a person is asked", () => {
   test.each([
     ...["all", "everything", "packs", "pipelines", "tools", "category:work"],
-    ...[" all ", "\tall\n", "category: work "],
+    ...[" all ", "\tall\n", "category: work ", "import:notes-1", " import: notes-1 "],
   ])("before %j goes", async (scope) => {
     expect(await decide({ scope })).toMatchObject(ASKED);
   });

@@ -2,11 +2,12 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { betterSqliteDriver, factSchema, type OpenMemory, openMemory } from "../../app/index.ts";
+import { betterSqliteDriver, factSchema, importLines, type OpenMemory, openMemory } from "../../app/index.ts";
 import { memoryPacks } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import { createServer } from "../../server/index.ts";
@@ -165,6 +166,35 @@ describe("the same", () => {
     expect(await byHelmdeck("store", "--category", "work", "--tag", "ci", FACT.key, FACT.value)).toEqual(
       stored,
     );
+  });
+
+  test("store takes a fact over from an import on every surface, and a renewal on none", async () => {
+    const brought = { ...FACT, tags: ["ci", "import:notes-1"] };
+    const tagsNow = async () => (await memory.getFact(CALLER, FACT.key))?.tags;
+    const renewals = [
+      () => overRest("/api/v1/memory/renew", { key: FACT.key }),
+      () => overMcp("renew", { key: FACT.key }),
+      () => byHelmdeck("renew", FACT.key),
+      () => byOpenClaw("renew", FACT.key),
+    ];
+    const given = ["--category", "work", "--tag", "ci", "--tag", "import:notes-1", FACT.key, FACT.value];
+    const stores = [
+      () => byHelmdeck("edit", FACT.key, "We deploy by hand."),
+      () => byOpenClaw("edit", FACT.key, "We deploy on Mondays."),
+      () => overRest("/api/v1/memory/store", brought),
+      () => overMcp("store", brought),
+      () => byTool(makeStoreTool, brought),
+      () => byHelmdeck("store", ...given),
+      () => byOpenClaw("store", ...given),
+    ];
+    for (const [index, store] of stores.entries()) {
+      const input = Readable.from([Buffer.from(JSON.stringify(brought))]);
+      await importLines({ memory, subject: CALLER, input, onConflict: "replace" });
+      await renewals[index]?.();
+      expect(await tagsNow()).toEqual(brought.tags);
+      await store();
+      expect(await tagsNow()).toEqual(FACT.tags);
+    }
   });
 
   test("renewed fact is one object on REST, MCP and both command lines", async () => {

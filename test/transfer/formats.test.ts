@@ -236,6 +236,23 @@ describe("Markdown", () => {
   });
 });
 
+test.each([
+  ["with a mark", Buffer.from("\uFEFF- one\n", "utf16le")],
+  ["without one", Buffer.from("- one\n", "utf16le")],
+])("a file of UTF-16 %s is refused, and nothing of it comes in", async (_name, bytes) => {
+  const memory = await openTestMemory();
+  const file = {
+    name: "notes.md",
+    open: async function* () {
+      yield bytes;
+    },
+  };
+  for (const format of ["markdown", "mem0"] as const) {
+    await expect(importNotes(memory, format, [file])).rejects.toThrow("notes.md is not UTF-8 text.");
+  }
+  expect(await factsOf(memory)).toEqual({});
+});
+
 describe("a key made of words", () => {
   test.each([
     ["**Production:** through Konflux", "production"],

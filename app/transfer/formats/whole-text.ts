@@ -16,9 +16,18 @@ export async function readWhole({ name, open }: ImportFile, mostMib: number): Pr
     }
     parts.push(Buffer.from(part));
   }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(parts));
-  } catch {
+  const text = decoded(Buffer.concat(parts));
+  // UTF-16 without a mark is valid UTF-8, with a NUL beside each letter.
+  if (text === undefined || text.includes("\0")) {
     throw new HelmdeckError("invalid_input", `${name} is not UTF-8 text. Convert it first.`);
+  }
+  return text;
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }
