@@ -45,6 +45,7 @@ import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";
 import { ToolHistory } from "./tool-history.ts";
+import { listImports } from "./transfer/list-imports.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** An open memory in this process, with the store itself for import and export. */
@@ -158,6 +159,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     corpusPage: within((namespace, query) => corpusPage(context, namespace, query)),
     listRuns: within((namespace, query) => listRuns(context, namespace, query)),
     growth: async (subject) => growth.of(requireNamespace(subject)),
+    imports: async (subject) => listImports(context, requireNamespace(subject)),
     callers: () => callersOf(context),
     revision: async (subject) => store.revision(requireNamespace(subject)),
     recordPackRun: within((...run) => recordPackRun(context, ...run), embedSoon),

@@ -11,6 +11,8 @@ export {
   frameOf,
   hasRoom,
   type InspectOptions,
+  importsOf,
+  isImportTag,
   learnableInputs,
   nameOf,
   nodeSqliteDriver,
@@ -76,6 +78,7 @@ export type {
   Forgotten,
   FormerView,
   Growth,
+  KnownImport,
   Memory,
   MemoryStatus,
   MyDefaults,
@@ -104,6 +107,7 @@ export {
   FORGET_WANTS_YES,
   type ForgetOrder,
   forgetAsAsked,
+  forgetNotes,
   forgetText,
   type Person,
 } from "./presenters/forget-text.ts";
@@ -141,7 +145,6 @@ export { workspaceNotes } from "./transfer/formats/workspace-notes.ts";
 export type { ImportCounts, ImportResult, RefusedLine } from "./transfer/import-counts.ts";
 export { type ImportRequest, importFiles, makeImportId } from "./transfer/import-files.ts";
 export { type ImportOptions, importLines } from "./transfer/import-lines.ts";
-export { type KnownImport, listImports } from "./transfer/list-imports.ts";
 export {
   type CallerReply,
   callerReplySchema,

@@ -161,6 +161,15 @@ export interface RunsPage {
   readonly nextCursor?: string;
 }
 
+/** An import of notes that `forget import:<id>` takes back. */
+export interface KnownImport {
+  readonly id: string;
+  /** Facts that are as it brought them. */
+  readonly facts: number;
+  /** Of what it brought, what stands only in the history of a fact. */
+  readonly former: number;
+}
+
 /** When what is there now came in. */
 export interface Growth {
   /** Days (UTC) on which something came, oldest first. */
@@ -371,6 +380,8 @@ export interface Memory {
   /** What packs, pipelines and tools did. */
   listRuns(subject: Subject, query: RunsQuery): Promise<RunsPage>;
   growth(subject: Subject): Promise<Growth>;
+  /** Those of which something is still there. */
+  imports(subject: Subject): Promise<readonly KnownImport[]>;
   /** Everyone who has entries, in order of name: for the operator. */
   callers(): Promise<readonly CallerCount[]>;
   /**
@@ -409,6 +420,7 @@ const EVERY_USE_CASE = {
   corpusPage: true,
   listRuns: true,
   growth: true,
+  imports: true,
   callers: true,
   revision: true,
   recordPackRun: true,

@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import { failurePage, noSuchPage } from "./failures.ts";
 import { documentOf } from "./layout.ts";
 import { Links } from "./links.ts";
-import type { Answer, Fields, PageContext, Submission } from "./page.ts";
+import type { Answer, Fields, PageContext } from "./page.ts";
 import { type Route, SUBMISSIONS, VIEWS } from "./routes.ts";
 import { type FrameAncestors, securityHeaders } from "./security.ts";
 import type { Viewer } from "./viewer.ts";
@@ -34,27 +34,25 @@ export function makePages(options: PagesOptions): Hono {
   };
 
   const serve =
-    (work: (context: PageContext, c: Context) => Promise<Answer>) =>
+    (work: (context: PageContext, fields: Fields) => Promise<Answer>) =>
     async (c: Context): Promise<Response> => {
+      const fields = await fieldsOf(c);
       let context: PageContext | undefined;
       try {
         const viewer = await options.viewerOf(c.req.raw);
         if (viewer instanceof Response) return viewer;
         context = contextOf(viewer, base, now(), c.req.url);
-        return await respond(c, await work(context, c), context);
+        return await respond(c, await work(context, fields), context);
       } catch (error) {
         options.onFailure?.(error, c.req.raw);
-        return respond(c, failurePage(error, context), context);
+        return respond(c, failurePage(error, fields, context), context);
       }
     };
 
   const show = ({ show: whole, counts }: Route) =>
     serve((context) => (context.viewer.sees === "values" ? whole(context) : counts(context)));
-  const submit = (submission: Submission) =>
-    serve(async (context, c) => submission(context, await fieldsOf(c)));
   for (const [path, route] of Object.entries(VIEWS)) app.get(`${base}${path}` || "/", show(route));
-  for (const [path, submission] of Object.entries(SUBMISSIONS))
-    app.post(`${base}${path}`, submit(submission));
+  for (const [path, submission] of Object.entries(SUBMISSIONS)) app.post(`${base}${path}`, serve(submission));
   app.notFound(serve(async (context) => noSuchPage(context)));
   return app;
 }
@@ -65,8 +63,9 @@ function contextOf(viewer: Viewer, base: string, now: number, url: string): Page
   return { viewer, memory, subject, now, links: new Links(base, shown), query: new URL(url).searchParams };
 }
 
-/** Browsers send line ends as "\r\n"; files are none of our fields. */
+/** None of a GET. Browsers send line ends as "\r\n"; files are none of our fields. */
 async function fieldsOf(c: Context): Promise<Fields> {
+  if (c.req.method !== "POST") return new Map();
   const form = await c.req.formData().catch(() => new FormData());
   const texts = [...form].filter((field): field is [string, string] => typeof field[1] === "string");
   return new Map(texts.map(([name, value]) => [name, value.replaceAll(/\r\n?/g, "\n")]));

@@ -132,7 +132,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; padding-righ
 .chart .axis { stroke: var(--line); }
 .chart text { fill: var(--muted); font-size: 11px; }
 .chart .a { fill: var(--accent); } .chart .b { fill: var(--strong-line); }
-.chart .line { fill: none; stroke: var(--accent); stroke-width: 2; }
+.chart .line { fill: none; stroke: var(--warn); stroke-width: 2; stroke-dasharray: 5 2.5; }
 .key { display: flex; gap: 1.2rem; flex-wrap: wrap; font-size: 0.84rem; color: var(--muted); margin: 0 0 0.4rem; }
 .key svg { display: inline-block; width: 0.8rem; height: 0.8rem; vertical-align: -0.05rem; margin-right: 0.35rem; }
 .two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem; }

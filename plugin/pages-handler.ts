@@ -17,8 +17,6 @@ type HostRequest = Parameters<HttpHandler>[0];
 export type RequestScope = () => Pick<HostScope, "client" | "revalidate"> | undefined;
 type HostScope = NonNullable<ReturnType<typeof getPluginRuntimeGatewayRequestScope>>;
 
-/** Where a link in the frame leads: its origin is none, so it comes from another site. Style and script stand in the page. */
-const FROM_THE_FRAME: ReadonlySet<unknown> = new Set(["iframe"]);
 const OUR_OWN: ReadonlySet<unknown> = new Set([undefined, "none", "same-origin"]);
 
 export function makePagesHandler(
@@ -50,12 +48,19 @@ function refusalOf({ method, headers }: HostRequest): Response | undefined {
       headers: { allow: "GET, HEAD", ...PLAIN },
     });
   }
-  if (OUR_OWN.has(headers["sec-fetch-site"]) || FROM_THE_FRAME.has(headers["sec-fetch-dest"]))
-    return undefined;
+  if (OUR_OWN.has(headers["sec-fetch-site"]) || isFromTheFrame(headers)) return undefined;
   return new Response("Open the tab Agent memory in OpenClaw's Control UI.\n", {
     status: 403,
     headers: PLAIN,
   });
+}
+
+/**
+ * A link in the frame comes from another site, since the frame's origin is none, and never from the same one: that would be a
+ * page on another port of this name. Style and script stand in the page.
+ */
+function isFromTheFrame(headers: HostRequest["headers"]): boolean {
+  return headers["sec-fetch-dest"] === "iframe" && headers["sec-fetch-site"] === "cross-site";
 }
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8" };

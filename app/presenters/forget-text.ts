@@ -79,17 +79,25 @@ async function agrees(
   { tell, ask }: Person,
   memory: Memory,
   caller: string,
-  { scope, deleted, former, restored = 0 }: Forgotten,
+  forgotten: Forgotten,
 ): Promise<boolean> {
+  const { scope, deleted, former } = forgotten;
   await tell(
     `This deletes ${entries(deleted, former)} of ${harmlessLine(caller)} for good: ${harmlessLine(scope)}`,
   );
-  if (restored > 0) await tell(goesBack(restored, true));
-  if (scope.startsWith("import:")) await tell(IMPORT_STAYS);
+  for (const note of forgetNotes(forgotten)) await tell(note);
   for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
   if (/^y(es)?$/i.test((await ask("Delete? [y/N] ")).trim())) return true;
   await tell("Nothing was deleted.");
   return false;
+}
+
+/** What a preview says besides the counts. */
+export function forgetNotes({ scope, restored = 0 }: Forgotten): readonly string[] {
+  return [
+    ...(restored > 0 ? [goesBack(restored, true)] : []),
+    ...(scope.startsWith("import:") ? [IMPORT_STAYS] : []),
+  ];
 }
 
 const IMPORT_STAYS = "What was stored anew or edited since the import is not among them, and stays.";

@@ -1,7 +1,7 @@
 /** `import` on both command lines: what would come in and what did, for people and for scripts. */
 import { defined, harmlessLine, rfc3339 } from "../../engine/index.ts";
+import type { KnownImport } from "../memory.ts";
 import type { ImportResult, RefusedLine } from "../transfer/import-counts.ts";
-import type { KnownImport } from "../transfer/list-imports.ts";
 import { firstWords } from "./excerpt.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";

@@ -1,27 +1,16 @@
 /** The imports whose facts are there, or stand in histories: what `forget import:<id>` can take back. */
-import { importsOf, type MemoryStore, nextTurn, type Subject } from "../../engine/index.ts";
+import { importsOf, type Namespace, nextTurn } from "../../engine/index.ts";
 import { formerKeys } from "../history.ts";
-import { requireNamespace } from "../subject.ts";
+import type { KnownImport } from "../memory.ts";
+import type { UseCaseContext } from "../use-case-context.ts";
 
 const PAGE_KEYS = 1_000;
 
-export interface KnownImport {
-  readonly id: string;
-  /** Facts that are as it brought them. */
-  readonly facts: number;
-  /** Of what it brought, what stands only in the history of a fact. */
-  readonly former: number;
-}
-
 /** In order of id, which begins with the format and the day. Nothing is decrypted but histories. */
-export async function listImports({
-  memory: { store },
-  subject,
-}: {
-  readonly memory: { readonly store: MemoryStore };
-  readonly subject: Subject;
-}): Promise<readonly KnownImport[]> {
-  const namespace = requireNamespace(subject);
+export async function listImports(
+  { store }: UseCaseContext,
+  namespace: Namespace,
+): Promise<readonly KnownImport[]> {
   const found = new Map<string, { facts: number; former: number }>();
   const add = (tags: readonly string[], what: "facts" | "former"): void => {
     for (const id of importsOf(tags)) {

@@ -1,14 +1,12 @@
 /** `imports`: what was imported and can be taken back. */
-import { importsText, listImports } from "../../app/index.ts";
+import { importsText } from "../../app/index.ts";
 import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE } from "../exit-codes.ts";
 import { present, voiceOf } from "../voice.ts";
 import { withMemory } from "../with-memory.ts";
 
 export async function importsCommand(context: CommandContext): Promise<number> {
-  const imports = await withMemory(context, (memory) =>
-    listImports({ memory, subject: context.options.caller }),
-  );
+  const imports = await withMemory(context, (memory) => memory.imports(context.options.caller));
   if (context.options.json) await context.output.json({ imports });
   else await present(context, importsText(imports, voiceOf(context)));
   return EXIT_DONE;

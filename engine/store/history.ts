@@ -101,9 +101,18 @@ function broughtBy(history: readonly FormerValue[], life: string | undefined): r
   return [...direct, ...further.flatMap((former) => broughtBy(history, former.life))];
 }
 
-/** What readers are shown: newest first, without what would have ended by itself. */
+/** What readers are shown: newest first, without what would have ended by itself. The first left of a store is joined to none. */
 export function shownHistory(history: readonly FormerValue[], now: UnixMs): readonly FormerValue[] {
-  return history.filter(({ expiresAt }) => !isExpired(expiresAt, now)).toReversed();
+  let begins = false;
+  const shown = history.flatMap((former) => {
+    begins ||= former.into === undefined && !former.joined;
+    if (isExpired(former.expiresAt, now)) return [];
+    if (former.into !== undefined) return [former];
+    const joined = former.joined && !begins;
+    begins = false;
+    return [{ ...former, joined }];
+  });
+  return shown.toReversed();
 }
 
 /** Why an undo is refused. */

@@ -53,6 +53,11 @@ export function renewCommand(commands: Commands, fact: Pick<FactView, "key" | "p
   return command(commands, "renew", nameInShell(fact));
 }
 
+/** It shows what that is, and asks first. */
+export function forgetImportCommand(commands: Commands, id: string): string {
+  return command(commands, "forget", shellWord(`import:${id}`));
+}
+
 export function commandList(commands: readonly Command[]): Html {
   return html`<div class="card">${commands.map(
     ({ name, about, text }, at) =>

@@ -1,5 +1,5 @@
 /** A fact as somebody types it, in a form and through its preview. */
-import { defined, type FactInput, type FactView, type HelmdeckError } from "../../app/index.ts";
+import { defined, type FactInput, type FactView, type HelmdeckError, isImportTag } from "../../app/index.ts";
 import { block, type Html, html, line } from "../html.ts";
 import type { Fields } from "../page.ts";
 import { described, lifeField, lifeOf, text } from "./form-parts.ts";
@@ -23,12 +23,15 @@ export function draftOf(fields: Fields): Draft {
   return { ...NO_DRAFT, ...defined({ key, value, category, tags, life }) };
 }
 
-/** What would act unseen in a text field is spelt out in it; the form says so. */
+/** What would act unseen in a text field is spelt out in it; the form says so. Whoever stores it takes it over from an import. */
 export function draftOfFact({ key, value, category, tags }: FactView): Draft {
-  return { key, value: block(value), category, tags: tags.map(line).join("\n"), life: "" };
+  const own = tags.filter((tag) => !isImportTag(tag));
+  return { key, value: block(value), category, tags: own.map(line).join("\n"), life: "" };
 }
 
-export function inputOf({ key, value, category, tags, life }: Draft): FactInput {
+/** `from`: the fact that stood in the form. A value that was left as it stood stays, byte for byte. */
+export function inputOf({ key, value: typed, category, tags, life }: Draft, from?: FactView): FactInput {
+  const value = from !== undefined && typed === block(from.value) ? from.value : typed;
   const named = tags.split("\n").filter((tag) => tag.trim() !== "");
   return { key, value, category, tags: named, ...defined({ ttlSeconds: lifeOf(life) }) };
 }
@@ -47,8 +50,8 @@ export function draftFields(draft: Draft, { keyHint, usualLife, error }: FieldOp
 <div class="field"><label for="value">Value</label><p class="hint" id="value-hint">What is to be remembered, as you would tell it: at most 64 KiB. No passwords or keys.</p>
 <textarea id="value" name="value" rows="${rows}" required${described(error, "value", "value-hint")}>
 ${draft.value}</textarea></div>
-<div class="field narrow"><label for="category">Category</label><p class="hint" id="category-hint">A group of facts, in lower case. Empty: user_facts.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${described(error, "category", "category-hint")}></div>
-<div class="field narrow"><label for="tags">Tags</label><p class="hint" id="tags-hint">Words to find it by, one on a line.</p><textarea id="tags" name="tags" rows="2"${described(error, "tags", "tags-hint")}>
+<div class="field narrow"><label for="category">Category</label><p class="hint" id="category-hint">A group of facts, in lower case. Left empty, it is user_facts.</p><input type="text" id="category" name="category" value="${draft.category}" autocomplete="off" spellcheck="false"${described(error, "category", "category-hint")}></div>
+<div class="field narrow"><label for="tags">Tags</label><p class="hint" id="tags-hint">Words to find it by, one on each line.</p><textarea id="tags" name="tags" rows="2"${described(error, "tags", "tags-hint")}>
 ${draft.tags}</textarea></div>
 ${lifeField(draft.life, usualLife, error)}`;
 }

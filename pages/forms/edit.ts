@@ -18,7 +18,7 @@ export async function editForm(context: PageContext): Promise<Answer> {
   const above = isSpelt
     ? notice(
         "warn",
-        html`It holds characters that hide or turn text. They are spelt out here, such as [U+202E], and what you save is stored as you see it.`,
+        html`It holds characters that hide or turn text. They are spelt out here, such as [U+202E]. If you change the text, it is stored as you see it here.`,
       )
     : undefined;
   return storeForm(context, specOf(context, fact), draftOfFact(fact), { ...(above && { above }) });
@@ -36,7 +36,7 @@ export async function factToChange(context: PageContext): Promise<FactView> {
   if (fact !== undefined) return fact;
   throw new HelmdeckError(
     "not_found",
-    "There is no such fact any longer: it has ended, or was forgotten meanwhile.",
+    "There is no such fact any longer: it has ended, was superseded, or was forgotten meanwhile. To have it again, go to the facts and remember it anew.",
   );
 }
 
@@ -51,7 +51,7 @@ function specOf(context: PageContext, fact: FactView): StoreForm {
     verb: "Save",
     done: "edited",
     input: (draft) => {
-      const input = inputOf({ ...draft, key });
+      const input = inputOf({ ...draft, key }, fact);
       return draft.life === "" ? { ...input, ttlSeconds: lifeLeft(context.now, expiresAt) } : input;
     },
   };

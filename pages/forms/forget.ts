@@ -2,15 +2,19 @@
 import {
   defined,
   entries,
+  type FactsQuery,
   type Forgotten,
+  forgetNotes,
   forgetPreview,
   type HelmdeckError,
+  type KnownImport,
   nearWords,
   type RunKind,
 } from "../../app/index.ts";
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";
+import { counted } from "../words.ts";
 import {
   actions,
   cancel,
@@ -33,11 +37,12 @@ const WIDE = [
   { scope: "all", name: "All of this: every fact and every record" },
 ] as const;
 
-/** With a key the preview of forgetting that fact; without, the choice of a kind. */
+/** With a key or an import the preview of forgetting that; without, the choice of a kind. */
 export async function forgetForm(context: PageContext): Promise<Answer> {
   requireForms(context);
-  const key = param(context, "key");
-  return key === undefined ? choice(context) : preview(context, `key:${key}`);
+  const [key, id] = [param(context, "key"), param(context, "import")];
+  if (key !== undefined) return preview(context, `key:${key}`);
+  return id === undefined ? choice(context) : submitForget(context, new Map([["scope", `import:${id}`]]));
 }
 
 export async function submitForget(context: PageContext, fields: Fields): Promise<Answer> {
@@ -60,8 +65,10 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
       `Nothing was forgotten. To forget everything, type ${TYPED} into the field.`,
     );
   }
-  const counted = await memory.forget(subject, { scope, dryRun: true });
-  if ((await coveredNow(context, scope, counted)) !== text(fields, "covers")) {
+  const foreseen = await memory.forget(subject, { scope, dryRun: true });
+  if (foreseen.deleted + (foreseen.former ?? 0) === 0)
+    return { location: links.to("/facts", { done: "nothing" }) };
+  if ((await coveredNow(context, scope, foreseen)) !== text(fields, "covers")) {
     return preview(
       context,
       scope,
@@ -77,7 +84,7 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
   const { memory, subject, links } = context;
   const forgotten = await memory.forget(subject, { scope, dryRun: true });
   const { deleted, former = 0 } = forgotten;
-  const title = `Preview: Forget ${shortLine(scope)}`;
+  const title = `Preview: Forget ${shortLine(scope.replace(/^key:/, ""))}`;
   const above = refusal === undefined ? undefined : notice("bad", refusal);
   const status = refusal === undefined ? 200 : 409;
   if (deleted + former === 0) {
@@ -86,7 +93,7 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
     return { title, section: "facts", body: none, status };
   }
   const body = html`${heading(title, "Nothing is deleted yet.")}${above}
-<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good: from memory, from its history, and from the bytes of the database. No undo brings it back.</p></div>
+<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good: from memory, from its history, and from the bytes of the database. No undo brings it back.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
 ${await firstOf(context, scope, deleted)}
 ${form(
   requireForms(context),
@@ -108,13 +115,18 @@ async function coveredNow(
   const { memory, subject } = context;
   if (scope.startsWith("key:"))
     return `${deleted}+${former} ${versionOf([await factAt(context, scope.slice("key:".length))])}`;
-  const category = scope.startsWith("category:") ? scope.slice("category:".length) : undefined;
+  const filter = factsOf(scope);
   const kind = RUNS.get(scope);
-  const facts =
-    kind === undefined ? await memory.listFacts(subject, { limit: 1, ...defined({ category }) }) : undefined;
+  const facts = kind === undefined ? await memory.listFacts(subject, { limit: 1, ...filter }) : undefined;
   const runs =
-    category === undefined ? await memory.listRuns(subject, { limit: 1, ...defined({ kind }) }) : undefined;
+    filter === undefined ? await memory.listRuns(subject, { limit: 1, ...defined({ kind }) }) : undefined;
   return [`${deleted}+${former}`, versionOf(facts?.facts ?? []), runs?.runs[0]?.key ?? ""].join(" ");
+}
+
+/** Undefined for a scope that is not of some facts alone. */
+function factsOf(scope: string): Pick<FactsQuery, "category" | "tag"> | undefined {
+  if (scope.startsWith("category:")) return { category: scope.slice("category:".length) };
+  return scope.startsWith("import:") ? { tag: scope } : undefined;
 }
 
 const RUNS: ReadonlyMap<string, RunKind> = new Map([
@@ -140,7 +152,7 @@ async function firstOf(
 
 async function choice(context: PageContext, error?: HelmdeckError, chosen = ""): Promise<Page> {
   const { memory, subject, links } = context;
-  const { categories } = await memory.myMemory(subject);
+  const [{ categories }, imports] = [await memory.myMemory(subject), await memory.imports(subject)];
   const ofFacts = categories.filter(({ name }) => !name.endsWith("_history"));
   const title = "Forget…";
   const about = html`A kind of entries, all of it. To forget one fact, <a href="${links.to("/facts")}">open it</a> first.`;
@@ -150,7 +162,12 @@ async function choice(context: PageContext, error?: HelmdeckError, chosen = ""):
 ${form(
   requireForms(context),
   links.to("/forget"),
-  html`<fieldset><legend>What to forget</legend>${ofFacts.map(({ name, count }) => option(`category:${name}`, html`Category ${line(name)} <span class="muted">(${count})</span>`))}${WIDE.map(({ scope, name }) => option(scope, name))}</fieldset>${actions(stepButton("preview", "Preview", "primary"), cancel(links.to("/facts")))}`,
+  html`<fieldset><legend>What to forget</legend>${ofFacts.map(({ name, count }) => option(`category:${name}`, html`Category ${line(name)} <span class="muted">(${count})</span>`))}${imports.map((one) => option(`import:${one.id}`, importName(one)))}${WIDE.map(({ scope, name }) => option(scope, name))}</fieldset>${actions(stepButton("preview", "Preview", "primary"), cancel(links.to("/facts")))}`,
 )}`;
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
+}
+
+function importName({ id, facts, former }: KnownImport): Html {
+  const kept = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
+  return html`Import ${line(id)} <span class="muted">(${counted(facts, "fact")}${kept})</span>`;
 }

@@ -72,18 +72,31 @@ export async function submitStore(context: PageContext, spec: StoreForm, fields:
     const checked = await context.memory.checkFact(context.subject, input);
     const there = await Promise.all([checked.key, ...checked.supersedes].map((key) => factAt(context, key)));
     const version = versionOf(there);
+    if (step === "confirm" && seen !== version && isThere(there[0], checked))
+      return stored(context, checked.key, spec.done);
     if (seen !== version && (seen !== "" || step === "confirm"))
       return conflict(context, spec, draft, checked, there, version);
     if (step !== "confirm") return preview(context, spec, draft, checked, there, version);
-    const stored = await context.memory.storeFact(context.subject, input, forms.writer);
-    return { location: context.links.to("/fact", { key: stored.key, done: doneOf(spec, stored) }) };
+    const written = await context.memory.storeFact(context.subject, input, forms.writer);
+    return stored(context, written.key, doneOf(spec, written));
   } catch (error) {
     return storeForm(context, spec, draft, { error: requireRefusal(error), seen });
   }
 }
 
+/** Whoever presses the button twice has stored it the first time. */
+function isThere(there: FactView | undefined, { value, category, tags, supersedes }: FactCheck): boolean {
+  if (there === undefined || supersedes.length > 0) return false;
+  return there.value === value && there.category === category && there.tags.join("\n") === tags.join("\n");
+}
+
+function stored({ links }: PageContext, key: string, done: Done): Answer {
+  return { location: links.to("/fact", { key, done }) };
+}
+
 function doneOf({ done }: StoreForm, { replaced }: StoredFact): Done {
-  return done === "stored" && replaced !== undefined ? "edited" : done;
+  if (done === "superseded" || replaced === undefined) return done;
+  return replaced.refreshed ? "saved" : "edited";
 }
 
 function action({ links }: PageContext, { path, of }: StoreForm): string {
@@ -103,7 +116,8 @@ function preview(
   seen: string,
 ): Page {
   const { now } = context;
-  const left = before === undefined ? "Before: nothing is there" : "Before: goes into its history";
+  const stays = before?.value === checked.value && retired.length === 0;
+  const left = before === undefined || stays ? "Before" : "Before: goes into its history";
   const body = html`${heading(`Preview: ${spec.title}`, html`Nothing is stored yet. Under the key <strong>${line(checked.key)}</strong>:`)}
 ${sideBySide(now, [left, before], ["After", checked])}
 ${retired.map((fact) => fact && html`<h2>Retired with it: ${line(fact.key)}</h2><p class="muted">It is found no longer; the new fact's history keeps it, and an undo brings it back.</p>${sideBySide(now, ["Before", fact], ["After", undefined])}`)}

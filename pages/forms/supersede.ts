@@ -17,7 +17,8 @@ export async function submitSupersede(context: PageContext, fields: Fields): Pro
   return submitStore(context, specOf(await factToChange(context)), fields);
 }
 
-function specOf({ key: old }: FactView): StoreForm {
+function specOf(fact: FactView): StoreForm {
+  const { key: old } = fact;
   return {
     title: `Supersede ${line(old)}`,
     about: html`The new fact takes its place. What <strong>${line(old)}</strong> holds goes into the new one's history.`,
@@ -27,7 +28,7 @@ function specOf({ key: old }: FactView): StoreForm {
     verb: "Store and retire the old one",
     done: "superseded",
     input: (draft) => {
-      if (draft.key.trim() !== old) return { ...inputOf(draft), supersedes: [old] };
+      if (draft.key.trim() !== old) return { ...inputOf(draft, fact), supersedes: [old] };
       const details = { field: "key" };
       throw new HelmdeckError(
         "invalid_input",

@@ -5,20 +5,22 @@ import { type PageContext, param } from "../page.ts";
 
 const DONE = new Map([
   ["stored", "Stored."],
+  ["saved", "Saved. Its value is the same as before."],
   ["edited", "Saved. What it held before is in its history."],
   ["renewed", "Renewed."],
   ["superseded", "Stored. The other fact is retired; its value is in the history of this one."],
-  ["undone", "Taken back. What it held before is there again."],
+  ["undone", "Undone. What was there before is there again."],
   ["forgotten", "Forgotten: it is gone from memory and from the database."],
   [
     "pending",
     "Forgotten: it is gone from every answer. Old bytes are overwritten once no other process reads the database.",
   ],
-  ["nothing", "There was nothing to forget."],
+  ["nothing", "It is gone already: there was nothing left to forget."],
 ]);
 
 export type Done =
   | "stored"
+  | "saved"
   | "edited"
   | "renewed"
   | "superseded"

@@ -4,7 +4,9 @@ import {
   type FactView,
   type FormerView,
   firstWords,
+  importsOf,
   isHelmdeckError,
+  isImportTag,
   remedyFor,
   writerText,
 } from "../../app/index.ts";
@@ -49,10 +51,13 @@ ${await similar(context, fact)}`;
 }
 
 function about({ now, links }: PageContext, fact: FactView): Html {
-  const { category, tags, createdAt, updatedAt, expiresAt, writer, path, fingerprint, value } = fact;
+  const { category, createdAt, updatedAt, expiresAt, writer, path, fingerprint, value } = fact;
+  const tags = fact.tags.filter((tag) => !isImportTag(tag));
+  const imports = importsOf(fact.tags);
   return html`<dl class="facts">
 <dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${chip(line(category))}</a></dd>
-<dt>Tags</dt><dd>${tags.length === 0 ? html`<span class="muted">none</span>` : html`<span class="chips">${tags.map((tag) => chip(line(tag)))}</span>`}</dd>
+<dt>Tags</dt><dd>${tags.length === 0 ? html`<span class="muted">none</span>` : html`<span class="chips">${tags.map((tag) => html`<a href="${links.to("/facts", { tag })}">${chip(line(tag))}</a>`)}</span>`}</dd>
+${imports.map((id) => html`<dt>Came with</dt><dd><a href="${links.to("/facts", { tag: `import:${id}` })}">import ${line(id)}</a></dd>`)}
 <dt>Stored by</dt><dd>${writer === undefined ? html`<span class="muted">not known</span>` : line(writerText(writer))}</dd>
 <dt>Stored first</dt><dd>${exactTime(now, createdAt)}</dd>
 <dt>Stored last</dt><dd>${exactTime(now, updatedAt)}</dd>

@@ -1,9 +1,10 @@
 /** The facts of a memory, newest first; or what a search of them finds. */
-import { defined, unmatchedText } from "../../app/index.ts";
+import { defined, type FactsQuery, importsOf, unmatchedText } from "../../app/index.ts";
+import { copyable, forgetImportCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { nothingStored } from "../components/nothing-stored.ts";
-import { empty, heading, hiddenFields, pager } from "../components/parts.ts";
-import { type Html, html, line } from "../html.ts";
+import { chip, empty, heading, hiddenFields, pager } from "../components/parts.ts";
+import { type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { counted } from "../words.ts";
 import { doneNotice } from "./done.ts";
@@ -23,7 +24,7 @@ export async function factsPage(context: PageContext): Promise<Page> {
   const query = param(context, "q");
   const overview = await overviewOf(context);
   const found = query === undefined ? await list(context, overview) : await searchResults(context, query);
-  const title = query === undefined ? "Facts" : `Search: ${line(query)}`;
+  const title = query === undefined ? "Facts" : `Search: ${shortLine(query, 80)}`;
   const body = html`${doneNotice(context)}${heading("Facts", summary(context, overview), remember(context))}${searchForm(context, query)}${found}`;
   return { title, section: "facts", body };
 }
@@ -57,35 +58,36 @@ function searchForm({ links }: PageContext, query: string | undefined): Html {
 
 async function list(context: PageContext, overview: Overview): Promise<Html> {
   const { memory, subject } = context;
-  const [category, prefix, cursor] = ["category", "prefix", "cursor"].map((name) => param(context, name));
-  const asked = defined({ category, prefix, cursor });
+  const [category, prefix, tag, cursor] = ["category", "prefix", "tag", "cursor"].map((name) =>
+    param(context, name),
+  );
+  const asked = defined({ category, prefix, tag, cursor });
   const { facts, unreadable, nextCursor } = await memory.listFacts(subject, { ...asked, limit: PAGE_FACTS });
   if (facts.length + unreadable.length === 0) return nothing(context, overview, asked);
-  return html`${filters(context, overview, category, prefix)}${unreadableRows(context, unreadable)}
+  return html`${filters(context, overview, asked)}${unreadableRows(context, unreadable)}
 <ul class="card rows">${facts.map((fact) => factRow(context, fact))}</ul>${pager(context, "/facts", asked, nextCursor)}`;
 }
 
-function nothing(context: PageContext, overview: Overview, asked: object): Html {
+function nothing(context: PageContext, overview: Overview, asked: FactsQuery): Html {
   if (Object.keys(asked).length === 0) return nothingStored(context);
   const { links } = context;
-  const { category, prefix }: { category?: string; prefix?: string } = asked;
-  return html`${filters(context, overview, category, prefix)}${empty(
-    "No fact is like that.",
+  return html`${filters(context, overview, asked)}${empty(
+    "No fact matches.",
     unmatchedText({ facts: overview.facts, auditRows: 0 }, "the filters name others"),
     html`<a href="${links.to("/facts")}">Show all facts</a>`,
   )}`;
 }
 
 function filters(
-  { links }: PageContext,
+  context: PageContext,
   { categories }: Overview,
-  category: string | undefined,
-  prefix: string | undefined,
+  { category, prefix, tag }: FactsQuery,
 ): Html {
-  const isFiltered = category !== undefined || prefix !== undefined;
+  const { links } = context;
+  const isFiltered = (category ?? prefix ?? tag) !== undefined;
   const known = categories.some(({ name }) => name === category);
   const odd = category !== undefined && !known ? [{ name: category, count: 0 }] : [];
-  return html`<form class="filters" method="get" action="${links.path("/facts")}">${hiddenFields(links.hidden)}
+  return html`<form class="filters" method="get" action="${links.path("/facts")}">${hiddenFields({ ...links.hidden, ...defined({ tag }) })}
 <label>Category<select name="category"><option value="">All categories</option>${[...categories, ...odd].map(
     ({ name, count }) =>
       name === category
@@ -93,5 +95,15 @@ function filters(
         : html`<option value="${name}">${line(name)} (${count})</option>`,
   )}</select></label>
 <label>Key begins with<input type="text" name="prefix" value="${prefix ?? ""}" autocomplete="off"></label>
-<button>Filter</button>${isFiltered && html`<a class="button quiet" href="${links.to("/facts")}">Show all</a>`}</form>`;
+<button>Filter</button>${isFiltered && html`<a class="button quiet" href="${links.to("/facts")}">Show all</a>`}</form>${tag !== undefined && tagged(context, tag)}`;
+}
+
+function tagged({ links, viewer: { changes } }: PageContext, tag: string): Html {
+  const [id] = importsOf([tag]);
+  if (id === undefined) return html`<p>With the tag ${chip(line(tag))}</p>`;
+  const change =
+    changes.kind === "forms"
+      ? html`<p><a class="button small" href="${links.to("/forget", { import: id })}">Forget this import…</a></p>`
+      : html`<div class="command inline">${copyable(forgetImportCommand(changes, id), "forget-import", "forget this import")}</div>`;
+  return html`<p>As import <strong>${line(id)}</strong> brought them. What was edited since is not among them.</p>${change}`;
 }

@@ -48,7 +48,7 @@ function periods({ links }: PageContext, chosen: Period): Html {
 
 function table(spans: readonly Span[], period: Period): Html {
   const rows = spans.filter(({ facts, runs }) => facts + runs > 0).toReversed();
-  return html`<div class="card pad table"><table><caption>Newest first; without each ${period} on which nothing came.</caption>
+  return html`<div class="card pad table"><table><caption>Newest first. A ${period} in which nothing came is left out.</caption>
 <thead><tr><th scope="col">${heads[period]}</th><th scope="col" class="n">Facts</th><th scope="col" class="n">Runs</th><th scope="col" class="n">Facts so far</th><th scope="col" class="n">Runs so far</th></tr></thead>
 <tbody>${rows.map(
     ({ name, facts, runs, allFacts, allRuns }) =>

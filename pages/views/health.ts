@@ -17,9 +17,9 @@ import type { Page, PageContext } from "../page.ts";
 import { counted, duration, number } from "../words.ts";
 
 const LEVELS = {
-  ok: { tone: "ok", word: "✓ good" },
-  warning: { tone: "warn", word: "! look" },
-  error: { tone: "bad", word: "✗ wrong" },
+  ok: { tone: "ok", word: "✓ fine" },
+  warning: { tone: "warn", word: "! warning" },
+  error: { tone: "bad", word: "✗ error" },
 } as const satisfies Record<Finding["level"], { tone: Tone; word: string }>;
 
 export async function healthPage(context: PageContext): Promise<Page> {
@@ -70,14 +70,20 @@ function findings(report: DoctorReport): Html {
     : report.findings.some(({ level }) => level === "warning")
       ? "warn"
       : "ok";
-  return html`${notice(worst, html`<strong>${conclusion}</strong>`)}<ul class="card rows">${report.findings.map(finding)}</ul>`;
+  return html`${notice(worst, html`<strong>${conclusion}</strong>`)}<ul class="card rows">${[...Map.groupBy(report.findings, ({ check }) => check)].map(([check, found]) => checked(check, found))}</ul>`;
 }
 
-function finding({ level, check, message, remedy }: Finding): Html {
+/** Doctor may find several things out about one, such as the key. */
+function checked(check: string, found: readonly Finding[]): Html {
+  const name = line(check);
+  return html`<li><h3>${name.slice(0, 1).toUpperCase()}${name.slice(1)}</h3>${found.map(finding)}</li>`;
+}
+
+function finding({ level, message, remedy }: Finding): Html {
   const { tone, word } = LEVELS[level];
-  return html`<li class="finding"><div>${chip(word, tone)}</div><div><h3>${line(check)}</h3><p>${line(message)}</p>${
+  return html`<div class="finding"><div>${chip(word, tone)}</div><div><p>${line(message)}</p>${
     remedy !== undefined && html`<p><span class="muted">What to do:</span> ${line(remedy)}</p>`
-  }</div></li>`;
+  }</div></div>`;
 }
 
 function memoryCard({ mode, subject, state, engine }: MemoryStatus, place?: Html): Html {

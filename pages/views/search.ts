@@ -70,11 +70,11 @@ function hitRow(
 ): Html {
   const { possible, score, kind, category, updatedAt, writer } = hit;
   return html`<li>
-<div class="head"><h3>${hitLink(context, hit)}</h3>${chip(`${possible ? "possible" : "sure"} ${score.toFixed(2)}`, possible ? "warn" : "ok")}</div>
+<div class="head"><h3>${hitLink(context, hit)}</h3>${chip(possible ? "possible" : "sure", possible ? "warn" : "ok")}</div>
 <p>${marked(firstWords(textOf(hit), SNIPPET_CHARACTERS), words)}</p>
 <div class="meta">${kind === "fact" ? chip(line(category)) : chip(KINDS[kind], "soft")}<span>stored ${time(context.now, updatedAt)}</span>${writer && html`<span>by ${shortLine(writerText(writer))}</span>`}</div>
 <ul class="why" aria-label="Why it is an answer">${whyHit(hit, words, mode).map((text) => html`<li>${text}</li>`)}</ul>
-${hit.parts && html`<details><summary>Features and weights</summary>${partsTable(hit.parts)}</details>`}
+${hit.parts && html`<details><summary>Score ${score.toFixed(2)}: features and weights</summary>${partsTable(hit.parts)}</details>`}
 </li>`;
 }
 

@@ -6,7 +6,7 @@ import { type Page, type PageContext, param } from "../page.ts";
 import { clockOf, counted, dayName, dayOf, duration, minuteOf } from "../words.ts";
 
 const KINDS: Readonly<Record<RunKind, string>> = { tool: "Tool", pack: "Pack", pipeline: "Pipeline" };
-const OUTCOMES = { ok: "Went well", failed: "Did not go well" } as const;
+const OUTCOMES = { ok: "Succeeded", failed: "Did not succeed" } as const;
 
 export async function timelinePage(context: PageContext): Promise<Page> {
   const asked = queryOf(context);
@@ -61,7 +61,7 @@ function begins({ links }: PageContext, { until, cursor }: RunsQuery): Html | un
 function nothing({ links }: PageContext, isNarrow: boolean, isMore: boolean): Html {
   if (isMore) return empty("None of the records on this page match.", "The next page goes on, further back.");
   if (isNarrow) {
-    return empty("No record is like that.", html`<a href="${links.to("/timeline")}">Show all of them</a>`);
+    return empty("No record matches.", html`<a href="${links.to("/timeline")}">Show all of them</a>`);
   }
   return empty(
     "No tool has left a record yet.",

@@ -179,6 +179,21 @@ describe("forgetting what was superseded", () => {
 });
 
 describe("undo", () => {
+  test("is foretold as it happens, also where the first that a store retired has ended since", async () => {
+    const clock = new TestClock();
+    const memory = await openTestMemory({ now: clock.now });
+    await memory.storeFact("main", { key: "short", value: "Ends soon.", ttlSeconds: 3_600 });
+    await memory.storeFact("main", { key: "long", value: "Stays." });
+    await memory.storeFact("main", { key: "a", value: "One." });
+    await memory.storeFact("main", { key: "a", value: "Two." });
+    await memory.storeFact("main", { key: "a", value: "Three.", supersedes: ["short", "long"] });
+    clock.pass(3_600_000);
+    const { undo = [] } = (await memory.factHistory("main", "a")) ?? {};
+    const { restored } = await memory.undoFact("main", "a");
+    expect(undo.map(({ value }) => value)).toEqual(["Two.", "Stays."]);
+    expect(restored.map(({ value }) => value)).toEqual(["Two.", "Stays."]);
+  });
+
   test("says what it took back and what is there again, and refuses what is not there", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "tea", value: "green" }, { surface: "cli", agent: "ana" });

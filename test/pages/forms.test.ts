@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { importLines } from "../../app/index.ts";
 import { DAY_MS, NOW } from "../app/fixtures/memories.ts";
+import { importNotes, textFile } from "../transfer/notes.ts";
 import { type Answered, BASE, FORMS, openRig, type Rig, textOf } from "./rig.ts";
 
 const KEY = "deploy/preference";
@@ -43,6 +44,11 @@ function fieldsOf({ text }: Answered): Record<string, string> {
 function plain(text: string): string {
   const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" };
   return text.replaceAll(/&(lt|gt|quot|amp|#39);/g, (_, name: string) => names[name] ?? "");
+}
+
+async function importOf(rig: Rig, text: string, importId?: string): Promise<string> {
+  const request = importId === undefined ? {} : { importId };
+  return (await importNotes(rig.memory, "markdown", [textFile(text)], request)).importId ?? "";
 }
 
 const factOf = (rig: Rig, key = KEY) => rig.memory.getFact("main", key);
@@ -129,9 +135,68 @@ describe("an edit", () => {
     const typed = fieldsOf(await rig.get(`/edit${OF}`));
     await rig.memory.forget("main", { scope: `key:${KEY}` });
     const { status, text } = await rig.post(`/edit${OF}`, { ...typed, step: "confirm" });
-    expect([status, text.includes("has ended, or was forgotten meanwhile")]).toEqual([404, true]);
+    expect([status, text.includes("or was forgotten meanwhile")]).toEqual([404, true]);
     expect(await factOf(rig)).toBeUndefined();
   });
+
+  test("that comes to nothing shows what was typed, and no other field", async () => {
+    const rig = await rigWithFact();
+    const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "\nLong <b>work</b>." };
+    await rig.memory.forget("main", { scope: `key:${KEY}` });
+    const { text } = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
+    expect(text).toContain("<h2>What you typed</h2>");
+    expect(text).toMatch(
+      /<textarea id="typed-value" [^>]*readonly>\n\nLong &lt;b&gt;work&lt;\/b&gt;\.<\/textarea>/,
+    );
+    expect(/<main.*<\/main>/s.exec(text)?.[0]).not.toContain("a-token");
+  });
+
+  test.each(["one\r\ntwo\r\n\r\nthree", "a\rb", "pay\u202elap", "a\u2028b"])(
+    "of category and tags leaves the value %j as it is, byte for byte",
+    async (value) => {
+      const rig = await openRig({ changes: FORMS });
+      await rig.memory.storeFact("main", { key: KEY, value });
+      const form = fieldsOf(await rig.get(`/edit${OF}`));
+      const shown = form.value?.replaceAll("\n", "\r\n") ?? "";
+      const sent = { ...form, value: shown, category: "team", tags: "a, b", step: "preview" };
+      const preview = await rig.post(`/edit${OF}`, sent);
+      expect(textOf(preview)).not.toContain("goes into its history");
+      const { location } = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+      expect(location).toBe(`${BASE}/fact${OF}&done=saved`);
+      expect(await factOf(rig)).toMatchObject({ value, category: "team", tags: ["a, b"] });
+    },
+  );
+
+  test("sent twice is saved once", async () => {
+    const rig = await rigWithFact();
+    const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "New.", step: "preview" };
+    const preview = fieldsOf(await rig.post(`/edit${OF}`, typed));
+    for (let sent = 0; sent < 2; sent += 1) {
+      rig.clock.pass(5);
+      const { location } = await rig.post(`/edit${OF}`, { ...preview, step: "confirm" });
+      expect(location).toBe(`${BASE}/fact${OF}&done=edited`);
+    }
+    expect((await rig.memory.factHistory("main", KEY))?.former).toHaveLength(1);
+  });
+
+  test.each(["a b", "100%", "a+b", "a#b?c=d&e", "🦔", "e\u0301", "\u0301", "..", "category:x", '"<i>'])(
+    "reaches the key %j and no other",
+    async (key) => {
+      const rig = await openRig({ changes: FORMS });
+      await rig.memory.storeFact("main", { key, value: "Old." });
+      const link = /href="[^"]*(\/fact\?[^"]*)"/.exec((await rig.get("/facts")).text)?.[1] ?? "";
+      const page = await rig.get(plain(link));
+      const edit = plain(/href="[^"]*(\/edit\?[^"]*)"/.exec(page.text)?.[1] ?? "");
+      const typed = { ...fieldsOf(await rig.get(edit)), value: "New.", step: "preview" };
+      const preview = fieldsOf(await rig.post(edit, typed));
+      expect((await rig.post(edit, { ...preview, step: "confirm" })).status).toBe(303);
+      expect((await factOf(rig, key))?.value).toBe("New.");
+      const forget = plain(/href="[^"]*(\/forget\?[^"]*)"/.exec(page.text)?.[1] ?? "");
+      const forgetting = fieldsOf(await rig.get(forget));
+      expect((await rig.post("/forget", { ...forgetting, step: "confirm" })).status).toBe(303);
+      expect(await factOf(rig, key)).toBeUndefined();
+    },
+  );
 
   test("of hidden characters spells them out, and says so", async () => {
     const rig = await openRig({ changes: FORMS });
@@ -198,7 +263,7 @@ describe("remembering", () => {
       life: "2592000",
     });
     expect(textOf(preview)).toContain(
-      "Under the key wifi-called-kolibri : Before: nothing is there Nothing is there. After The wifi is called Kolibri.",
+      "Under the key wifi-called-kolibri : Before Nothing is there. After The wifi is called Kolibri.",
     );
     const { location } = await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
     expect(location).toBe(`${BASE}/fact?key=wifi-called-kolibri&done=stored`);
@@ -391,6 +456,52 @@ describe("forgetting", () => {
     expect(textOf(await rig.post("/forget", { step: "preview", scope: "packs" }))).toContain(
       "There is nothing to forget.",
     );
+  });
+
+  test("sent twice says that it is gone already", async () => {
+    const rig = await rigWithFact();
+    const preview = { ...fieldsOf(await rig.get(`/forget${OF}`)), step: "confirm" };
+    await rig.post("/forget", preview);
+    expect((await rig.post("/forget", preview)).location).toBe(`${BASE}/facts?done=nothing`);
+  });
+
+  test("an import is offered, shown first, and leaves what was edited since", async () => {
+    const rig = await rigWithFact();
+    const id = await importOf(rig, "- Coffee is black.\n- Tea is green.\n");
+    const { facts } = await rig.memory.listFacts("main", { tag: `import:${id}` });
+    const [brought, edited] = [facts[0]?.key ?? "", facts[1]?.key ?? ""];
+    await rig.memory.storeFact("main", { key: edited, value: "Mine now." });
+    const page = await rig.get(`/fact?key=${encodeURIComponent(brought)}`);
+    expect(textOf(page)).toContain(`Came with import ${id}`);
+    const ofImport = plain(/href="[^"]*(\/facts\?tag=import[^"]*)"/.exec(page.text)?.[1] ?? "");
+    expect(textOf(await rig.get(ofImport))).toContain(`As import ${id} brought them`);
+    expect((await rig.get(ofImport)).text).toContain(`/forget?import=${id}`);
+    expect(textOf(await rig.get("/forget"))).toContain(
+      `Import ${id} (1 fact, and 1 in the history of facts that were changed since)`,
+    );
+    const preview = await rig.get(`/forget?import=${id}`);
+    expect(textOf(preview)).toContain(`${brought}: `);
+    expect(textOf(preview)).toContain("edited since the import is not among them, and stays");
+    await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    expect((await rig.memory.listFacts("main", {})).facts.map(({ key }) => key).sort()).toEqual(
+      [KEY, edited].sort(),
+    );
+  });
+
+  test("an import forgets nothing that came with it after the preview", async () => {
+    const rig = await rigWithFact();
+    const id = await importOf(rig, "- Coffee is black.\n");
+    const preview = await rig.get(`/forget?import=${id}`);
+    await importOf(rig, "- Tea is green.\n", id);
+    const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    expect(answer.status).toBe(409);
+    expect((await rig.memory.listFacts("main", { tag: `import:${id}` })).facts).toHaveLength(2);
+  });
+
+  test.each(["", "NONE", "a b", "no-such-import"])("an import %j that is none says so", async (id) => {
+    const rig = await rigWithFact();
+    expect([200, 400]).toContain((await rig.get(`/forget?import=${encodeURIComponent(id)}`)).status);
+    expect(await factOf(rig)).toBeDefined();
   });
 });
 

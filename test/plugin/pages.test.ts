@@ -230,6 +230,7 @@ describe("a request", () => {
     ["an object of another site", "cross-site", "object"],
     ["a script of another site", "cross-site", "script"],
     ["a neighbouring site", "same-site", "document"],
+    ["a frame of another port of this name", "same-site", "iframe"],
   ])("from %s is refused, and asks no memory", async (_what, site, dest) => {
     const { status, memory } = await ask({ headers: { "sec-fetch-site": site, "sec-fetch-dest": dest } });
     expect([status, memory.calls]).toEqual([403, []]);

@@ -1,5 +1,6 @@
 /** How long somebody is signed in to the pages, and how many may be: every end, with a clock that is passed in. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { inspect } from "node:util";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Caller } from "../../server/caller.ts";
 import { PAGE_SESSION_LIMITS, PageSessions } from "../../server/pages/page-sessions.ts";
 
@@ -26,6 +27,16 @@ describe("a page session", () => {
     for (const other of ["", "alice", `${ids[0]} `, ids[0]?.toUpperCase() ?? ""]) {
       expect(sessions.find(other)).toBeUndefined();
     }
+  });
+
+  it("is kept under another name than its id, which nothing in this process holds", () => {
+    const set = vi.spyOn(Map.prototype, "set");
+    const id = sessions.open(alice, NEVER);
+    sessions.find(id);
+    const kept = set.mock.calls.map((call) => inspect(call, { depth: null }));
+    set.mockRestore();
+    expect(kept.filter((call) => call.includes("alice"))).toHaveLength(2);
+    expect(kept.join()).not.toContain(id);
   });
 
   it("has a form token of its own, which is not its id", () => {

@@ -284,6 +284,33 @@ describe("a form", () => {
     expect(answer.text).toContain("nothing was changed");
   });
 
+  it.each<[string, () => Promise<string> | string, number]>([
+    [
+      "of a session that is over",
+      async () => {
+        const token = await alice.formToken();
+        now += HOUR;
+        return token;
+      },
+      401,
+    ],
+    ["of another session", () => "canary-token", 403],
+  ])("%s gives back what was typed, to be copied", async (_what, tokenOf, expected) => {
+    const form_token = await tokenOf();
+    const typed = { key: "k", value: "An hour's work,\n<b>kept</b>.", tags: "t", step: "preview" };
+    const { status, text } = await alice.send("/remember", { form_token, ...typed });
+    expect(status).toBe(expected);
+    expect(text).toMatch(
+      /<textarea id="typed-value"[^>]*>\nAn hour&#39;s work,\n&lt;b&gt;kept&lt;\/b&gt;\.<\/textarea>/,
+    );
+    expect(text).not.toContain(form_token);
+  });
+
+  it("of another site gives nothing back", async () => {
+    const evil = new PageVisitor(served, { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" });
+    expect((await evil.send("/remember", { value: "canary" })).text).not.toContain("canary");
+  });
+
   it.each(["application/json", "text/plain", "multipart/form-data; boundary=x"])(
     "of type %s is refused",
     async (type) => {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { isWideForget, listImports, type OpenMemory } from "../../app/index.ts";
+import { isWideForget, type OpenMemory } from "../../app/index.ts";
 import { namespaceOf } from "../../engine/index.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { factsOf, importNotes, SAMPLES, sample, textFile } from "./notes.ts";
@@ -147,9 +147,9 @@ describe("an import", () => {
     const { importId: id } = await importText(memory, MD);
     await importNotes(memory, "mem0", SAMPLES.mem0.map(sample), { subject: "work" });
     await memory.storeFact("main", { key: TOOL, value: "by hand" });
-    expect(await listImports({ memory, subject: "main" })).toEqual([{ id, facts: 1, former: 1 }]);
+    expect(await memory.imports("main")).toEqual([{ id, facts: 1, former: 1 }]);
     await forget(memory, id);
-    expect(await listImports({ memory, subject: "main" })).toEqual([]);
+    expect(await memory.imports("main")).toEqual([]);
   });
 });
 

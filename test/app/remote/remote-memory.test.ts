@@ -176,7 +176,7 @@ describe("a remote memory", () => {
     expect((await remote.listFacts("main", {})).facts).not.toEqual([]);
   });
 
-  it.each<UseCase>(["sweep", "callers", "corpusPage", "recordPipelineRun", "checkFact"])(
+  it.each<UseCase>(["sweep", "callers", "corpusPage", "recordPipelineRun", "imports", "checkFact"])(
     "says plainly that %s is done where the engine is",
     async (name) => {
       const call = remote[name] as (...args: readonly unknown[]) => Promise<unknown>; // each takes what it gets
