@@ -19,9 +19,7 @@ describe("the timeline", () => {
     expect(textOf(await rig.get("/timeline"))).toContain(
       "No tool has left a record yet. When your agent runs",
     );
-    expect(textOf(await rig.get("/timeline?kind=pack"))).toContain(
-      "No record matches. Show all of them",
-    );
+    expect(textOf(await rig.get("/timeline?kind=pack"))).toContain("No record matches. Show all of them");
   });
 
   test("shows each run by day, with time, outcome in a word, duration and kept inputs", async () => {
