@@ -20,17 +20,19 @@ function specOf(context: PageContext): StoreForm {
     about: "Your agent finds it from then on.",
     path: "/remember",
     fields: {
-      keyHint: "A short name, such as deploy/preference. Empty: one is made of the text.",
+      keyHint: "A short name, such as deploy/preference. Left empty, one is made from the text.",
       usualLife: "for 90 days",
     },
     verb: "Remember",
     done: "stored",
     input: async (draft) => {
-      const key =
-        draft.key.trim() === "" && draft.value.trim() !== ""
-          ? await keyForText(draft.value.trim(), (name) => factAt(context, name))
-          : draft.key;
-      return inputOf({ ...draft, key });
+      if (draft.key.trim() !== "") return inputOf(draft);
+      return inputOf({ ...draft, key: await keyOf(draft.value.trim(), context) });
     },
   };
+}
+
+/** Without a text any key will do: what is missing is the text. */
+async function keyOf(text: string, context: PageContext): Promise<string> {
+  return text === "" ? "none" : keyForText(text, (name) => factAt(context, name));
 }

@@ -1,5 +1,5 @@
 /** The facts of a memory, newest first; or what a search of them finds. */
-import { defined, type FactsQuery, importsOf, unmatchedText } from "../../app/index.ts";
+import { defined, type FactsQuery, importsOf } from "../../app/index.ts";
 import { copyable, forgetImportCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { nothingStored } from "../components/nothing-stored.ts";
@@ -64,7 +64,7 @@ async function list(context: PageContext, overview: Overview): Promise<Html> {
   const asked = defined({ category, prefix, tag, cursor });
   const { facts, unreadable, nextCursor } = await memory.listFacts(subject, { ...asked, limit: PAGE_FACTS });
   if (facts.length + unreadable.length === 0) return nothing(context, overview, asked);
-  return html`${filters(context, overview, asked)}${unreadableRows(context, unreadable)}
+  return html`${filters(context, overview, asked)}${tag !== undefined && tagged(context, tag)}${unreadableRows(context, unreadable)}
 <ul class="card rows">${facts.map((fact) => factRow(context, fact))}</ul>${pager(context, "/facts", asked, nextCursor)}`;
 }
 
@@ -73,17 +73,16 @@ function nothing(context: PageContext, overview: Overview, asked: FactsQuery): H
   const { links } = context;
   return html`${filters(context, overview, asked)}${empty(
     "No fact matches.",
-    unmatchedText({ facts: overview.facts, auditRows: 0 }, "the filters name others"),
+    `Of ${counted(overview.facts, "fact")}, none is what the filters ask for.`,
     html`<a href="${links.to("/facts")}">Show all facts</a>`,
   )}`;
 }
 
 function filters(
-  context: PageContext,
+  { links }: PageContext,
   { categories }: Overview,
   { category, prefix, tag }: FactsQuery,
 ): Html {
-  const { links } = context;
   const isFiltered = (category ?? prefix ?? tag) !== undefined;
   const known = categories.some(({ name }) => name === category);
   const odd = category !== undefined && !known ? [{ name: category, count: 0 }] : [];
@@ -95,7 +94,7 @@ function filters(
         : html`<option value="${name}">${line(name)} (${count})</option>`,
   )}</select></label>
 <label>Key begins with<input type="text" name="prefix" value="${prefix ?? ""}" autocomplete="off"></label>
-<button>Filter</button>${isFiltered && html`<a class="button quiet" href="${links.to("/facts")}">Show all</a>`}</form>${tag !== undefined && tagged(context, tag)}`;
+<button>Filter</button>${isFiltered && html`<a class="button quiet" href="${links.to("/facts")}">Show all</a>`}</form>`;
 }
 
 function tagged({ links, viewer: { changes } }: PageContext, tag: string): Html {

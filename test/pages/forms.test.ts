@@ -273,6 +273,13 @@ describe("remembering", () => {
     });
   });
 
+  test("without a key and a text says that the text is missing", async () => {
+    const rig = await openRig({ changes: FORMS });
+    const answer = await rig.post("/remember", { step: "preview", key: "", value: " " });
+    expect([answer.status, fieldsOf(answer).key]).toEqual([400, ""]);
+    expect(textOf(answer)).toContain("value is missing; say what is to be remembered.");
+  });
+
   test("under a key that is in use shows what it replaces, and what came there meanwhile", async () => {
     const rig = await rigWithFact();
     const typed = { key: KEY, value: "New.", category: "team" };
