@@ -249,5 +249,6 @@ export {
   type MyMemoryReply,
   myMemoryReplySchema,
 } from "./wire/view-schemas.ts";
+export { hostStoreRequestSchema, type WriterClaim } from "./wire/writer-claim.ts";
 export { startWorkerMemory, type WorkerMemoryOptions } from "./worker/worker-client.ts";
 export { type ServeMemoryOptions, serveMemory } from "./worker/worker-server.ts";

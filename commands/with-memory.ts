@@ -41,14 +41,14 @@ async function openHere(context: CommandContext, how: Pick<OpenMemoryOptions, "a
   return openMemory({ ...options, ...how });
 }
 
-/** What only the process that opens a database can do. Throws `memory_unavailable` where another one does. */
-export async function refuseElsewhere({ line }: CommandContext): Promise<void> {
+/** What only the process that opens a database can do. Throws `memory_unavailable` where another one does. `command`: what to run there. */
+export async function refuseElsewhere({ line }: CommandContext, command = ""): Promise<void> {
   const memory = await line.elsewhere?.();
   if (memory === undefined) return;
   await memory.close();
   throw new HelmdeckError(
     "memory_unavailable",
-    "A served engine keeps this memory, and this cannot be done from here: run helmdeck-memory where the engine is.",
+    `A served engine keeps this memory, and this cannot be done from here: run helmdeck-memory ${command === "" ? "" : `${command} `}where the engine is.`,
   );
 }
 

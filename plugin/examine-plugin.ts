@@ -2,6 +2,7 @@
 import type { Finding } from "../app/index.ts";
 import type { PluginConfig } from "./config.ts";
 import type { HostConfig } from "./openclaw-api.ts";
+import { fieldsOf } from "./unchecked.ts";
 
 export const PLUGIN_ID = "helmdeck-memory";
 /** The hosts that the tests run: the oldest one, which is also the oldest that the manifest accepts, and the newest. */
@@ -30,6 +31,7 @@ export async function hostFindings(facts: HostFacts): Promise<readonly Finding[]
     enabledFinding(facts.config),
     allowFinding(facts.config),
     searchFinding(facts.plugin),
+    ...idleSettings(facts.config, facts.plugin),
     ...sharingFindings(facts.config, facts.plugin),
     originFinding(facts.tellsOrigins),
     recordedFinding(facts.plugin),
@@ -98,6 +100,25 @@ function searchFinding(plugin: PluginConfig): Finding {
     message: 'do not ask helmdeck: only corpus "all" or "wiki" does, and models seldom name one',
     remedy: `openclaw config set plugins.entries.${PLUGIN_ID}.config.searchByDefault true`,
   };
+}
+
+const OF_A_MEMORY_HERE = ["subjects", "embeddings", "databasePath", "encryptionKey"] as const;
+
+/** Settings of a memory that this host keeps, where it keeps none. Whose memory an agent has is not what `subjects` says: a warning. */
+function idleSettings(config: HostConfig, { source }: PluginConfig): readonly Finding[] {
+  if (source.kind !== "engine") return [];
+  const given = fieldsOf(config.plugins?.entries?.[PLUGIN_ID]?.config);
+  const idle = OF_A_MEMORY_HERE.filter((name) => given[name] !== undefined && given[name] !== null);
+  if (idle.length === 0) return [];
+  const unset = idle.map((name) => `openclaw config unset plugins.entries.${PLUGIN_ID}.config.${name}`);
+  return [
+    {
+      level: idle.includes("subjects") ? "warning" : "ok",
+      check: "settings without effect",
+      message: `${idle.join(", ")}: an engine keeps memory, and whose it is, where it lies, its key and who embeds is said there`,
+      remedy: `Keep them if this host is to keep memory again: what it kept opens with its own key alone. Else: ${unset.join(" && ")}`,
+    },
+  ];
 }
 
 /** Who shares a memory without perhaps knowing it. */

@@ -12,6 +12,7 @@ import {
   type RecallMode,
   rfc3339,
   type Subject,
+  type Writer,
 } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
 import { type FactHistory, type FormerView, type Memory, memoryFrom } from "../memory.ts";
@@ -24,6 +25,7 @@ import { explainedSearchReplySchema } from "../wire/search-schemas.ts";
 import { snakeCased } from "../wire/snake-case.ts";
 import { growthReplySchema, runsReplySchema } from "../wire/timeline-schemas.ts";
 import { factSchema, factsReplySchema, myMemoryReplySchema } from "../wire/view-schemas.ts";
+import { claimOf } from "../wire/writer-claim.ts";
 import { EngineClient, type EngineClientOptions } from "./engine-client.ts";
 import { engineStatus } from "./engine-status.ts";
 import { examineEngine } from "./examine-engine.ts";
@@ -69,9 +71,10 @@ export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
 
 function factUses(client: EngineClient) {
   return {
-    storeFact: (agent, fact) =>
+    storeFact: (agent, fact, writer) =>
       client.call(agent, {
-        ...{ path: `${MEMORY}/store`, body: snakeCased({ ...fact }), writes: true },
+        ...{ path: `${MEMORY}/store`, writes: true },
+        body: { ...snakeCased({ ...fact }), ...defined({ writer: claimOf(writer) }) },
         answers: storeReplySchema,
       }),
     getFact: async (agent, key) =>
@@ -132,15 +135,16 @@ function readingUses(client: EngineClient, recall: RecallMode | undefined) {
 }
 
 function recordingUses(client: EngineClient) {
-  const record = async (agent: Subject, kind: "tool" | "pack", row: object): Promise<void> => {
+  const record = async (agent: Subject, kind: "tool" | "pack", row: object, writer?: Writer) => {
     await client.call(agent, {
-      ...{ path: `${MEMORY}/runs`, body: { kind, ...row }, writes: true },
+      ...{ path: `${MEMORY}/runs`, writes: true },
+      body: { kind, ...row, ...defined({ writer: claimOf(writer) }) },
       answers: recordedReplySchema,
     });
   };
   return {
-    recordToolCall: (agent, row) => record(agent, "tool", row),
-    recordPackRun: (agent, row) => record(agent, "pack", row),
+    recordToolCall: (agent, row, writer) => record(agent, "tool", row, writer),
+    recordPackRun: (agent, row, writer) => record(agent, "pack", row, writer),
   } satisfies Partial<Memory>;
 }
 

@@ -1,6 +1,7 @@
 /** A record of what a tool of the client's did, in the audit row's own shape: described for REST. */
 import * as z from "zod";
 import { defined, type PackAudit, type ToolAudit } from "../../engine/index.ts";
+import { writerClaimSchema } from "./writer-claim.ts";
 
 const inputs = z
   .record(z.string(), z.string())
@@ -10,6 +11,7 @@ const inputs = z
 const run = {
   at_unix: z.number().meta({ description: "When, in seconds since 1970." }),
   duration_ms: z.number().optional(),
+  writer: writerClaimSchema.optional(),
 };
 
 export const runRequestSchema = z.discriminatedUnion("kind", [

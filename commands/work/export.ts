@@ -14,7 +14,7 @@ import type { CommandContext } from "../command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../exit-codes.ts";
 import { type Append, writePrivateFile } from "../export-file.ts";
 import { withCount } from "../progress-bar.ts";
-import { withMemory } from "../with-memory.ts";
+import { refuseElsewhere, withMemory } from "../with-memory.ts";
 
 /** Lines are written together up to about this size. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -38,6 +38,7 @@ export async function exportCommand(
   context: CommandContext,
   { output: path, ...how }: ExportRequest,
 ): Promise<number> {
+  await refuseElsewhere(context, "export --caller SUBJECT");
   const write = (append: Append) => exportTo(context, append, how);
   const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
   for (const note of leftOutNotes(exported.leftOut)) await context.output.note(note);

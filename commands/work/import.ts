@@ -27,7 +27,7 @@ import { holdFiles } from "../held-files.ts";
 import { bytesOf, inputSource } from "../input.ts";
 import { type Progress, showProgress } from "../progress-bar.ts";
 import { present, voiceOf } from "../voice.ts";
-import { withMemory, withMemoryToWrite } from "../with-memory.ts";
+import { refuseElsewhere, withMemory, withMemoryToWrite } from "../with-memory.ts";
 
 export interface ImportOrder {
   readonly files: readonly string[];
@@ -41,6 +41,7 @@ export interface ImportOrder {
 }
 
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
+  await refuseElsewhere(context, "import FILE --caller SUBJECT");
   const { onConflict, allowSecrets, ttlSeconds } = order;
   const given = await filesOf(context, order);
   const format = formatOf(order);

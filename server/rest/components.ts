@@ -16,6 +16,7 @@ import {
   forgetRequestSchema,
   growthReplySchema,
   historyReplySchema,
+  hostStoreRequestSchema,
   myMemoryReplySchema,
   ownStatusReplySchema,
   readinessReplySchema,
@@ -25,7 +26,6 @@ import {
   runRequestSchema,
   runsReplySchema,
   storeReplySchema,
-  storeRequestSchema,
   undoReplySchema,
   undoRequestSchema,
   versionReplySchema,
@@ -44,7 +44,7 @@ function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
 }
 
 export const failure = named("Failure", errorReplySchema);
-export const storeRequest = named("StoreRequest", storeRequestSchema);
+export const storeRequest = named("StoreRequest", hostStoreRequestSchema);
 export const storeReply = named("StoreReply", storeReplySchema);
 export const forgetRequest = named("ForgetRequest", forgetRequestSchema);
 export const forgetReply = named("ForgetReply", forgetReplySchema);

@@ -23,6 +23,7 @@ import { type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
 import { runsQuerySchema } from "./query-schemas.ts";
 import { failures, json, jsonBody } from "./rest-answers.ts";
+import { writerOf } from "./writer.ts";
 
 const tags = ["memory"];
 
@@ -115,9 +116,11 @@ export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerCon
     return c.json(documentReply(slice), 200);
   });
   app.openapi(runRoute, async (c) => {
-    const { subject } = requireRecorder(c.get("caller"));
-    const run = runOfRequest(c.req.valid("json"));
-    const writer = { surface: "rest", agent: subject };
+    const caller = requireRecorder(c.get("caller"));
+    const { subject } = caller;
+    const request = c.req.valid("json");
+    const run = runOfRequest(request);
+    const writer = writerOf(caller, request.writer);
     if (run.kind === "tool") await memory.recordToolCall(subject, run.row, writer);
     else await memory.recordPackRun(subject, run.row, writer);
     return c.json({ recorded: true as const }, 200);

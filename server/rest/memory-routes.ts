@@ -30,6 +30,7 @@ import { ADMIN_SCOPE, type Caller, type ServerEnv } from "../caller.ts";
 import * as schemas from "./components.ts";
 import { corpusQuerySchema, defaultsQuerySchema, factsQuerySchema } from "./query-schemas.ts";
 import { failures, json, jsonBody } from "./rest-answers.ts";
+import { writerOf } from "./writer.ts";
 
 const tags = ["memory"];
 
@@ -155,9 +156,9 @@ const callersRoute = createRoute({
 
 export function addMemoryRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
   app.openapi(storeRoute, async (c) => {
-    const { subject } = c.get("caller");
-    const fact = factOfRequest(c.req.valid("json"));
-    const stored = await memory.storeFact(subject, fact, { surface: "rest", agent: subject });
+    const caller = c.get("caller");
+    const { writer, ...fact } = c.req.valid("json");
+    const stored = await memory.storeFact(caller.subject, factOfRequest(fact), writerOf(caller, writer));
     return c.json(storeReply(stored), 200);
   });
   app.openapi(forgetRoute, async (c) => {

@@ -1,4 +1,5 @@
 /** `openclaw helmdeck` where a served engine keeps memory: what works over REST works, the rest says where to do it. */
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_EMBEDDINGS } from "../../app/index.ts";
 import { subjectOf } from "../../plugin/identity.ts";
@@ -14,6 +15,8 @@ beforeAll(async () => {
   engine = await ServedEngine.open();
 });
 afterAll(() => engine.close());
+
+const FILE = join(import.meta.dirname, "../data/natural-facts.jsonl");
 
 function typing(...args: readonly string[]) {
   const config = configOf({
@@ -44,6 +47,9 @@ describe("over REST", () => {
     expect(await typing("undo", "editor")).toMatchObject({ code: 0 });
     expect((await typing("get", "editor")).stdout).toBe("vim\n");
     expect(await typing("renew", "editor", "--ttl", "365d")).toMatchObject({ code: 0 });
+    expect(await typing("store", "tool", "nano", "--supersedes", "editor")).toMatchObject({ code: 0 });
+    expect((await typing("get", "editor")).code).toBe(1);
+    expect(await typing("undo", "tool")).toMatchObject({ code: 0 });
     expect((await typing("get", "editor", "--agent", "work")).code).toBe(1);
     expect(await typing("forget", "editor", "--yes")).toMatchObject({ code: 0 });
     expect((await typing("get", "editor")).code).toBe(1);
@@ -62,15 +68,20 @@ describe("over REST", () => {
 });
 
 describe("what only the engine's machine can do", () => {
-  test.each([[["export"]], [["doctor", "--compact"]], [["store", "k", "v", "--allow-secret"]]])(
-    "%j says so, and does nothing",
-    async (args) => {
-      const { code, stderr } = await typing(...args);
-      expect(code).toBe(1);
-      expect(stderr).toContain("run helmdeck-memory where the engine is");
-      expect((await typing("list", "--json")).stdout).toContain('"facts":[]');
-    },
-  );
+  test.each([
+    [["export"], "helmdeck-memory export --caller SUBJECT where the engine is"],
+    [["import", FILE], "helmdeck-memory import FILE --caller SUBJECT where the engine is"],
+    [["import", FILE, "--dry-run"], "helmdeck-memory import FILE --caller SUBJECT where the engine is"],
+    [["import", "/nowhere", "--from", "markdown", "--yes"], "helmdeck-memory import FILE"],
+    [["imports"], "helmdeck-memory imports --caller SUBJECT where the engine is"],
+    [["doctor", "--compact"], "run helmdeck-memory where the engine is"],
+    [["store", "k", "v", "--allow-secret"], "run helmdeck-memory where the engine is"],
+  ])("%j says so, and does nothing", async (args, where) => {
+    const { code, stderr } = await typing(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(where);
+    expect((await typing("list", "--json")).stdout).toContain('"facts":[]');
+  });
 
   test("an agent without a token is not asked for", async () => {
     const { code, stderr } = await typing("list", "--agent", "other");

@@ -166,3 +166,35 @@ describe("OpenClaw's own embeddings", () => {
     expect(await answersInTime("nonsense")).toBe(false);
   });
 });
+
+describe("settings that do not count where an engine keeps memory", () => {
+  const source = { kind: "engine", url: "https://memory.example", tokens: {} };
+  const set = (config: Readonly<Record<string, unknown>>) =>
+    finding(
+      "settings without effect",
+      { plugins: { entries: { "helmdeck-memory": { config } } } },
+      { plugin: config },
+    );
+
+  test("are named, each with how to take it out, and never by what they hold", async () => {
+    const idle = { encryptionKey: "s3cr3t", databasePath: "/s3cr3t", embeddings: { provider: "ollama" } };
+    const found = await set({ source, ...idle, recall: "quiet" });
+    expect(found).toMatchObject({
+      level: "ok",
+      message: expect.stringMatching(/^embeddings, databasePath, encryptionKey: an engine keeps memory/),
+      remedy: expect.stringContaining(
+        "openclaw config unset plugins.entries.helmdeck-memory.config.encryptionKey",
+      ),
+    });
+    expect(JSON.stringify(found)).not.toContain("s3cr3t");
+  });
+
+  test("are a warning where they said whose memory an agent has", async () => {
+    expect(await set({ source, subjects: { work: "main" } })).toMatchObject({ level: "warning" });
+  });
+
+  test("are not spoken of where they count, or where there are none", async () => {
+    expect(await set({ subjects: { work: "main" }, databasePath: "/x" })).toBeUndefined();
+    expect(await set({ source, recall: "quiet", subjects: null })).toBeUndefined();
+  });
+});

@@ -120,6 +120,47 @@ describe("a record of a tool run", () => {
   });
 });
 
+// verifies P-alone-writer
+describe("who writes", () => {
+  const CLAIM = { agent: "work", session_kind: "group" };
+  const writerOf = async () => (await alice.get("/api/v1/memory/facts/claimed")).body.writer;
+
+  it("is the token's subject, and what a plugin with the scope record says stands behind it", async () => {
+    const claimed = { key: "claimed", value: "by a plugin", writer: CLAIM };
+    expect((await recorder.post("/api/v1/memory/store", claimed)).status).toBe(200);
+    expect(await writerOf()).toEqual({ surface: "rest", agent: "alice/work", session_kind: "group" });
+    await recorder.post("/api/v1/memory/store", { ...claimed, value: "again", writer: { agent: "alice" } });
+    expect(await writerOf()).toEqual({ surface: "rest", agent: "alice" });
+    await recorder.post("/api/v1/memory/runs", { ...TOOL_RUN, writer: CLAIM });
+    expect((await alice.get("/api/v1/memory/runs")).body.runs).toMatchObject([
+      { writer: { surface: "rest", agent: "alice/work", session_kind: "group" } },
+    ]);
+  });
+
+  it("is the token's subject alone without that scope, whatever it says", async () => {
+    const admin = served.as(await tokenFor("alice", ["admin"]));
+    for (const client of [alice, admin]) {
+      const claimed = { key: "claimed", value: "by anybody", writer: CLAIM };
+      expect((await client.post("/api/v1/memory/store", claimed)).status).toBe(200);
+      expect(await writerOf()).toEqual({ surface: "rest", agent: "alice" });
+    }
+  });
+
+  it.each([
+    [{ surface: "openclaw" }],
+    [{ agent: "" }],
+    [{ agent: "a b" }],
+    [{ agent: "bob/work" }],
+    [{ session_kind: "direct)\nfact" }],
+    [{ agent: "a".repeat(65) }],
+    ["work"],
+  ])("is refused as %j", async (writer) => {
+    const { status } = await recorder.post("/api/v1/memory/store", { key: "claimed", value: "v", writer });
+    expect(status).toBe(400);
+    expect((await alice.get("/api/v1/memory/facts/claimed")).status).toBe(404);
+  });
+});
+
 describe("what ran, and how memory grew", () => {
   it("is shown to its owner alone, and needs no scope", async () => {
     await recorder.post("/api/v1/memory/runs", { ...TOOL_RUN, inputs: { file_path: "/etc/hosts" } });

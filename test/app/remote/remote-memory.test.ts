@@ -152,6 +152,18 @@ describe("a remote memory", () => {
     expect((await remote.growth("main")).days).toMatchObject([{ facts: 5, runs: 3 }]);
   });
 
+  it("passes on which agent and session write, where the host vouches for them", async () => {
+    const host = { surface: "openclaw", agent: "work", sessionKind: "subagent" };
+    await remote.storeFact("main", { key: "vouched", value: "by the host" }, host);
+    const writer = { surface: "rest", agent: "main/work", sessionKind: "subagent" };
+    expect((await embedded.getFact("main", "vouched"))?.writer).toEqual(writer);
+    await remote.recordToolCall("main", { tool: "vouched", outcome: "ok", at_unix: 1_795_000_000 }, host);
+    const { runs } = await embedded.listRuns("main", {});
+    expect(runs.find(({ name }) => name === "vouched")?.writer).toEqual(writer);
+    await remote.storeFact("main", { key: "odd", value: "by nobody" }, { surface: "cli", agent: "a b" });
+    expect((await embedded.getFact("main", "odd"))?.writer).toEqual({ surface: "rest", agent: "main" });
+  });
+
   it("passes on what the engine says of an input that it refuses", async () => {
     const refusals = [
       { fact: { key: "", value: "v" }, code: "invalid_input", says: /key/ },
