@@ -20,6 +20,7 @@ export {
   checkCategory,
   checkSupersedes,
   checkTags,
+  checkTtl,
   DEFAULT_CATEGORY,
   FACT_LIMITS,
   factEntry,

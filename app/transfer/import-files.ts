@@ -5,10 +5,10 @@
 import { randomBytes } from "node:crypto";
 import {
   type ConflictRule,
+  checkTtl,
   HelmdeckError,
   importTag,
   isHelmdeckError,
-  isImportTag,
   type KeyLooks,
   type MemoryStore,
   type Namespace,
@@ -24,6 +24,7 @@ import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
 import type { ImportFormat } from "./formats/names.ts";
+import { countGone } from "./gone-notes.ts";
 import { ImportBatch } from "./import-batch.ts";
 import {
   type ImportCounts,
@@ -60,7 +61,6 @@ export interface ImportRequest {
 const STEP_ITEMS = 250;
 const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
-const PAGE_KEYS = 1_000;
 
 /** `openclaw-2026-11-22-3fa9c1` */
 export function makeImportId(format: ImportFormat, now: UnixMs): string {
@@ -74,12 +74,13 @@ export function makeImportId(format: ImportFormat, now: UnixMs): string {
 export async function importFiles(request: ImportRequest): Promise<ImportResult> {
   const namespace = requireNamespace(request.subject);
   const { store, now } = request.memory;
+  const { ttlSeconds } = request;
+  checkTtl(ttlSeconds); // once, not of each note
   const known = {
     looks: await readKeyLooks(store, namespace),
     retired: await readRetiredKeys(store, namespace),
   };
   const run = new ImportRun(request, namespace, known);
-  const { ttlSeconds } = request;
   const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
   for await (const item of request.read(request.files, context)) await run.take(item);
   return run.finish();
@@ -165,7 +166,7 @@ class ImportRun {
   }
 
   async #foreseen(): Promise<NonNullable<ImportResult["foreseen"]>> {
-    const gone = await this.#countGone();
+    const gone = await countGone(this.#request.memory.store, this.#namespace, this.#roots, this.#keys);
     return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }) };
   }
 
@@ -190,6 +191,11 @@ class ImportRun {
   /** One file of JSON Lines: its name says nothing new. */
   #isOurs(): boolean {
     return this.#request.format === "helmdeck" && this.#request.files.length === 1;
+  }
+
+  /** Undefined where nothing is marked: entries go in as some memory had them. */
+  #takenBackBy(): string | undefined {
+    return this.#roots.size > 0 ? this.#tag : undefined;
   }
 
   /** Not twice of the same line. */
@@ -251,7 +257,7 @@ class ImportRun {
     try {
       await write();
     } catch (error) {
-      throw interrupted(error, this.#isOurs() ? this.#safeLine : undefined);
+      throw interrupted(error, this.#isOurs() ? this.#safeLine : this.#takenBackBy());
     }
   }
 
@@ -266,24 +272,6 @@ class ImportRun {
     this.#safeLine = this.#counts.lines;
     this.#tell();
   }
-
-  async #countGone(): Promise<number> {
-    let gone = 0;
-    for (const root of this.#roots) {
-      let cursor: string | undefined;
-      do {
-        const query = { namespace: this.#namespace, origin: "fact" as const, prefix: `${root}/` };
-        const page = await this.#request.memory.store.listMeta({
-          ...query,
-          limit: PAGE_KEYS,
-          ...(cursor && { cursor }),
-        });
-        gone += page.entries.filter(({ key, tags }) => tags.some(isImportTag) && !this.#keys.has(key)).length;
-        cursor = page.nextCursor;
-      } while (cursor !== undefined);
-    }
-    return gone;
-  }
 }
 
 async function refuseSecretsIn(entry: NewEntry): Promise<void> {
@@ -292,12 +280,13 @@ async function refuseSecretsIn(entry: NewEntry): Promise<void> {
   }
 }
 
-/** `safeLine`: of JSON Lines, which go in by their order. */
-function interrupted(error: unknown, safeLine: number | undefined): unknown {
+/** `known`: the last line that is in, of JSON Lines, which go in by their order; of notes what takes them back. */
+function interrupted(error: unknown, known: number | string | undefined): unknown {
   if (!isHelmdeckError(error)) return error;
-  const far =
-    safeLine === undefined ? "A part is in" : `Everything up to line ${safeLine} is in, nothing after it`;
-  const details = { ...error.details, ...(safeLine !== undefined && { safeLine }) };
-  const message = `${error.message} ${far}; import the file again to go on.`;
+  const isLine = typeof known === "number";
+  const far = isLine ? `Everything up to line ${known} is in, nothing after it` : "A part may be in";
+  const back = typeof known === "string" ? ` What is in is taken back by forget ${known}.` : "";
+  const details = { ...error.details, ...(isLine && { safeLine: known }) };
+  const message = `${error.message} ${far}; import the file again to go on.${back}`;
   return new HelmdeckError(error.code, message, { details, cause: error });
 }

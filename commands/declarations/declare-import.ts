@@ -26,11 +26,7 @@ export function declareImport(program: Command, runs: Runs): void {
     )
     .option("--dry-run", "Only show what would come in.")
     .option("--yes", "Do not ask.")
-    .option(
-      "--ttl <seconds>",
-      "How long what says no end itself lives: seconds, or 90m, 12h, 30d, 4w.",
-      seconds,
-    )
+    .option("--ttl <span>", "How long what says no end itself lives: seconds, or 90m, 12h, 30d, 4w.", seconds)
     .option("--allow-secrets", "Import also what looks like a credential.")
     .addOption(
       new Option(

@@ -19,9 +19,12 @@ export function isImportTag(tag: string): boolean {
   return tag.startsWith(PREFIX);
 }
 
-/** The ids of the imports that these tags name. */
+/** The ids of the imports that these tags name; a file may hold tags that only look like one. */
 export function importsOf(tags: readonly string[]): readonly string[] {
-  return tags.filter(isImportTag).map((tag) => tag.slice(PREFIX.length));
+  return tags
+    .filter(isImportTag)
+    .map((tag) => tag.slice(PREFIX.length))
+    .filter((id) => ID.test(id));
 }
 
 /** The id, or `invalid_input`. */

@@ -253,6 +253,33 @@ test.each([
   expect(await factsOf(memory)).toEqual({});
 });
 
+test.each([
+  ["mem0", "# Notes", "is not JSON: it looks like Markdown (--from markdown)"],
+  ["mem0", '{"key":"a"}\n{"key":"b"}', "is not JSON: it looks like JSON Lines (--from helmdeck)"],
+  ["mem0", '{"type":"entity"}\n{"type":"entity"}', "server-memory (--from server-memory)"],
+  ["markdown", '[\n  {"id": "a", "memory": "m"}\n]', "is not Markdown: it looks like JSON (--from mem0)"],
+  ["markdown", '{"results":[]}', "is not Markdown: it looks like JSON (--from mem0)"],
+  ["markdown", '{"key":"a"}\n{"key":"b"}', "is not Markdown: it looks like JSON Lines (--from helmdeck)"],
+] as const)("--from %s of %j says what it looks like", async (format, text, message) => {
+  const memory = await openTestMemory();
+  await expect(importNotes(memory, format, [textFile(text)])).rejects.toThrow(message);
+  expect(await factsOf(memory)).toEqual({});
+});
+
+test("Markdown that begins with a link, a check box or a brace is Markdown", async () => {
+  for (const text of ["[a](b) c", "[ ] do", "{a} b", "[1, 2] and more\n"]) {
+    const memory = await openTestMemory();
+    expect(await importNotes(memory, "markdown", [textFile(text)])).toMatchObject({ stored: 1 });
+  }
+});
+
+test("server-memory: an empty observation is left out", async () => {
+  const memory = await openTestMemory();
+  const entity = { type: "entity", name: "Ana", entityType: "person", observations: ["likes tea", " ", ""] };
+  const result = await importNotes(memory, "server-memory", [textFile(JSON.stringify(entity))]);
+  expect(result).toMatchObject({ stored: 1, leftOut: { "an empty observation": 1 } });
+});
+
 describe("a key made of words", () => {
   test.each([
     ["**Production:** through Konflux", "production"],

@@ -137,9 +137,33 @@ describe("an import", () => {
       },
     };
     await expect(importNotes(memory, "markdown", [endless])).rejects.toThrow(
-      "endless.md is larger than 8 MiB",
+      "endless.md is larger than 4 MiB",
     );
     expect(read).toBeLessThan(12);
+  });
+
+  test("that fills the memory says how to go on, and what takes back the part that is in", async () => {
+    const memory = await openTestMemory({ env: { HELMDECK_MEMORY_MAX_ENTRIES: "300" } });
+    const text = Array.from({ length: 600 }, (_none, index) => `- Item ${index}: x\n`).join("");
+    const importing = importText(memory, text, { importId: "notes-1" });
+    await expect(importing).rejects.toMatchObject({
+      code: "quota_exceeded",
+      message: expect.stringMatching(/import the file again to go on\. .* forget import:notes-1\.$/),
+    });
+    expect(await forget(memory, "notes-1")).toMatchObject({ deleted: 250 });
+    expect(await factsOf(memory)).toEqual({});
+  });
+
+  test("with a life that no fact may have is refused once, before anything is read", async () => {
+    const memory = await openTestMemory();
+    await expect(importText(memory, MD, { ttlSeconds: 60 })).rejects.toThrow("ttl_seconds must be");
+  });
+
+  test("is not listed by a tag that a file brought and that names none", async () => {
+    const memory = await openTestMemory();
+    const line = JSON.stringify({ key: "a", value: "v", tags: ["import:", "import:A B", "import:notes-1"] });
+    await importNotes(memory, "helmdeck", [textFile(line, "facts.jsonl")]);
+    expect(await listImports({ memory, subject: "main" })).toEqual([{ id: "notes-1", facts: 1, former: 0 }]);
   });
 
   test("is listed until nothing of it is left", async () => {

@@ -10,6 +10,40 @@ export function guessFormat(names: readonly string[]): ImportFormat {
   throw wantsFormat(other);
 }
 
+/** For a text that is none of the format that was named: what it looks like, as the end of a sentence. */
+export function looksLike(text: string): string {
+  const begin = text.trimStart();
+  const isJson = begin.startsWith("{") || begin.startsWith("[");
+  if (!isJson) return "it looks like Markdown (--from markdown)";
+  const [first = ""] = begin.split("\n", 1);
+  if (!isJsonObject(first) || /^\{\s*"(?:results|count|next)"/.test(first))
+    return "it looks like JSON (--from mem0)";
+  return /"type"\s*:\s*"(?:entity|relation)"/.test(first)
+    ? "it looks like JSON Lines of server-memory (--from server-memory)"
+    : "it looks like JSON Lines (--from helmdeck)";
+}
+
+/** Whether a text of Markdown is rather one of JSON: nobody's notes begin so. */
+export function isJson(text: string): boolean {
+  const begin = text.trimStart();
+  if (!begin.startsWith("{") && !begin.startsWith("[")) return false;
+  const [first = ""] = begin.split("\n", 1);
+  return isJsonObject(first) || parsed(begin) !== undefined;
+}
+
+function isJsonObject(text: string): boolean {
+  const value = parsed(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function wantsFormat(name: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",

@@ -1,14 +1,16 @@
 /** Any Markdown (CLAUDE.md, AGENTS.md, notes), and our own export of it. */
 import { basename, dirname } from "node:path";
+import { HelmdeckError } from "../../../engine/index.ts";
 import { beginFile } from "./begun-file.ts";
 import type { ImportFile, ImportItem, Note, ReadContext, ReadItems } from "./format.ts";
 import { noteItem } from "./format.ts";
+import { isJson, looksLike } from "./guess-format.ts";
 import { isMarkdownExport, MARK_BYTES, readMarkdownExport } from "./markdown-export.ts";
 import { type MarkdownItem, markdownItems } from "./markdown-items.ts";
 import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
 import { readWhole } from "./whole-text.ts";
 
-const MOST_MIB = 8;
+const MOST_MIB = 4;
 
 export const readMarkdown: ReadItems = async function* (files, context) {
   const keys = new NoteKeys();
@@ -33,7 +35,11 @@ export async function* notesOfFile(
   { root, keys, about = () => ({}) }: NoteFile,
   context: ReadContext,
 ): AsyncGenerator<ImportItem, void, undefined> {
-  for (const item of markdownItems(await readWhole(file, MOST_MIB))) {
+  const text = await readWhole(file, MOST_MIB);
+  if (isJson(text)) {
+    throw new HelmdeckError("invalid_input", `${file.name} is not Markdown: ${looksLike(text)}.`);
+  }
+  for (const item of markdownItems(text)) {
     const place = { file: file.name, line: item.line };
     if ("leftOut" in item) {
       yield { ...place, leftOut: item.leftOut };

@@ -17,6 +17,7 @@ import {
   type ReadContext,
   type ReadItems,
 } from "./format.ts";
+import { looksLike } from "./guess-format.ts";
 import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
 import { readWhole } from "./whole-text.ts";
 
@@ -76,7 +77,7 @@ function answerIn(name: string, json: string): Answer {
   try {
     parsed = JSON.parse(json);
   } catch {
-    throw new HelmdeckError("invalid_input", `${name} is not JSON.`);
+    throw new HelmdeckError("invalid_input", `${name} is not JSON: ${looksLike(json)}.`);
   }
   if (Array.isArray(parsed)) return { memories: parsed, relations: [], isPage: false };
   const { results, relations, next } = { ...Object(parsed) } as Readonly<Record<string, unknown>>; // of JSON, whatever it is

@@ -53,6 +53,9 @@ function* itemsOf(place: Place, text: string, keys: NoteKeys, context: ReadConte
     yield { ...place, problem: new HelmdeckError("invalid_input", message) };
     return;
   }
+  if (read.data.type === "entity" && read.data.observations.some(isBlank)) {
+    yield { ...place, leftOut: "an empty observation" };
+  }
   for (const { key: wanted, ...note } of notesOf(read.data)) {
     const key = keys.give(wanted, note.value);
     yield key === undefined
@@ -73,11 +76,16 @@ function notesOf(line: GraphLine): readonly Note[] {
   const root = [ROOT, slugOf(name) || nameOfText(name)];
   if (observations.length === 0)
     return [{ ...about, key: keyOfParts(root), value: `${name}: ${entityType}` }];
-  return observations.map((said) => ({
+  const told = observations.filter((said) => !isBlank(said));
+  return told.map((said) => ({
     ...about,
     key: keyOfParts([...root, nameOfText(said)]),
     value: `${name}: ${said}`,
   }));
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === "";
 }
 
 function jsonOf(text: string): unknown {
