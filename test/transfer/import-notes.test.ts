@@ -163,7 +163,7 @@ describe("an import", () => {
     const memory = await openTestMemory();
     const line = JSON.stringify({ key: "a", value: "v", tags: ["import:", "import:A B", "import:notes-1"] });
     await importNotes(memory, "helmdeck", [textFile(line, "facts.jsonl")]);
-    expect(await listImports({ memory, subject: "main" })).toEqual([{ id: "notes-1", facts: 1, former: 0 }]);
+    expect(await memory.imports("main")).toEqual([{ id: "notes-1", facts: 1, former: 0 }]);
   });
 
   test("is listed until nothing of it is left", async () => {
