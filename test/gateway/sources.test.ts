@@ -39,7 +39,7 @@ let door: FrontDoor;
 let tokens: { readonly main: string; readonly work: string };
 
 beforeAll(async () => {
-  host = await OpenClawHost.make({ notes: NOTES, otherAgents: ["work", "bare"] });
+  host = await OpenClawHost.make({ runtime: inject("runtime"), notes: NOTES, otherAgents: ["work", "bare"] });
   engine = new EngineProcess(join(host.home.root, "engine"));
   await host.installPlugin(inject("tarball"));
   const facts = await importFile();
