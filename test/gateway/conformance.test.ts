@@ -65,7 +65,7 @@ describe("openclaw plugins inspect", () => {
   it("lists no way in without an isolation case", () => {
     const cases = [...Object.keys(PROBES), ...Object.keys(OPERATORS_ONLY)].sort();
     expect([...surfacesOf(inspected), ...UNLISTED].sort()).toEqual(cases);
-    expect(inspected).toMatchObject({ httpRouteCount: 0, mcpServers: [], customHooks: [] });
+    expect(inspected).toMatchObject({ mcpServers: [], customHooks: [] });
   });
 });
 
@@ -98,5 +98,6 @@ function surfacesOf(listed: Inspected): readonly string[] {
     ...listed.cliCommands.map((name) => `command line ${name}`),
     ...listed.services.map((name) => `service ${name}`),
     ...listed.gatewayMethods.map((name) => `gateway method ${name}`),
+    ...Array.from({ length: listed.httpRouteCount }, (_, index) => `HTTP route ${index + 1}`),
   ];
 }

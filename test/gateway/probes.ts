@@ -107,6 +107,13 @@ export const OPERATORS_ONLY: Readonly<Record<string, (openclaw: OpenClawClient) 
     const own = await openclaw.openclaw(["helmdeck", "search", ...query]);
     expect(own.stdout).toContain(TREASURE.value);
   },
+  "HTTP route 1": async ({ url, home }) => {
+    const page = (headers: Readonly<Record<string, string>>) =>
+      fetch(`${url}/plugins/helmdeck-memory/facts`, { headers });
+    expect((await page({})).status).toBe(401);
+    const own = await page({ authorization: `Bearer ${home.token}` });
+    expect(await own.text()).toContain(TREASURE.value);
+  },
   // Started and stopped by the gateway itself: there is no caller.
   "service helmdeck-memory": async () => {},
 };
