@@ -195,7 +195,9 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       }
       throw new Error(`the keyboard does not reach ${name}`);
     };
-    await page.keyboard.insertText(await tokenFor("pat")); // the field has the focus already
+    // The field takes the focus by itself, in the browser's own time.
+    await expect.poll(() => page.evaluate<string>("document.activeElement.tagName")).toBe("INPUT");
+    await page.keyboard.insertText(await tokenFor("pat"));
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     await page.keyboard.press("Tab");
