@@ -12,6 +12,7 @@ export {
   hasRoom,
   type InspectOptions,
   importsOf,
+  isAuditCategory,
   isImportTag,
   learnableInputs,
   nameOf,

@@ -3,7 +3,7 @@ import type { Shell } from "./shell.ts";
 
 export interface Progress {
   /** Passes the bytes on and counts them. */
-  readonly counted: (input: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+  readonly counted: (input: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
   /** So many lines are done. */
   readonly lines: (done: { readonly lines: number }) => void;
   readonly stop: () => void;

@@ -9,7 +9,7 @@ export {
   parseAuditEntry,
   requireUnixNs,
 } from "./audit/audit-entries.ts";
-export { AUDIT_CATEGORIES, RunClock } from "./audit/audit-keys.ts";
+export { AUDIT_CATEGORIES, isAuditCategory, RunClock } from "./audit/audit-keys.ts";
 export type { PackAudit, PipelineAudit, ToolAudit } from "./audit/audit-rows.ts";
 export { AUDIT_LIMITS } from "./audit/check-audit-row.ts";
 export { findingsOf } from "./audit/findings.ts";

@@ -119,7 +119,7 @@ async function withProgress<Answer>(
 function counted({ name, open }: ImportFile, progress: Progress): ImportFile {
   return {
     name,
-    open: () => progress.counted(bytesOf({ name, open: () => open() as AsyncIterable<Buffer> })),
+    open: () => progress.counted(open()),
   };
 }
 

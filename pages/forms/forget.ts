@@ -7,6 +7,7 @@ import {
   forgetNotes,
   forgetPreview,
   type HelmdeckError,
+  isAuditCategory,
   type KnownImport,
   nearWords,
   type RunKind,
@@ -42,15 +43,18 @@ export async function forgetForm(context: PageContext): Promise<Answer> {
   requireForms(context);
   const [key, id] = [param(context, "key"), param(context, "import")];
   if (key !== undefined) return preview(context, `key:${key}`);
-  return id === undefined ? choice(context) : submitForget(context, new Map([["scope", `import:${id}`]]));
+  return id === undefined ? choice(context) : chosen(context, `import:${id}`);
 }
 
 export async function submitForget(context: PageContext, fields: Fields): Promise<Answer> {
   requireForms(context);
-  const scope = text(fields, "scope");
+  return chosen(context, text(fields, "scope"), text(fields, "step") === "confirm" ? fields : undefined);
+}
+
+/** `confirming`: what was sent with the preview; absent before it. What is no scope leads back to the choice. */
+async function chosen(context: PageContext, scope: string, confirming?: Fields): Promise<Answer> {
   try {
-    if (text(fields, "step") !== "confirm") return await preview(context, scope);
-    return await confirmed(context, scope, fields);
+    return await (confirming === undefined ? preview(context, scope) : confirmed(context, scope, confirming));
   } catch (error) {
     return choice(context, requireRefusal(error), scope);
   }
@@ -150,14 +154,14 @@ async function firstOf(
   return html`<h2>${deleted === 1 ? "What goes" : "The newest of what goes"}</h2><ul class="card rows">${lines.map((text) => html`<li>${text}</li>`)}</ul>`;
 }
 
-async function choice(context: PageContext, error?: HelmdeckError, chosen = ""): Promise<Page> {
+async function choice(context: PageContext, error?: HelmdeckError, marked = ""): Promise<Page> {
   const { memory, subject, links } = context;
   const [{ categories }, imports] = [await memory.myMemory(subject), await memory.imports(subject)];
-  const ofFacts = categories.filter(({ name }) => !name.endsWith("_history"));
+  const ofFacts = categories.filter(({ name }) => !isAuditCategory(name));
   const title = "Forget…";
   const about = html`A kind of entries, all of it. To forget one fact, <a href="${links.to("/facts")}">open it</a> first.`;
   const option = (scope: string, name: Html | string) =>
-    html`<label><input type="radio" name="scope" value="${scope}" required${scope === chosen && html` checked`}> ${name}</label>`;
+    html`<label><input type="radio" name="scope" value="${scope}" required${scope === marked && html` checked`}> ${name}</label>`;
   const body = html`${heading(title, about)}${refusalNotice(error)}
 ${form(
   requireForms(context),

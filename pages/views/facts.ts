@@ -1,5 +1,5 @@
 /** The facts of a memory, newest first; or what a search of them finds. */
-import { defined, type FactsQuery, importsOf } from "../../app/index.ts";
+import { defined, type FactsQuery, importsOf, isAuditCategory } from "../../app/index.ts";
 import { copyable, forgetImportCommand } from "../components/commands.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { nothingStored } from "../components/nothing-stored.ts";
@@ -11,7 +11,6 @@ import { doneNotice } from "./done.ts";
 import { searchResults } from "./search.ts";
 
 const PAGE_FACTS = 50;
-const RUN_CATEGORIES = new Set(["pack_history", "pipeline_history", "tool_history"]);
 
 interface Overview {
   readonly facts: number;
@@ -31,8 +30,8 @@ export async function factsPage(context: PageContext): Promise<Page> {
 
 async function overviewOf({ memory, subject }: PageContext): Promise<Overview> {
   const { categories, expiring } = await memory.myMemory(subject);
-  const ofFacts = categories.filter(({ name }) => !RUN_CATEGORIES.has(name));
-  const ofRuns = categories.filter(({ name }) => RUN_CATEGORIES.has(name));
+  const ofFacts = categories.filter(({ name }) => !isAuditCategory(name));
+  const ofRuns = categories.filter(({ name }) => isAuditCategory(name));
   const sum = (counts: typeof categories) => counts.reduce((total, { count }) => total + count, 0);
   return { facts: sum(ofFacts), runs: sum(ofRuns), ending: expiring?.count ?? 0, categories: ofFacts };
 }

@@ -1,9 +1,9 @@
 /** Runs the real command, bundled as it is shipped, as a process of its own with a home of its own. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { beforeAll } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { BUNDLED_COMMAND, makeCommand } from "../run/bundles.ts";
@@ -46,6 +46,15 @@ export class CommandHome {
 
   write(name: string, content: string | Buffer): Promise<void> {
     return writeFile(this.path(name), content);
+  }
+
+  /** Puts `helmdeck-memory` into a path of this home, for shells that run what a guide says; gives their environment. */
+  async putInPath(): Promise<Readonly<Record<string, string>>> {
+    const command = this.path("bin/helmdeck-memory");
+    await mkdir(this.path("bin"));
+    await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${this.#entry}" "$@"\n`);
+    await chmod(command, 0o755);
+    return { PATH: `${this.path("bin")}${delimiter}${process.env.PATH}`, HOME: this.folder, TZ: "UTC" };
   }
 
   /** `helmdeck-memory <args>`, to its end. */

@@ -1,24 +1,22 @@
 /** docs/howto/bring-your-notes.md: its commands, in its order, print what it says. */
 import { execFile } from "node:child_process";
 import { cpSync } from "node:fs";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
-import { BUNDLED_COMMAND, CommandHome } from "../cli/command.ts";
+import { CommandHome } from "../cli/command.ts";
 import { consoleBlocks, patternOf } from "./console-blocks.ts";
 
 const GUIDE = await readFile(join(ROOT, "docs/howto/bring-your-notes.md"), "utf8");
 const STEPS = consoleBlocks(GUIDE).flatMap(({ steps }) => steps);
 
 let home: CommandHome;
+let env: Awaited<ReturnType<CommandHome["putInPath"]>>;
 beforeAll(async () => {
   home = new CommandHome();
-  const command = home.path("bin/helmdeck-memory");
-  await mkdir(home.path("bin"));
-  await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_COMMAND}" "$@"\n`);
-  await chmod(command, 0o755);
+  env = await home.putInPath();
   cpSync(join(ROOT, "test/fixtures/notes"), home.folder, { recursive: true });
 });
 afterAll(() => home.remove());
@@ -28,7 +26,6 @@ test("shows each of its tasks", () => {
 });
 
 test.each(STEPS)("$command", async ({ command, expected }) => {
-  const env = { PATH: `${home.path("bin")}:${process.env.PATH}`, HOME: home.folder, TZ: "UTC" };
   const running = promisify(execFile)("sh", ["-eu", "-c", `(${command}) 2>&1`], { cwd: home.folder, env });
   expect((await running).stdout).toMatch(patternOf(expected));
 });

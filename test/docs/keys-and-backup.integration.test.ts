@@ -1,11 +1,11 @@
 /** The commands of docs/howto/keys-and-backup.md, run as they are written there, each block in a shell of its own. */
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
-import { BUNDLED_COMMAND, CommandHome } from "../cli/command.ts";
+import { CommandHome } from "../cli/command.ts";
 
 const GUIDE = await readFile(join(ROOT, "docs/howto/keys-and-backup.md"), "utf8");
 /** With the heading that each stands under. */
@@ -16,26 +16,22 @@ const BLOCKS = GUIDE.split(/^## /m).flatMap((section) => {
 
 describe("the guide to keys and backups", () => {
   let home: CommandHome;
+  let env: Awaited<ReturnType<CommandHome["putInPath"]>>;
   beforeAll(async () => {
     home = new CommandHome();
-    const command = home.path("bin/helmdeck-memory");
-    await mkdir(home.path("bin"));
-    await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_COMMAND}" "$@"\n`);
-    await chmod(command, 0o755);
+    env = await home.putInPath();
     expect(await home.run(["store", "deploy/konflux", "We deploy through Konflux"])).toMatchObject({
       code: 0,
     });
   });
   afterAll(() => home.remove());
 
-  const env = () => ({ PATH: `${home.path("bin")}:${process.env.PATH}`, HOME: home.folder, TZ: "UTC" });
-
   test("has commands under each of its tasks", () => {
     expect(BLOCKS.length).toBeGreaterThanOrEqual(9);
   });
 
   test.each(BLOCKS)("$heading", async ({ script }) => {
-    const running = promisify(execFile)("sh", ["-eu", "-c", script], { cwd: home.folder, env: env() });
+    const running = promisify(execFile)("sh", ["-eu", "-c", script], { cwd: home.folder, env });
     await expect(running).resolves.toMatchObject({ stdout: expect.any(String) });
     if (script.includes("helmdeck-memory list")) expect((await running).stdout).toContain("deploy/konflux");
   });

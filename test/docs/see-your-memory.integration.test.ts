@@ -2,12 +2,12 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { access, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
-import { BUNDLED_COMMAND, CommandHome } from "../cli/command.ts";
+import { CommandHome } from "../cli/command.ts";
 
 const MOST_PICTURE_BYTES = 120_000;
 const GUIDE = await readFile(join(ROOT, "docs/howto/see-your-memory.md"), "utf8");
@@ -15,19 +15,16 @@ const BLOCKS = [...GUIDE.matchAll(/^```bash\n(.*?)^```/gms)].map(([, script = ""
 
 describe("the guide to the pages", () => {
   let home: CommandHome;
+  let env: Awaited<ReturnType<CommandHome["putInPath"]>>;
   beforeAll(async () => {
     home = new CommandHome();
-    const command = home.path("bin/helmdeck-memory");
-    await mkdir(home.path("bin"));
-    await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_COMMAND}" "$@"\n`);
-    await chmod(command, 0o755);
+    env = await home.putInPath();
     await home.run(["store", "deploy", "We deploy through Konflux"]);
   });
   afterAll(() => home.remove());
 
   /** Its lines as they come; at another port, since the usual one may be taken. */
   function start(script: string) {
-    const env = { PATH: `${home.path("bin")}:${process.env.PATH}`, HOME: home.folder };
     const free = script.replace("helmdeck-memory serve", "exec helmdeck-memory serve --port 0");
     return spawn("sh", ["-eu", "-c", free], { cwd: home.folder, env, stdio: ["ignore", "pipe", "ignore"] });
   }

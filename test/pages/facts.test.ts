@@ -20,6 +20,16 @@ describe("facts", () => {
     expect(textOf(await withForms.get("/"))).toContain("Or press “Remember something” above.");
   });
 
+  test("an empty memory where nobody signs in says whose it is, and how to see another", async () => {
+    const { signOutPath: _, ...changes } = FORMS;
+    const rig = await openRig({ changes, subject: "unknown" });
+    for (const path of ["/facts", "/facts?q=zebra"]) {
+      const text = textOf(await rig.get(path));
+      expect(text).toContain("this is the memory of unknown, and not your agent's.");
+      expect(text).toContain("helmdeck-memory token --subject main");
+    }
+  });
+
   test("are listed newest first, with first words, category and times", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", DEPLOY);

@@ -472,6 +472,15 @@ describe("forgetting", () => {
     expect((await rig.post("/forget", preview)).location).toBe(`${BASE}/facts?done=nothing`);
   });
 
+  test("a category is offered whatever its name ends in; records of runs are no category", async () => {
+    const rig = await rigWithFact();
+    await rig.memory.storeFact("main", { key: "allergy", value: "Hazelnuts.", category: "medical_history" });
+    await rig.memory.recordToolCall("main", { tool: "edit", outcome: "ok", at_unix: 1_700_000_000 });
+    const { text } = await rig.get("/forget");
+    expect(text).toContain('value="category:medical_history"');
+    expect(text).not.toContain('value="category:tool_history"');
+  });
+
   test("an import is offered, shown first, and leaves what was edited since", async () => {
     const rig = await rigWithFact();
     const id = await importOf(rig, "- Coffee is black.\n- Tea is green.\n");
