@@ -1,14 +1,19 @@
-/** The formats that can be imported, by name. What parses Markdown comes with them, so only an import loads this. */
+/** The formats that can be imported, by name; helmdeck's database wants its key beside. What parses Markdown comes with them, so only an import loads this. */
 import type { ReadItems } from "./transfer/formats/format.ts";
-import { readHelmdeck } from "./transfer/formats/helmdeck.ts";
+import { readJsonLines } from "./transfer/formats/json-lines.ts";
 import { readMarkdown } from "./transfer/formats/markdown.ts";
 import { readMem0 } from "./transfer/formats/mem0.ts";
 import type { ImportFormat } from "./transfer/formats/names.ts";
 import { readOpenClaw } from "./transfer/formats/openclaw.ts";
 import { readServerMemory } from "./transfer/formats/server-memory.ts";
 
-export const READERS: Readonly<Record<ImportFormat, ReadItems>> = {
-  helmdeck: readHelmdeck,
+export { openCopy } from "./transfer/formats/helmdeck/database-copy.ts";
+export { HELMDECK_KEY_VARIABLE, helmdeckKey } from "./transfer/formats/helmdeck/key.ts";
+export { parseOwners } from "./transfer/formats/helmdeck/owners.ts";
+export { type HelmdeckSource, helmdeckReader } from "./transfer/formats/helmdeck/read-helmdeck.ts";
+
+export const READERS: Readonly<Record<Exclude<ImportFormat, "helmdeck">, ReadItems>> = {
+  jsonl: readJsonLines,
   markdown: readMarkdown,
   openclaw: readOpenClaw,
   mem0: readMem0,

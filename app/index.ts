@@ -140,12 +140,13 @@ export { findStorage, type StorageLocation, type StorageOptions } from "./storag
 export { Sweeper } from "./sweeper.ts";
 export { type ExportOptions, type ExportProblem, exportLines } from "./transfer/export-lines.ts";
 export { countNotInMarkdown, exportMarkdown, type NotInMarkdown } from "./transfer/export-markdown.ts";
-export type { ImportFile } from "./transfer/formats/format.ts";
+export type { ImportFile, ReadItems } from "./transfer/formats/format.ts";
 export { guessFormat, wantsFormat } from "./transfer/formats/guess-format.ts";
 export { workspaceNotes } from "./transfer/formats/workspace-notes.ts";
 export type { ImportCounts, ImportResult, RefusedLine } from "./transfer/import-counts.ts";
 export { type ImportRequest, importFiles, makeImportId } from "./transfer/import-files.ts";
 export { type ImportOptions, importLines } from "./transfer/import-lines.ts";
+export { removeOnSignal } from "./transfer/remove-on-signal.ts";
 export {
   type CallerReply,
   callerReplySchema,

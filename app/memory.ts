@@ -168,6 +168,8 @@ export interface KnownImport {
   readonly facts: number;
   /** Of what it brought, what stands only in the history of a fact. */
   readonly former: number;
+  /** Runs, and notes of packs; absent for none. */
+  readonly records?: number;
 }
 
 /** When what is there now came in. */

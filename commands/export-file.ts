@@ -6,10 +6,9 @@
  * names are created exclusively. What is interrupted leaves nothing behind.
  */
 import { randomBytes } from "node:crypto";
-import { unlinkSync } from "node:fs";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HelmdeckError, syncFolder, systemCodeOf } from "../app/index.ts";
+import { HelmdeckError, removeOnSignal, syncFolder, systemCodeOf } from "../app/index.ts";
 
 export type Append = (text: string) => Promise<void>;
 
@@ -64,25 +63,6 @@ async function publishWithoutLinks(partPath: string, path: string): Promise<void
   } catch (error) {
     throw unwritable(path, error);
   }
-}
-
-/** Ctrl-C and its kin remove the unfinished file and then end the process as they would have. */
-function removeOnSignal(partPath: string): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    stop();
-    try {
-      unlinkSync(partPath);
-    } catch {
-      // Already published or gone: nothing half is left either way.
-    }
-    process.kill(process.pid, signal);
-  };
-  const stop = (): void => {
-    for (const signal of signals) process.off(signal, onSignal);
-  };
-  for (const signal of signals) process.on(signal, onSignal);
-  return stop;
 }
 
 function exists(path: string): Promise<boolean> {

@@ -24,6 +24,8 @@ export {
   DEFAULT_CATEGORY,
   FACT_LIMITS,
   factEntry,
+  isCategory,
+  isReservedCategory,
   keyToLookUp,
   RESERVED_CATEGORIES,
   refuseHostile,
@@ -167,7 +169,7 @@ export {
   verifyDatabase,
 } from "./store/sqlite/repair.ts";
 export type { ResealProgress } from "./store/sqlite/reseal.ts";
-export type { SqliteDriver } from "./store/sqlite/sqlite-driver.ts";
+export type { SqliteConnection, SqliteDriver, SqliteRow } from "./store/sqlite/sqlite-driver.ts";
 export { lookAtStore, type StoreFacts } from "./store/sqlite/store-facts.ts";
 export type { Quota } from "./store/sqlite/usage.ts";
 export type { Writer } from "./store/writer.ts";

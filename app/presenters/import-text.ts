@@ -5,8 +5,11 @@ import type { ImportResult, RefusedLine } from "../transfer/import-counts.ts";
 import { firstWords } from "./excerpt.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
+import { isCopyable, shellWord } from "./shell-word.ts";
 
 const SHOWN_REFUSALS = 10;
+/** A key that is refused may be of any length. */
+const SHOWN_KEY_CHARACTERS = 120;
 const VERBS = { stored: "new", replaced: "replaces", kept: "stays as it is here" } as const;
 
 export const IMPORT_WANTS_YES =
@@ -16,11 +19,13 @@ export const IMPORT_WANTS_YES =
 export function importPreview(result: ImportResult, { caller, now }: Voice): readonly string[] {
   const { stored, replaced, refreshed, audit, kept, retired, refusedCount, refused } = result;
   const { first = [], endsAt, gone = 0 } = result.foreseen ?? {};
-  const { importId, leftOut } = result;
+  const { importId, leftOut, owners = [] } = result;
   const more = stored + replaced + kept - first.length;
   const shown = refused.slice(0, SHOWN_REFUSALS);
   return [
-    `This would import ${stored + replaced + refreshed + audit} for ${harmlessLine(caller)}: ${countsText(result)}.`,
+    `This would import ${stored + replaced + refreshed + audit} for ${takersText(result, caller)}: ${countsText(result)}.`,
+    ...owners.map(({ from, to, entries }) => `  ${harmlessLine(from)} → ${harmlessLine(to)}: ${entries}`),
+    ...(owners.length > 0 ? ["--map FROM=TO says otherwise whose memory a caller's becomes."] : []),
     ...first.map(
       ({ key, value, outcome }) => `  ${harmlessLine(key)}: ${firstWords(value)} (${VERBS[outcome]})`,
     ),
@@ -37,35 +42,43 @@ export function importPreview(result: ImportResult, { caller, now }: Voice): rea
   ];
 }
 
-export function importText(result: ImportResult, { caller, command }: Voice): Presented {
+export function importText(result: ImportResult, voice: Voice): Presented {
   const { stored, replaced, refreshed, kept, retired, audit, refused, refusedCount, leftOut } = result;
   const imported = stored + replaced + refreshed + audit;
   const isEmpty = imported + kept + retired + refusedCount === 0 && leftOut === undefined;
   const stays = kept === 0 ? "" : ` Kept as they were: ${kept}.`;
   const left = leftOut === undefined ? "" : ` Left out: ${leftOutText(leftOut)}.`;
-  const { importId } = result;
   return {
     answer: [
-      `Imported ${imported} for ${harmlessLine(caller)}: ${countsText(result)}.${stays}${left} Refused: ${refusedCount}.`,
+      `Imported ${imported} for ${takersText(result, voice.caller)}: ${countsText(result)}.${stays}${left} Refused: ${refusedCount}.`,
     ],
     notes: [
       ...refused.map(refusalText),
       ...(refusedCount > refused.length ? [`… and ${refusedCount - refused.length} more.`] : []),
       ...(retired > 0 ? [retiredText(retired)] : []),
       ...(isEmpty ? ["There was no line to import."] : []),
-      ...(importId === undefined ? [] : [`To take it back: ${command} forget import:${importId}`]),
+      ...takeBackTexts(result, voice),
     ],
   };
 }
 
 /** Of a dry run, the keys of the first facts; values are for people to see, who asked on a terminal. */
-export function importReply({ refusedCount, refused, leftOut, importId, foreseen, ...counts }: ImportResult) {
+export function importReply({
+  refusedCount,
+  refused,
+  leftOut,
+  importId,
+  takers,
+  owners,
+  foreseen,
+  ...counts
+}: ImportResult) {
   return {
     ...counts,
     refused_count: refusedCount,
     refused,
-    ...defined({ left_out: leftOut }),
-    ...(foreseen === undefined ? defined({ import: importId }) : foreseenReply(foreseen)),
+    ...defined({ left_out: leftOut, owners }),
+    ...(foreseen === undefined ? defined({ import: importId, takers }) : foreseenReply(foreseen)),
   };
 }
 
@@ -80,9 +93,10 @@ function foreseenReply({ first, gone, endsAt }: NonNullable<ImportResult["forese
 
 export function importsText(imports: readonly KnownImport[], { command }: Voice): Presented {
   return {
-    answer: imports.map(({ id, facts, former }) => {
+    answer: imports.map(({ id, facts, former, records = 0 }) => {
       const past = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
-      return `import:${id}  ${facts === 1 ? "1 fact" : `${facts} facts`}${past}`;
+      const runs = records === 0 ? "" : `, ${records} records of runs`;
+      return `import:${id}  ${facts === 1 ? "1 fact" : `${facts} facts`}${runs}${past}`;
     }),
     notes: [
       imports.length === 0
@@ -90,6 +104,23 @@ export function importsText(imports: readonly KnownImport[], { command }: Voice)
         : `${command} forget import:<id> takes one back whole.`,
     ],
   };
+}
+
+/** All to whom something came, where the source says whose it is. */
+function takersText({ owners }: ImportResult, caller: string): string {
+  return [...new Set(owners?.map(({ to }) => to) ?? [caller])].map(harmlessLine).join(", ");
+}
+
+/** A command for each subject, since a forget is about one. */
+function takeBackTexts({ importId, takers }: ImportResult, { command }: Voice): readonly string[] {
+  if (importId === undefined) return [];
+  if (takers === undefined) return [`To take it back: ${command} forget import:${importId}`];
+  return takers
+    .filter(isCopyable)
+    .map(
+      (subject) =>
+        `To take it back: helmdeck-memory forget import:${importId} --caller ${shellWord(subject)}`,
+    );
 }
 
 function countsText({ stored, replaced, refreshed, audit }: ImportResult): string {
@@ -106,7 +137,8 @@ function retiredText(retired: number): string {
   return `Left out ${retired} that other facts superseded here since. Undo those, or store what holds again.`;
 }
 
-function refusalText({ file, line, code, reason }: RefusedLine): string {
-  const where = file === undefined ? `line ${line}` : `${harmlessLine(file)}, line ${line}`;
+function refusalText({ file, line, key, code, reason }: RefusedLine): string {
+  const place = key === undefined ? `line ${line}` : `"${harmlessLine(key.slice(0, SHOWN_KEY_CHARACTERS))}"`;
+  const where = file === undefined ? place : `${harmlessLine(file)}, ${place}`;
   return `${where}: ${code}: ${harmlessLine(reason)}`;
 }

@@ -1,5 +1,5 @@
 /** What an import tells of itself: counts, what is refused, and in a dry run the first facts. */
-import type { ErrorCode, UnixMs } from "../../engine/index.ts";
+import type { ErrorCode, Subject, UnixMs } from "../../engine/index.ts";
 
 export interface ImportCounts {
   /** The number of the last line read; of what has no lines, of items. */
@@ -23,6 +23,8 @@ export interface RefusedLine {
   readonly file?: string;
   /** Its number, from 1. */
   readonly line: number;
+  /** Where each has a name of its own, that holds no credential. */
+  readonly key?: string;
   readonly code: ErrorCode;
   readonly reason: string;
 }
@@ -33,6 +35,13 @@ export interface ImportedFact {
   readonly outcome: "stored" | "replaced" | "kept";
 }
 
+export interface ImportedOwner {
+  readonly from: string;
+  readonly to: Subject;
+  /** That came in, or were there. */
+  readonly entries: number;
+}
+
 export interface ImportResult extends ImportCounts {
   /** The first 10,000 of them. */
   readonly refused: readonly RefusedLine[];
@@ -40,6 +49,10 @@ export interface ImportResult extends ImportCounts {
   readonly leftOut?: Readonly<Record<string, number>>;
   /** What a forget takes back, `import:<id>`; absent where nothing came in that is marked. */
   readonly importId?: string;
+  /** Who took it: only where that is not the one subject that imports. */
+  readonly takers?: readonly Subject[];
+  /** Of a source with several owners, whose entries became whose. */
+  readonly owners?: readonly ImportedOwner[];
   /** Of a dry run: nothing was written, and the counts are those that there would be. */
   readonly foreseen?: Foreseen;
 }

@@ -6,25 +6,24 @@ import { randomBytes } from "node:crypto";
 import {
   type ConflictRule,
   checkTtl,
+  type Entry,
   HelmdeckError,
   importTag,
   isHelmdeckError,
-  type KeyLooks,
+  kindOfSecret,
   type MemoryStore,
-  type Namespace,
   type NewEntry,
   type PutResult,
   refuseSecrets,
   type Subject,
   staysThere,
+  subjectOf,
   type UnixMs,
 } from "../../engine/index.ts";
-import { readKeyLooks } from "../keys-in-use.ts";
 import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
 import type { ImportFormat } from "./formats/names.ts";
-import { countGone } from "./gone-notes.ts";
 import { ImportBatch } from "./import-batch.ts";
 import {
   type ImportCounts,
@@ -33,7 +32,8 @@ import {
   NO_COUNTS,
   type RefusedLine,
 } from "./import-counts.ts";
-import { isRetired, readRetiredKeys } from "./retired-keys.ts";
+import { type ImportTarget, ImportTargets } from "./import-targets.ts";
+import { isRetired } from "./retired-keys.ts";
 import { settleNote } from "./settle-note.ts";
 
 export interface ImportRequest {
@@ -61,6 +61,8 @@ export interface ImportRequest {
 const STEP_ITEMS = 250;
 const REFUSALS_KEPT = 10_000;
 const FIRST_SHOWN = 10;
+/** Of what is refused for its length, among others. */
+const MOST_KEY_CHARACTERS = 512;
 
 /** `openclaw-2026-11-22-3fa9c1` */
 export function makeImportId(format: ImportFormat, now: UnixMs): string {
@@ -76,33 +78,21 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
   const { store, now } = request.memory;
   const { ttlSeconds } = request;
   checkTtl(ttlSeconds); // once, not of each note
-  const known = {
-    looks: await readKeyLooks(store, namespace),
-    retired: await readRetiredKeys(store, namespace),
-  };
-  const run = new ImportRun(request, namespace, known);
+  const targets = new ImportTargets(store);
+  await targets.of(namespace);
+  const run = new ImportRun(request, targets);
   const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
   for await (const item of request.read(request.files, context)) await run.take(item);
   return run.finish();
 }
 
-/** What is there before the first line. */
-interface KnownKeys {
-  readonly looks: KeyLooks;
-  readonly retired: Awaited<ReturnType<typeof readRetiredKeys>>;
-}
-
 class ImportRun {
   readonly #request: ImportRequest;
-  readonly #namespace: Namespace;
-  readonly #known: KnownKeys;
+  readonly #targets: ImportTargets;
   readonly #tag: string;
   readonly #refused: RefusedLine[] = [];
   readonly #leftOut = new Map<string, number>();
   readonly #first: ImportedFact[] = [];
-  /** Of notes: what their files' keys begin with, and their own. */
-  readonly #roots = new Set<string>();
-  readonly #keys = new Set<string>();
   readonly #counts = { ...NO_COUNTS };
   #items = 0;
   #told = -1;
@@ -111,10 +101,9 @@ class ImportRun {
   #endsAt = 0;
   #safeLine = 0;
 
-  constructor(request: ImportRequest, namespace: Namespace, known: KnownKeys) {
+  constructor(request: ImportRequest, targets: ImportTargets) {
     this.#request = request;
-    this.#namespace = namespace;
-    this.#known = known;
+    this.#targets = targets;
     this.#tag = importTag(request.importId ?? makeImportId(request.format, request.memory.now()));
     const { memory, onConflict = "newer" } = request;
     this.#batches = {
@@ -135,16 +124,17 @@ class ImportRun {
       return;
     }
     const entry = await this.#accepted(item);
-    if (entry === undefined) return;
-    const root = "noteOf" in item ? item.noteOf : undefined;
-    if (root !== undefined) this.#noteSeen(root, entry);
-    const isNote = root !== undefined;
-    if (this.#request.onConflict !== "replace" && isRetired(this.#known.retired, entry, isNote)) {
+    if (entry === undefined || !("entry" in item)) return;
+    const target = await this.#targets.of(entry.namespace);
+    const isNote = item.noteOf !== undefined;
+    if (isNote) this.#noteSeen(target, entry, item.noteOf);
+    if (this.#request.onConflict !== "replace" && isRetired(target.retired, entry, isNote)) {
       this.#counts.retired += 1;
       return;
     }
-    if (isNote) await this.#takeNote(entry);
-    else if (this.#request.dryRun) await this.#foresee(entry);
+    this.#targets.countOf(item.from, entry);
+    if (isNote) await this.#takeNote(target, entry);
+    else if (this.#request.dryRun) await this.#foresee(target, entry);
     else await this.#safely(() => this.#batches.entries.push(entry));
   }
 
@@ -154,19 +144,32 @@ class ImportRun {
     });
     this.#tell();
     const { memory, dryRun = false } = this.#request;
-    if (!dryRun) await keepNewestCalls(memory.store, this.#namespace, TOOL_HISTORY_LIMITS.rows);
-    const isMarked = this.#roots.size > 0 && this.#counts.stored + this.#counts.replaced > 0;
+    const { all, owners } = this.#targets;
+    for (const { namespace } of dryRun ? [] : all)
+      await keepNewestCalls(memory.store, namespace, TOOL_HISTORY_LIMITS.rows);
     return {
       ...this.#counts,
       refused: this.#refused,
       ...(this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) }),
-      ...(isMarked && { importId: this.#tag.slice(importTag("").length) }),
+      ...this.#marked(),
+      ...(owners.length > 0 && { owners }),
       ...(dryRun && { foreseen: await this.#foreseen() }),
     };
   }
 
+  #marked(): Pick<ImportResult, "importId" | "takers"> {
+    const takers = this.#targets.all
+      .filter(({ isMarked }) => isMarked)
+      .map(({ namespace }) => subjectOf(namespace));
+    if (takers.length === 0) return {};
+    const isOwn = takers.length === 1 && takers[0] === this.#request.subject;
+    return { importId: this.#tag.slice(importTag("").length), ...(!isOwn && { takers }) };
+  }
+
   async #foreseen(): Promise<NonNullable<ImportResult["foreseen"]>> {
-    const gone = await countGone(this.#request.memory.store, this.#namespace, this.#roots, this.#keys);
+    const { memory, format } = this.#request;
+    let gone = 0;
+    for (const target of this.#targets.all) gone += await target.countGone(memory.store, format);
     return { first: this.#first, gone, ...(this.#endsAt > 0 && { endsAt: this.#endsAt }) };
   }
 
@@ -176,13 +179,14 @@ class ImportRun {
       if (!("entry" in item)) return undefined;
       const { entry } = item;
       if (this.#request.allowSecrets !== true) await refuseSecretsIn(entry);
-      if (entry.origin === "fact") this.#requireOwnLook(entry.key);
+      if (entry.origin === "fact") (await this.#targets.of(entry.namespace)).requireOwnLook(entry.key);
       return entry;
     } catch (error) {
       if (!isHelmdeckError(error)) throw error;
       this.#counts.refusedCount += 1;
       const file = this.#isOurs() ? {} : { file: item.file };
-      const refusal = { ...file, line: item.line, code: error.code, reason: error.message };
+      const key = await nameOf(item);
+      const refusal = { ...file, line: item.line, ...key, code: error.code, reason: error.message };
       if (this.#refused.length < REFUSALS_KEPT) this.#refused.push(refusal);
       return undefined;
     }
@@ -190,12 +194,12 @@ class ImportRun {
 
   /** One file of JSON Lines: its name says nothing new. */
   #isOurs(): boolean {
-    return this.#request.format === "helmdeck" && this.#request.files.length === 1;
+    return this.#request.format === "jsonl" && this.#request.files.length === 1;
   }
 
   /** Undefined where nothing is marked: entries go in as some memory had them. */
   #takenBackBy(): string | undefined {
-    return this.#roots.size > 0 ? this.#tag : undefined;
+    return this.#targets.all.some(({ hasNotes }) => hasNotes) ? this.#tag : undefined;
   }
 
   /** Not twice of the same line. */
@@ -204,25 +208,21 @@ class ImportRun {
     this.#told = this.#items;
   }
 
-  #requireOwnLook(key: string): void {
-    this.#known.looks.refuseLookalike(key);
-    this.#known.looks.add(key);
+  #noteSeen(target: ImportTarget, note: NewEntry, root: string): void {
+    target.seen(note, root);
+    if (note.origin === "fact" && root !== "") this.#endsAt = Math.max(this.#endsAt, note.expiresAt ?? 0);
   }
 
-  #noteSeen(root: string, { key, expiresAt = 0 }: NewEntry): void {
-    this.#roots.add(root);
-    this.#keys.add(key);
-    this.#endsAt = Math.max(this.#endsAt, expiresAt);
-  }
-
-  async #takeNote(note: NewEntry): Promise<void> {
+  async #takeNote(target: ImportTarget, note: NewEntry): Promise<void> {
     const { memory, onConflict = "newer", dryRun } = this.#request;
+    if (note.origin === "audit") return this.#takeRun(target, note);
     const settled = await settleNote(memory.store, note, onConflict);
     this.#counts[settled.outcome] += 1;
+    if (settled.outcome === "stored" || settled.outcome === "replaced") target.isMarked = true;
     if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);
     if (dryRun || !("write" in settled) || settled.write === undefined) return;
     const { write } = settled;
-    const marked = { ...write, tags: [...write.tags, this.#tag], writer: { surface: "import" } };
+    const marked = { ...this.#withMark(write), writer: { surface: "import" } };
     await this.#safely(() =>
       settled.outcome === "refreshed"
         ? this.#batches.refreshed.push(write)
@@ -230,26 +230,42 @@ class ImportRun {
     );
   }
 
+  /** A run says itself when it was: the store settles which of two is the newer one. */
+  async #takeRun(target: ImportTarget, run: NewEntry): Promise<void> {
+    if (this.#request.dryRun !== true)
+      return this.#safely(() => this.#batches.entries.push(this.#withMark(run)));
+    this.#counts.audit += 1;
+    if ((await this.#there(run)) === undefined) target.isMarked = true;
+  }
+
+  #withMark(entry: NewEntry): NewEntry {
+    return { ...entry, tags: [...entry.tags, this.#tag] };
+  }
+
+  #there(entry: NewEntry): Promise<Entry | undefined> {
+    return this.#request.memory.store.get(entry).catch(() => undefined);
+  }
+
   /** What the store would answer; of two lines with one key the later one counts as what replaces. */
-  async #foresee(entry: NewEntry): Promise<void> {
-    const { memory, onConflict = "newer" } = this.#request;
+  async #foresee(target: ImportTarget, entry: NewEntry): Promise<void> {
+    const { onConflict = "newer" } = this.#request;
     if (entry.origin === "audit") this.#counts.audit += 1;
     else {
-      const there = await memory.store.get(entry).catch(() => undefined);
+      const there = await this.#there(entry);
       if (there !== undefined && staysThere(there, entry, onConflict)) this.#counts.kept += 1;
       else if (there !== undefined && Buffer.compare(there.value, entry.value) === 0)
         this.#counts.refreshed += 1;
       else {
-        const outcome = there === undefined && !this.#keys.has(entry.key) ? "stored" : "replaced";
+        const outcome = there === undefined && !target.hasSeen(entry.key) ? "stored" : "replaced";
         this.#counts[outcome] += 1;
         this.#show(entry, outcome);
       }
-      this.#keys.add(entry.key);
+      target.seen(entry);
     }
   }
 
-  #show({ key, value }: NewEntry, outcome: ImportedFact["outcome"]): void {
-    if (this.#request.dryRun !== true || this.#first.length >= FIRST_SHOWN) return;
+  #show({ origin, key, value }: NewEntry, outcome: ImportedFact["outcome"]): void {
+    if (this.#request.dryRun !== true || origin !== "fact" || this.#first.length >= FIRST_SHOWN) return;
     this.#first.push({ key, value: Buffer.from(value).toString(), outcome });
   }
 
@@ -263,6 +279,7 @@ class ImportRun {
 
   #count(results: readonly PutResult[]): void {
     for (const { entry, replaced, kept } of results) {
+      if (!kept && entry.tags.includes(this.#tag)) this.#targets.mark(entry.namespace);
       if (entry.origin === "audit") this.#counts.audit += 1;
       else if (kept) this.#counts.kept += 1;
       else if (replaced === undefined) this.#counts.stored += 1;
@@ -278,6 +295,12 @@ async function refuseSecretsIn(entry: NewEntry): Promise<void> {
   for (const { key, value, tags } of [entry, ...(entry.history ?? [])]) {
     await refuseSecrets({ key, value: Buffer.from(value).toString(), tags });
   }
+}
+
+/** A key may itself be what is refused for the credential in it. */
+async function nameOf({ key }: ImportItem): Promise<{ readonly key?: string }> {
+  if (key === undefined || (await kindOfSecret(key)) !== undefined) return {};
+  return { key: key.slice(0, MOST_KEY_CHARACTERS) };
 }
 
 /** `known`: the last line that is in, of JSON Lines, which go in by their order; of notes what takes them back. */

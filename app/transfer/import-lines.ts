@@ -1,5 +1,5 @@
 /** Import of JSON Lines from a stream, which is read once. */
-import { readHelmdeck } from "./formats/helmdeck.ts";
+import { readJsonLines } from "./formats/json-lines.ts";
 import type { ImportResult } from "./import-counts.ts";
 import { type ImportRequest, importFiles } from "./import-files.ts";
 
@@ -18,8 +18,8 @@ export interface ImportOptions
 export function importLines({ input, ...options }: ImportOptions): Promise<ImportResult> {
   return importFiles({
     ...options,
-    format: "helmdeck",
-    read: readHelmdeck,
+    format: "jsonl",
+    read: readJsonLines,
     files: [{ name: "input", open: () => input }],
   });
 }

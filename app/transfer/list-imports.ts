@@ -1,29 +1,30 @@
-/** The imports whose facts are there, or stand in histories: what `forget import:<id>` can take back. */
+/** The imports of which something is there, or stand in histories: what `forget import:<id>` can take back. */
 import { importsOf, type Namespace, nextTurn } from "../../engine/index.ts";
 import { formerKeys } from "../history.ts";
 import type { KnownImport } from "../memory.ts";
 import type { UseCaseContext } from "../use-case-context.ts";
 
 const PAGE_KEYS = 1_000;
+const MARKED = ["fact", "audit", "pack"] as const;
 
 /** In order of id, which begins with the format and the day. Nothing is decrypted but histories. */
 export async function listImports(
   { store }: UseCaseContext,
   namespace: Namespace,
 ): Promise<readonly KnownImport[]> {
-  const found = new Map<string, { facts: number; former: number }>();
-  const add = (tags: readonly string[], what: "facts" | "former"): void => {
+  const found = new Map<string, { facts: number; former: number; records?: number }>();
+  const add = (tags: readonly string[], what: "facts" | "former" | "records"): void => {
     for (const id of importsOf(tags)) {
       const counts = found.get(id) ?? { facts: 0, former: 0 };
-      counts[what] += 1;
+      counts[what] = (counts[what] ?? 0) + 1;
       found.set(id, counts);
     }
   };
   let cursor: string | undefined;
   do {
-    const query = { namespace, origin: "fact" as const, limit: PAGE_KEYS };
+    const query = { namespace, origin: MARKED, limit: PAGE_KEYS };
     const page = await store.listMeta({ ...query, ...(cursor && { cursor }) });
-    for (const { tags } of page.entries) add(tags, "facts");
+    for (const { origin, tags } of page.entries) add(tags, origin === "fact" ? "facts" : "records");
     cursor = page.nextCursor;
     await nextTurn(); // others wait meanwhile
   } while (cursor !== undefined);

@@ -39,6 +39,7 @@ async function entryAt(store: MemoryStore, note: NewEntry): Promise<Entry | unde
 async function isNewer(store: MemoryStore, there: Entry, note: NewEntry): Promise<boolean> {
   if (note.updatedAt !== undefined && there.updatedAt > note.updatedAt) return true;
   if (there.tags.some(isImportTag)) return false;
+  if (there.origin !== "fact") return true; // it has no history from which it could come back
   return (await store.history(there)).some((former) => isSame(former, note));
 }
 

@@ -8,21 +8,34 @@ import {
   type ImportFormat,
 } from "../../app/basics.ts";
 import type { Runs } from "../command-line.ts";
-import { seconds, withExamples } from "./option-parsers.ts";
+import { collect, seconds, withExamples } from "./option-parsers.ts";
 
 export function declareImport(program: Command, runs: Runs): void {
   const importing = program
     .command("import")
     .summary("Import facts from an export, or from notes of other programs.")
     .description(
-      "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. What is good goes in; what is refused is named with its reason, and the exit code is then 1. Notes are shown first, and asked about.",
+      "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. What is good goes in; what is refused is named with its reason, and the exit code is then 1. Whatever is not ours is shown first, and asked about.",
     )
     .argument("<file...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
     .addOption(
       new Option(
         "--from <format>",
-        "What the files are: helmdeck (JSON Lines of export; so is what names nothing else), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
+        "What the files are: jsonl (of our own export; so is what names nothing else), helmdeck (its database, helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and our own export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
       ).choices(IMPORT_FORMATS),
+    )
+    .option(
+      "--key-file <file>",
+      "With --from helmdeck: where its key is, alone or as HELMDECK_MEMORY_KEY=… (default: that variable).",
+    )
+    .option(
+      "--map <from=to>",
+      "With --from helmdeck: whose memory one of its callers' becomes (repeatable; default: openclaw-configure is --caller's, any other keeps its name).",
+      collect,
+    )
+    .option(
+      "--stopped",
+      "With --from helmdeck: it was stopped before, so a database without its -wal is whole.",
     )
     .option("--dry-run", "Only show what would come in.")
     .option("--yes", "Do not ask.")
@@ -39,15 +52,17 @@ export function declareImport(program: Command, runs: Runs): void {
     .action((files: readonly string[], given: ImportOptions, command: Command) =>
       runs(command, async (context) => {
         const { importCommand } = await import("../work/import.ts");
-        const { allowSecrets = false, dryRun = false, yes = false, onConflict, from, ttl } = given;
-        const order = { files, allowSecrets, dryRun, yes, onConflict };
-        return importCommand(context, { ...order, ...defined({ from, ttlSeconds: ttl }) });
+        const { allowSecrets = false, dryRun = false, yes = false, stopped = false, map = [] } = given;
+        const { onConflict, from, keyFile, ttl } = given;
+        const order = { files, allowSecrets, dryRun, yes, stopped, map, onConflict };
+        return importCommand(context, { ...order, ...defined({ from, keyFile, ttlSeconds: ttl }) });
       }),
     );
   withExamples(importing, [
     "helmdeck-memory import facts.jsonl",
     "helmdeck-memory import --from openclaw ~/.openclaw/workspace",
     "helmdeck-memory import --from markdown CLAUDE.md --dry-run",
+    "helmdeck-memory import --from helmdeck helmdeck.db --key-file .env.local",
     "ssh old-host helmdeck-memory export | helmdeck-memory import -",
   ]);
 }
@@ -67,6 +82,9 @@ export function declareImports(program: Command, runs: Runs): void {
 
 interface ImportOptions {
   readonly from?: ImportFormat;
+  readonly keyFile?: string;
+  readonly map?: readonly string[];
+  readonly stopped?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly ttl?: number;

@@ -1,10 +1,8 @@
 /** `import`: files in one of the formats. Our own JSON Lines go straight in; of anything else a person sees first what it would be. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { READERS } from "../../app/import-formats.ts";
 import {
   askOn,
-  type ConflictRule,
   guessFormat,
   HelmdeckError,
   IMPORT_WANTS_YES,
@@ -28,45 +26,46 @@ import { bytesOf, inputSource } from "../input.ts";
 import { type Progress, showProgress } from "../progress-bar.ts";
 import { present, voiceOf } from "../voice.ts";
 import { refuseElsewhere, withMemory, withMemoryToWrite } from "../with-memory.ts";
-
-export interface ImportOrder {
-  readonly files: readonly string[];
-  readonly from?: ImportFormat;
-  readonly dryRun: boolean;
-  readonly yes: boolean;
-  readonly ttlSeconds?: number;
-  /** What looks like a credential goes in all the same. */
-  readonly allowSecrets: boolean;
-  readonly onConflict: ConflictRule;
-}
+import type { ImportOrder } from "./import-order.ts";
+import { readerFor } from "./import-readers.ts";
 
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
   await refuseElsewhere(context, "import FILE --caller SUBJECT");
-  const { onConflict, allowSecrets, ttlSeconds } = order;
   const given = await filesOf(context, order);
   const format = formatOf(order);
-  const isAsked = format !== "helmdeck" && !order.yes && !order.dryRun;
+  const isAsked = format !== "jsonl" && !order.yes && !order.dryRun;
   if (isAsked) requirePerson(context, order);
-  const files = isAsked ? await holdFiles(given) : given;
-  const request = {
-    ...{ subject: context.options.caller, format, read: READERS[format], files, onConflict, allowSecrets },
-    ...(ttlSeconds !== undefined && { ttlSeconds }),
-  };
-  if (order.dryRun) return dryRun(context, request);
-  if (isAsked && !(await agrees(context, request))) return EXIT_FAILED;
+  const { read, close } = await readerFor(context, format, order);
+  try {
+    const files = isAsked && format !== "helmdeck" ? await holdFiles(given) : given;
+    const { onConflict, allowSecrets, ttlSeconds } = order;
+    const request = {
+      ...{ subject: context.options.caller, format, read, files, onConflict, allowSecrets },
+      ...(ttlSeconds !== undefined && { ttlSeconds }),
+    };
+    if (order.dryRun) return await dryRun(context, request);
+    if (isAsked && !(await agrees(context, request))) return EXIT_FAILED;
+    return await importNow(context, request);
+  } finally {
+    await close();
+  }
+}
+
+type Asked = Omit<ImportRequest, "memory">;
+
+async function importNow(context: CommandContext, request: Asked): Promise<number> {
+  const { files } = request;
   const result = await withMemoryToWrite(
     context,
     (memory) => withProgress(context, files, (progress) => importFiles({ memory, ...request, ...progress })),
     async (memory, imported) => {
       if (context.options.json) await context.output.json(importReply(imported));
       else await tell(context, imported);
-      await embed(context, memory);
+      for (const subject of imported.takers ?? [request.subject]) await embed(context, memory, subject);
     },
   );
   return exitCodeOf(result);
 }
-
-type Asked = Omit<ImportRequest, "memory">;
 
 async function dryRun(context: CommandContext, request: Asked): Promise<number> {
   const result = await foresee(context, request);
@@ -75,9 +74,10 @@ async function dryRun(context: CommandContext, request: Asked): Promise<number> 
   return exitCodeOf(result);
 }
 
-function requirePerson({ shell }: CommandContext, { files }: ImportOrder): void {
+function requirePerson({ shell }: CommandContext, { files, keyFile }: ImportOrder): void {
   const isPersonThere = shell.stdin.isTTY === true && shell.stderr.isTTY === true;
-  if (!isPersonThere || files.includes("-")) throw new HelmdeckError("invalid_input", IMPORT_WANTS_YES);
+  if (!isPersonThere || [...files, keyFile].includes("-"))
+    throw new HelmdeckError("invalid_input", IMPORT_WANTS_YES);
 }
 
 async function agrees(context: CommandContext, request: Asked): Promise<boolean> {
@@ -153,7 +153,7 @@ async function filesOf({ shell }: CommandContext, order: ImportOrder): Promise<r
 /** A workspace's notes; any other path is itself. */
 async function notesIn(path: string, { from }: ImportOrder): Promise<readonly string[]> {
   const isFolder = path !== "-" && (await stat(path).catch(() => undefined))?.isDirectory() === true;
-  if (!isFolder || from === "helmdeck") return [path];
+  if (!isFolder || from === "jsonl") return [path];
   if (from === undefined) throw wantsFormat(path);
   const names = from === "openclaw" ? workspaceNotes(await namesIn(path)) : [];
   if (names.length > 0) return names.map((name) => join(path, name));
@@ -182,8 +182,8 @@ async function tell(context: CommandContext, result: ImportResult): Promise<void
 }
 
 /** A large import is not waited for: the note says how to have the rest embedded. */
-async function embed({ output, options }: CommandContext, memory: OpenMemory): Promise<void> {
-  const report = await embedImported(memory, options.caller);
+async function embed({ output }: CommandContext, memory: OpenMemory, subject: string): Promise<void> {
+  const report = await embedImported(memory, subject);
   if (report === undefined || report.embedded + report.refused >= report.total) return;
   const { embedded, total } = report;
   await output.note(

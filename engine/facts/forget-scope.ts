@@ -25,7 +25,7 @@ export type ForgetScope =
   | { readonly kind: "pack" | "pipeline" | "tool"; readonly id: string }
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "category"; readonly name: string }
-  /** What one import brought and nobody wrote since, also in histories. */
+  /** What one import brought and nobody wrote since, also in histories, and runs and notes of packs. */
   | { readonly kind: "import"; readonly id: string }
   /** One document of the corpus. */
   | {
@@ -97,7 +97,7 @@ export function filterOf(scope: ForgetScope, namespace: Namespace): EntryFilter 
     case "category":
       return { namespace, origins: ["fact"], category: scope.name };
     case "import":
-      return { namespace, origins: ["fact"], tag: importTag(scope.id) };
+      return { namespace, origins: ["fact", "audit", "pack"], tag: importTag(scope.id) };
     case "document":
       return { namespace, origins: [scope.origin], category: scope.category, key: scope.key };
   }

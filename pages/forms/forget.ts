@@ -171,7 +171,8 @@ ${form(
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
 }
 
-function importName({ id, facts, former }: KnownImport): Html {
+function importName({ id, facts, former, records = 0 }: KnownImport): Html {
+  const runs = records === 0 ? "" : `, ${counted(records, "record")} of runs`;
   const kept = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
-  return html`Import ${line(id)} <span class="muted">(${counted(facts, "fact")}${kept})</span>`;
+  return html`Import ${line(id)} <span class="muted">(${counted(facts, "fact")}${runs}${kept})</span>`;
 }

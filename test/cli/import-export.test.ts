@@ -133,7 +133,7 @@ describe("import", () => {
     [
       "a folder",
       ".",
-      /^invalid_input: What \. is cannot be told by its name: say it with --from, one of helmdeck, /,
+      /^invalid_input: What \. is cannot be told by its name: say it with --from, one of jsonl, helmdeck, /,
     ],
   ])("of %s fails in one line", async (_name, file, message) => {
     const { code, stdout, stderr } = await home.run(["import", file]);

@@ -108,7 +108,9 @@ test.each([
 ])("what %s is wants to be said", async (_name, file) => {
   const { code, stderr } = await piped(["import", at(file)]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/say it with --from, one of helmdeck, openclaw, markdown, mem0, server-memory\.\n$/);
+  expect(stderr).toMatch(
+    /say it with --from, one of jsonl, helmdeck, openclaw, markdown, mem0, server-memory\.\n$/,
+  );
 });
 
 test.each([

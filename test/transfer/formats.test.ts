@@ -174,7 +174,7 @@ test("server-memory: a line of another kind is refused by its number", async () 
 });
 
 test.each([["facts.jsonl"], ["-"], ["export"]])("%s is our own format", (name) => {
-  expect(guessFormat([name])).toBe("helmdeck");
+  expect(guessFormat([name])).toBe("jsonl");
 });
 
 test.each([["CLAUDE.md"], ["notes.MARKDOWN"], ["mem0.json"]])("what %s is wants to be said", (name) => {

@@ -162,7 +162,7 @@ describe("an import", () => {
   test("is not listed by a tag that a file brought and that names none", async () => {
     const memory = await openTestMemory();
     const line = JSON.stringify({ key: "a", value: "v", tags: ["import:", "import:A B", "import:notes-1"] });
-    await importNotes(memory, "helmdeck", [textFile(line, "facts.jsonl")]);
+    await importNotes(memory, "jsonl", [textFile(line, "facts.jsonl")]);
     expect(await memory.imports("main")).toEqual([{ id: "notes-1", facts: 1, former: 0 }]);
   });
 

@@ -15,7 +15,7 @@ import type { ImportFormat } from "../../app/transfer/formats/names.ts";
 const NOTES = fileURLToPath(new URL("../fixtures/notes", import.meta.url));
 
 /** Each format with the files of its sample. */
-export const SAMPLES: Readonly<Record<Exclude<ImportFormat, "helmdeck">, readonly string[]>> = {
+export const SAMPLES: Readonly<Record<Exclude<ImportFormat, "jsonl" | "helmdeck">, readonly string[]>> = {
   openclaw: [
     "workspace/MEMORY.md",
     "workspace/USER.md",
@@ -42,7 +42,7 @@ export function textFile(text: string, name = "notes/notes.md"): ImportFile {
 
 export function importNotes(
   memory: OpenMemory,
-  format: ImportFormat,
+  format: Exclude<ImportFormat, "helmdeck">,
   files: readonly ImportFile[],
   options: Partial<ImportRequest> = {},
 ): Promise<ImportResult> {

@@ -1,8 +1,8 @@
 /**
  * What a format is: how the bytes of files become entries to import, one after another.
  *
- * Two kinds of items come out of one. An entry as some memory had it (a line of an export, a row of another database; facts and
- * audit rows) goes in as it is. A note is a fact that was made of somebody's text: its import is marked on it, and it gives way to
+ * Two kinds of items come out of one. An entry as a memory of ours had it (a line of an export; facts and audit rows) goes in as it
+ * is. A note is what was made of somebody's text, or of another program's memory: its import is marked on it, and it gives way to
  * what a person wrote since.
  */
 import {
@@ -34,14 +34,18 @@ export interface Place {
   readonly file: string;
   /** From 1; of a file that has no lines, the number of the item. */
   readonly line: number;
+  /** Of what has a name of its own, by which a person finds it sooner. */
+  readonly key?: string;
 }
 
 export type ImportItem = Place &
   (
     | {
         readonly entry: NewEntry;
-        /** What all keys of the note's file begin with; absent for an entry as some memory had it. */
+        /** What all keys of the note's file begin with, "" for nothing; absent for an entry as some memory had it. */
         readonly noteOf?: string;
+        /** Whose it is where it comes from, for a source with several owners. */
+        readonly from?: string;
       }
     | { readonly problem: HelmdeckError }
     /** By the format's own rules, which the documentation lists. */

@@ -6,7 +6,7 @@ import { IMPORT_FORMATS, type ImportFormat } from "./names.ts";
 /** Which it is when nobody says: our own, unless the name of a file says that it is something else. */
 export function guessFormat(names: readonly string[]): ImportFormat {
   const other = names.find((name) => [".md", ".markdown", ".json"].includes(extname(name).toLowerCase()));
-  if (other === undefined) return "helmdeck";
+  if (other === undefined) return "jsonl";
   throw wantsFormat(other);
 }
 

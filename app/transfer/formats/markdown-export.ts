@@ -7,7 +7,7 @@ import { type ReadLine, readLines } from "../line-reader.ts";
 import { readEntry } from "../lines.ts";
 import { MARKDOWN_MARK, unescapedKey } from "../markdown-marks.ts";
 import type { ImportFile, ImportItem, ReadContext } from "./format.ts";
-import { entryItem, LINE_BYTES, lineProblem } from "./helmdeck.ts";
+import { entryItem, LINE_BYTES, lineProblem } from "./json-lines.ts";
 
 const FIELDS: Readonly<Record<string, string>> = {
   tags: "tags",

@@ -1,6 +1,6 @@
 /** The names of formats: all that declaring a command needs. */
 
-export const IMPORT_FORMATS = ["helmdeck", "openclaw", "markdown", "mem0", "server-memory"] as const;
+export const IMPORT_FORMATS = ["jsonl", "helmdeck", "openclaw", "markdown", "mem0", "server-memory"] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
 export const EXPORT_FORMATS = ["jsonl", "markdown"] as const;

@@ -13,7 +13,7 @@ import {
   type ReadContext,
   type ReadItems,
 } from "./format.ts";
-import { LINE_BYTES, lineProblem } from "./helmdeck.ts";
+import { LINE_BYTES, lineProblem } from "./json-lines.ts";
 import { keyOfParts, NoteKeys, nameOfText, slugOf } from "./note-keys.ts";
 
 const ROOT = "graph";

@@ -7,7 +7,7 @@ import type { ImportItem, Place, ReadItems } from "./format.ts";
 /** A value of 64 KiB with every character escaped, and then some. */
 export const LINE_BYTES = 1_024 * 1_024;
 
-export const readHelmdeck: ReadItems = async function* (files, context) {
+export const readJsonLines: ReadItems = async function* (files, context) {
   for (const { name, open } of files) {
     for await (const line of readLines(open(), LINE_BYTES)) {
       const place = { file: name, line: line.number };

@@ -1,0 +1,151 @@
+/**
+ * A copy of helmdeck's database and its log, in a folder that only its owner may read and that is gone afterwards.
+ *
+ * Why a copy: whoever opens a database makes files beside it, and whoever closes it last may rewrite it. And why the log: what was
+ * written and forgotten last stands in it alone, so that the database without it shows what is forgotten.
+ */
+import { copyFile, mkdtemp, open, realpath, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  HelmdeckError,
+  isFileError,
+  isHelmdeckError,
+  nodeSqliteDriver,
+  type SqliteConnection,
+  systemCodeOf,
+  unlessMissing,
+} from "../../../../engine/index.ts";
+import { removeOnSignal } from "../../remove-on-signal.ts";
+
+/** Of a database that is written to meanwhile, until a copy is whole. */
+const MOST_TRIES = 5;
+/** Where SQLite writes that a database has a log. */
+const READ_VERSION_AT = 19;
+const WITH_LOG = 2;
+
+export interface DatabaseCopy {
+  readonly connection: SqliteConnection;
+  /**
+   * The database says that it has a log, and there is none: it is so once helmdeck was stopped, and it is so with the database
+   * copied alone.
+   */
+  readonly lacksLog: boolean;
+  /** Removes it, too. */
+  readonly close: () => Promise<void>;
+}
+
+/** Throws `invalid_input`, `store_locked`, `store_full` or `store_not_ours`. */
+export async function openCopy(name: string): Promise<DatabaseCopy> {
+  const folder = await privateFolder();
+  const stopWatching = removeOnSignal(folder);
+  const remove = async (): Promise<void> => {
+    await rm(folder, { recursive: true, force: true });
+    stopWatching();
+  };
+  try {
+    const copy = join(folder, "helmdeck.db");
+    await copyWhole(await databaseAt(name), copy);
+    const isAlone = await lacksLog(copy); // a connection makes one
+    const connection = await nodeSqliteDriver.open(copy, "read");
+    return { connection, lacksLog: isAlone, close: () => closed(connection).finally(remove) };
+  } catch (error) {
+    await remove();
+    throw explained(error, name);
+  }
+}
+
+/** For its owner alone. */
+async function privateFolder(): Promise<string> {
+  const within = tmpdir();
+  return mkdtemp(join(within, "helmdeck-memory-import-")).catch((cause: unknown) => {
+    const message = `In ${within} no folder can be made for a copy of the database: set TMPDIR to one where it can.`;
+    throw new HelmdeckError("store_unavailable", message, { cause });
+  });
+}
+
+async function lacksLog(path: string): Promise<boolean> {
+  const log = await unlessMissing(stat(`${path}-wal`), undefined);
+  if (log !== undefined && log.size > 0) return false;
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(READ_VERSION_AT + 1), 0, READ_VERSION_AT + 1, 0);
+    return buffer[READ_VERSION_AT] === WITH_LOG;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The file itself: a log lies beside that, not beside a link to it. */
+async function databaseAt(name: string): Promise<string> {
+  try {
+    const path = await realpath(name);
+    if ((await stat(path)).isFile()) return path;
+  } catch (error) {
+    throw explained(error, name);
+  }
+  throw new HelmdeckError(
+    "invalid_input",
+    `${name} is not a plain file; give helmdeck's database, helmdeck.db.`,
+  );
+}
+
+async function closed(connection: SqliteConnection): Promise<void> {
+  connection.close();
+}
+
+async function copyWhole(path: string, to: string): Promise<void> {
+  for (let tried = 0; tried < MOST_TRIES; tried += 1) {
+    const before = await stampOf(path);
+    for (const end of ["", "-wal"]) {
+      await rm(`${to}${end}`, { force: true });
+      const copying = copyFile(`${path}${end}`, `${to}${end}`);
+      await (end === "" ? copying : unlessMissing(copying, undefined));
+    }
+    if ((await stampOf(path)) === before) return;
+  }
+  const remedy = "Stop helmdeck, and import again.";
+  throw new HelmdeckError(
+    "store_locked",
+    `${path} is written to so often that no copy of it is whole. ${remedy}`,
+  );
+}
+
+async function stampOf(path: string): Promise<string> {
+  const log = await unlessMissing(stat(`${path}-wal`, { bigint: true }), undefined);
+  return [await stat(path, { bigint: true }), log]
+    .map((found) => (found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`))
+    .join("/");
+}
+
+const TROUBLE: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "a part of the path is not a folder",
+  EACCES: "permission was denied",
+  EPERM: "permission was denied",
+};
+
+function explained(error: unknown, name: string): HelmdeckError {
+  if (isHelmdeckError(error)) return error;
+  if (isFileError(error, "ENOSPC", "EDQUOT")) {
+    const message = `${name} is copied to ${tmpdir()} to be read, and there is no room for it. Free some, or set TMPDIR.`;
+    return new HelmdeckError("store_full", message, { cause: error });
+  }
+  const code = systemCodeOf(error);
+  if (code.startsWith("ERR_SQLITE")) return notHelmdecks(name, error);
+  return new HelmdeckError(
+    "invalid_input",
+    `Cannot read ${name}: ${TROUBLE[code] ?? `the system says ${code}`}.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+export function notHelmdecks(name: string, cause?: unknown): HelmdeckError {
+  return new HelmdeckError(
+    "store_not_ours",
+    `${name} is not a database of helmdeck 0.14 or later, or it is damaged: its table memory_entries cannot be read.`,
+    { cause },
+  );
+}

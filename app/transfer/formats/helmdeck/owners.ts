@@ -1,0 +1,36 @@
+/** Whose memory the rows of each of helmdeck's callers become. */
+import { HelmdeckError, harmlessLine, invalidField, type Subject } from "../../../../engine/index.ts";
+
+/** All agents of an OpenClaw that helmdeck's script set up. */
+const SHARED_BY_AGENTS = "openclaw-configure";
+const MOST_NAMED = 10;
+
+export type OwnerMap = ReadonlyMap<string, Subject>;
+
+/** Each `FROM=TO`; the last "=" counts, since no agent's id has one. Throws `invalid_input`. */
+export function parseOwners(given: readonly string[]): OwnerMap {
+  const owners = new Map<string, Subject>();
+  for (const text of given) {
+    const at = text.lastIndexOf("=");
+    const [from, to] = [text.slice(0, at), text.slice(at + 1).trim()];
+    if (at < 1 || to === "") throw invalidField("--map", "wants FROM=TO, such as openclaw-configure=main");
+    if (owners.has(from)) throw invalidField("--map", `gives ${harmlessLine(from)} twice`);
+    owners.set(from, to);
+  }
+  return owners;
+}
+
+/** Throws `invalid_input` for a caller who has no row: it would be a slip. */
+export function requireKnown(owners: OwnerMap, callers: ReadonlySet<string>): void {
+  const unknown = [...owners.keys()].find((from) => !callers.has(from));
+  if (unknown === undefined) return;
+  const named = [...callers].toSorted().slice(0, MOST_NAMED).map(harmlessLine).join(", ");
+  const there = callers.size > MOST_NAMED ? `${named} and ${callers.size - MOST_NAMED} more` : named;
+  const message = `--map names ${harmlessLine(unknown)}, which has no row in this database. There are: ${there || "none"}.`;
+  throw new HelmdeckError("invalid_input", message);
+}
+
+/** By their own names, but for the caller that all agents share: those are the importing one's. */
+export function ownerOf(owners: OwnerMap, from: string, importing: Subject): Subject {
+  return owners.get(from) ?? (from === SHARED_BY_AGENTS ? importing : from);
+}

@@ -1,0 +1,78 @@
+/** The rows of helmdeck's table `memory_entries`: their clear columns, and what opens their values. */
+import { createDecipheriv, type KeyObject } from "node:crypto";
+import { fingerprintOf, type SqliteConnection, type SqliteRow } from "../../../../engine/index.ts";
+import { readTime } from "../../transfer-times.ts";
+
+const TEXTS = [
+  "id",
+  "namespace",
+  "key",
+  "fingerprint",
+  "category",
+  "tags_json",
+  "created_at",
+  "updated_at",
+] as const;
+const COLUMNS = [...TEXTS, "expires_at", "metadata_json", "value_ciphertext", "value_nonce"];
+const TAG_BYTES = 16;
+const NONCE_BYTES = 12;
+
+/** All of it but its value. */
+export interface Row extends Readonly<Record<(typeof TEXTS)[number], string>> {
+  /** Null: never. */
+  readonly expires_at: string | null;
+  /** Of the sealed value. */
+  readonly sizeBytes: number;
+}
+
+/** Whether the database has the table, with exactly the columns that helmdeck gives it. */
+export function hasRows(connection: SqliteConnection): boolean {
+  connection.exec("PRAGMA trusted_schema = OFF");
+  const table = connection.prepare(
+    "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'memory_entries'",
+  );
+  const columns = connection.prepare("SELECT name FROM pragma_table_xinfo('memory_entries')").all();
+  const names = columns.map(({ name }) => String(name));
+  return table.get() !== undefined && names.toSorted().join() === COLUMNS.toSorted().join();
+}
+
+/** The newest first. */
+export function readRows(connection: SqliteConnection): readonly Row[] {
+  const columns = [...TEXTS, "expires_at", "length(value_ciphertext) AS size"].join(", ");
+  return connection
+    .prepare(`SELECT ${columns} FROM memory_entries`)
+    .all()
+    .map((row) => ({ row: rowOf(row), at: readTime(String(row.updated_at)) ?? 0 }))
+    .toSorted((one, other) => other.at - one.at)
+    .map(({ row }) => row);
+}
+
+function rowOf(row: SqliteRow): Row {
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, String(row[name] ?? "")] as const));
+  const expires_at = row.expires_at === null ? null : String(row.expires_at);
+  return {
+    ...(texts as Record<(typeof TEXTS)[number], string>),
+    expires_at,
+    sizeBytes: Number(row.size ?? 0),
+  }; // one for each name
+}
+
+/** What the row holds, to the byte; undefined for one that is sealed under another key, or damaged. */
+export function openValue(connection: SqliteConnection, { id }: Row, key: KeyObject): Buffer | undefined {
+  const sql = "SELECT value_ciphertext AS sealed, value_nonce AS nonce FROM memory_entries WHERE id = ?";
+  const { sealed, nonce } = connection.prepare(sql).get(id) ?? {};
+  if (!(sealed instanceof Uint8Array) || !(nonce instanceof Uint8Array)) return undefined;
+  if (sealed.byteLength < TAG_BYTES || nonce.byteLength !== NONCE_BYTES) return undefined;
+  try {
+    const opening = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
+    opening.setAuthTag(sealed.subarray(-TAG_BYTES));
+    return Buffer.concat([opening.update(sealed.subarray(0, -TAG_BYTES)), opening.final()]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the bytes as they were sealed, not of what is made of them. */
+export function hasItsFingerprint({ fingerprint }: Row, value: Uint8Array): boolean {
+  return fingerprint === fingerprintOf(value);
+}

@@ -1,0 +1,99 @@
+/** The memories that an import writes to: of each, which keys are there, and what the import did to it. */
+import {
+  type KeyLooks,
+  type MemoryStore,
+  type Namespace,
+  type NewEntry,
+  type Subject,
+  subjectOf,
+} from "../../engine/index.ts";
+import { readKeyLooks } from "../keys-in-use.ts";
+import type { ImportFormat } from "./formats/names.ts";
+import { countGone } from "./gone-notes.ts";
+import type { ImportedOwner } from "./import-counts.ts";
+import { readRetiredKeys } from "./retired-keys.ts";
+
+/** One memory. What is there is read before the first entry. */
+export class ImportTarget {
+  readonly namespace: Namespace;
+  readonly retired: Awaited<ReturnType<typeof readRetiredKeys>>;
+  readonly #looks: KeyLooks;
+  /** Of notes: what their files' keys begin with. */
+  readonly #roots = new Set<string>();
+  /** Of the facts that were seen. */
+  readonly #keys = new Set<string>();
+  /** Something came in that a forget of the import takes back. */
+  isMarked = false;
+
+  private constructor(namespace: Namespace, looks: KeyLooks, retired: ImportTarget["retired"]) {
+    this.namespace = namespace;
+    this.#looks = looks;
+    this.retired = retired;
+  }
+
+  static async of(store: MemoryStore, namespace: Namespace): Promise<ImportTarget> {
+    const looks = await readKeyLooks(store, namespace);
+    return new ImportTarget(namespace, looks, await readRetiredKeys(store, namespace));
+  }
+
+  requireOwnLook(key: string): void {
+    this.#looks.refuseLookalike(key);
+    this.#looks.add(key);
+  }
+
+  hasSeen(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  seen({ origin, key }: NewEntry, root?: string): void {
+    if (root !== undefined) this.#roots.add(root);
+    if (origin === "fact") this.#keys.add(key);
+  }
+
+  get hasNotes(): boolean {
+    return this.#roots.size > 0;
+  }
+
+  countGone(store: MemoryStore, format: ImportFormat): Promise<number> {
+    return countGone(store, { namespace: this.namespace, format, roots: this.#roots, keys: this.#keys });
+  }
+}
+
+/** All of one import, the importing subject's first. */
+export class ImportTargets {
+  readonly #store: MemoryStore;
+  readonly #targets = new Map<Namespace, ImportTarget>();
+  readonly #owners = new Map<string, { readonly to: Subject; entries: number }>();
+
+  constructor(store: MemoryStore) {
+    this.#store = store;
+  }
+
+  get all(): readonly ImportTarget[] {
+    return [...this.#targets.values()];
+  }
+
+  get owners(): readonly ImportedOwner[] {
+    return [...this.#owners].map(([from, counted]) => ({ from, ...counted }));
+  }
+
+  async of(namespace: Namespace): Promise<ImportTarget> {
+    const known = this.#targets.get(namespace);
+    if (known !== undefined) return known;
+    const target = await ImportTarget.of(this.#store, namespace);
+    this.#targets.set(namespace, target);
+    return target;
+  }
+
+  mark(namespace: Namespace): void {
+    const target = this.#targets.get(namespace);
+    if (target !== undefined) target.isMarked = true;
+  }
+
+  countOf(from: string | undefined, { namespace }: NewEntry): void {
+    if (from === undefined) return;
+    const counted = this.#owners.get(from) ?? { to: subjectOf(namespace), entries: 0 };
+    counted.entries += 1;
+    this.#owners.set(from, counted);
+  }
+}

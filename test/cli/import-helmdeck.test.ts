@@ -1,0 +1,96 @@
+/** Import of helmdeck's database as a shell user meets it: shown first, with whose is whose, and asked about. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { KEY_HEX, makeDatabase } from "../transfer/helmdeck-database.ts";
+import { CommandHome } from "./command.ts";
+import { runOnTerminal, runPiped } from "./terminal.ts";
+
+let home: CommandHome;
+let path: string;
+beforeEach(() => {
+  home = new CommandHome();
+  writeFileSync(join(home.folder, "key"), KEY_HEX);
+  path = makeDatabase(home.folder, [
+    { key: "ours", value: "of all agents" },
+    { key: "k".repeat(600), value: "hunter2" },
+    { key: "theirs", value: "of the operator", namespace: "admin" },
+  ]);
+});
+afterEach(() => home.remove());
+
+const at = (name: string) => join(home.folder, name);
+const order = (...more: readonly string[]) => [
+  "import",
+  "--from",
+  "helmdeck",
+  path,
+  "--key-file",
+  at("key"),
+  ...more,
+];
+const piped = (args: readonly string[]) => runPiped(args, { homeFolder: home.folder });
+const onTerminal = (args: readonly string[], typed: string | (() => string)) =>
+  runOnTerminal(args, { homeFolder: home.folder, typed });
+const mine = async () => {
+  const { facts } = JSON.parse((await piped(["list", "--json"])).stdout);
+  return Object.fromEntries(facts.map(({ key, value }: Record<string, string>) => [key, value]));
+};
+
+test("a person sees whose is whose, and imports what was shown", async () => {
+  const no = await onTerminal(order(), "n\n");
+  expect(no).toMatchObject({ code: 1, stdout: "" });
+  expect(no.stderr).toContain("This would import 2 for main, admin: 2 new,");
+  expect(no.stderr).toContain(
+    "  openclaw-configure → main: 1\n  admin → admin: 1\n--map FROM=TO says otherwise",
+  );
+  expect(no.stderr).toMatch(/helmdeck\.db, "k{120}": invalid_input: key may have 512 bytes, and has 600/);
+  expect(no.stderr).not.toContain("hunter2");
+  expect(await mine()).toEqual({});
+
+  const meanwhile = () => {
+    makeDatabase(home.folder, [
+      { key: "ours", value: "another" },
+      { key: "more", value: "not shown" },
+    ]);
+    return "y\n";
+  };
+  const yes = await onTerminal(order(), meanwhile);
+  expect(yes.stdout).toMatch(/^Imported 2 for main, admin: 2 new, .* Refused: 1\.\n$/);
+  expect(yes.stderr).toMatch(/forget import:helmdeck-[0-9a-f-]+ --caller main\n.* --caller admin\n/);
+  expect(await mine()).toEqual({ ours: "of all agents" });
+});
+
+test("without its log a person is told, and a script says --stopped", async () => {
+  rmSync(`${path}-wal`);
+  const no = await onTerminal(order(), "n\n");
+  expect(no.stderr).toMatch(/^There is no log .* that is right\. Of a helmdeck that runs, copy both files, /);
+  expect(await piped(order("--dry-run"))).toMatchObject({
+    stderr: expect.stringMatching(/^There is no log /),
+  });
+  expect(await piped(order("--yes"))).toMatchObject({ code: 1, stdout: "" });
+  expect((await piped(order("--yes", "--stopped"))).stdout).toMatch(/^Imported 1 for main: 1 new/);
+});
+
+test("the key comes from its variable too, and is asked for where there is none", async () => {
+  const args = ["import", "--from", "helmdeck", path, "--dry-run", "--json"];
+  const none = await home.run(args);
+  expect(JSON.parse(none.stderr)).toMatchObject({
+    error: "key_missing",
+    message: expect.stringContaining("--key-file"),
+  });
+  const nowhere = await home.run([...args, "--key-file", at("key")], { env: { TMPDIR: at("missing") } });
+  expect(nowhere.stderr).toMatch(/"store_unavailable","message":"In .*missing no folder .* set TMPDIR/);
+  const found = await home.run(args, { env: { HELMDECK_MEMORY_KEY: KEY_HEX } });
+  expect(JSON.parse(found.stdout)).toMatchObject({ dry_run: true, stored: 2, refused_count: 1 });
+});
+
+test.each([
+  [["--from", "markdown", "--key-file", "key"], /--key-file is for --from helmdeck/],
+  [["--map", "a=b"], /--map is for --from helmdeck/],
+  [["--from", "helmdeck"], /--from helmdeck wants the path of one database/],
+])("what belongs together is said: %j", async (args, message) => {
+  const { code, stderr } = await piped(["import", "-", "--yes", ...args]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(message);
+});
