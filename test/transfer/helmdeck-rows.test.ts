@@ -91,7 +91,7 @@ describe("of helmdeck's rows", () => {
       "a cached answer": 3,
       "a record of a plan": 1,
       "an expired row": 1,
-      "a row under another key": 1,
+      "a row that the key does not open": 1,
     });
     expect(Object.keys(await factsOf(memory))).toEqual(["fact", "in-a-cache", "pack_history/like/this"]);
     expect(await noteIn(memory)).toBe("summary: done");

@@ -106,7 +106,7 @@ class RowReader {
     if (row.sizeBytes > ENTRY_LIMITS.valueBytes)
       throw invalidField("value", `has ${row.sizeBytes} bytes, which is too much`);
     const value = this.#open(row);
-    if (value === undefined) return { leftOut: "a row under another key" };
+    if (value === undefined) return { leftOut: "a row that the key does not open" };
     if (!hasItsFingerprint(row, value)) throw changed();
     const from = callerOf(row);
     const namespace = requireNamespace(

@@ -60,16 +60,19 @@ function rowOf(row: SqliteRow): Row {
 /** What the row holds, to the byte; undefined for one that is sealed under another key, or damaged. */
 export function openValue(connection: SqliteConnection, { id }: Row, key: KeyObject): Buffer | undefined {
   const sql = "SELECT value_ciphertext AS sealed, value_nonce AS nonce FROM memory_entries WHERE id = ?";
-  const { sealed, nonce } = connection.prepare(sql).get(id) ?? {};
-  if (!(sealed instanceof Uint8Array) || !(nonce instanceof Uint8Array)) return undefined;
-  if (sealed.byteLength < TAG_BYTES || nonce.byteLength !== NONCE_BYTES) return undefined;
   try {
-    const opening = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
-    opening.setAuthTag(sealed.subarray(-TAG_BYTES));
-    return Buffer.concat([opening.update(sealed.subarray(0, -TAG_BYTES)), opening.final()]);
+    return unsealed(connection.prepare(sql).get(id) ?? {}, key);
   } catch {
     return undefined;
   }
+}
+
+function unsealed({ sealed, nonce }: SqliteRow, key: KeyObject): Buffer | undefined {
+  if (!(sealed instanceof Uint8Array) || !(nonce instanceof Uint8Array)) return undefined;
+  if (sealed.byteLength < TAG_BYTES || nonce.byteLength !== NONCE_BYTES) return undefined;
+  const opening = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
+  opening.setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([opening.update(sealed.subarray(0, -TAG_BYTES)), opening.final()]);
 }
 
 /** Of the bytes as they were sealed, not of what is made of them. */
