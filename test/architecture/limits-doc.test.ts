@@ -21,8 +21,8 @@ it.each([
   expect(read("reference/rest.md")).toContain(`\n| ${what} | ${limit} |\n`);
 });
 
-it("the guide to the corpus gives the same of snippets and documents", () => {
-  const guide = read("howto/openclaw-memory-corpus.md");
-  expect(guide).toContain(`a snippet of at most ${snippetCharacters} characters`);
-  expect(guide).toContain(`${documentLines} lines at a time`);
+it("the reference of the plugin gives the same of snippets and documents", () => {
+  const reference = read("reference/openclaw-plugin.md");
+  expect(reference).toContain(`a snippet of at most ${snippetCharacters} characters`);
+  expect(reference).toContain(`${documentLines} lines at a time`);
 });
