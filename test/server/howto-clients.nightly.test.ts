@@ -40,7 +40,7 @@ beforeAll(async () => {
     ...CLIENTS,
   ]);
   expect(clients.said).toMatch(/added \d+ packages/);
-  const command = await sh(await runBlock("claude-code.md", "install from a clone"), {
+  const command = await sh(await runBlock("install-the-command.md", "install from a clone"), {
     cwd: ROOT,
     online: true,
   });
