@@ -25,6 +25,7 @@ const OWN_GATEWAY_TESTS = [
   "faults",
   "host",
   "hybrid",
+  "installer-engine",
   "lifecycle",
   "notes-index",
   "share-one-memory",

@@ -103,6 +103,7 @@ export { doctorText } from "./presenters/doctor-text.ts";
 export { firstWords } from "./presenters/excerpt.ts";
 export { forgetPreview, lineOf } from "./presenters/forget-preview.ts";
 export {
+  agreesToForget,
   askOn,
   entries,
   FORGET_WANTS_YES,
@@ -115,6 +116,7 @@ export {
 export { historyText, noFact, noHistory, undoText } from "./presenters/history-text.ts";
 export {
   IMPORT_WANTS_YES,
+  importCounts,
   importPreview,
   importReply,
   importsText,

@@ -38,7 +38,7 @@ export async function forgetAsAsked(
     if (person === undefined) throw new HelmdeckError("invalid_input", FORGET_WANTS_YES);
     const wouldDelete = await memory.forget(caller, { scope, dryRun: true });
     if (wouldDelete.deleted + (wouldDelete.former ?? 0) === 0) return { ...wouldDelete, dryRun };
-    if (!(await agrees(person, memory, caller, wouldDelete))) return undefined;
+    if (!(await agreesToForget(person, memory, [{ caller, forgotten: wouldDelete }]))) return undefined;
   }
   return memory.forget(caller, { scope, dryRun });
 }
@@ -75,18 +75,19 @@ export async function askOn(input: Readable, output: Writable, question: string)
   }
 }
 
-async function agrees(
+/** Each with what is forgotten of theirs; asked once. */
+export async function agreesToForget(
   { tell, ask }: Person,
   memory: Memory,
-  caller: string,
-  forgotten: Forgotten,
+  all: readonly { readonly caller: string; readonly forgotten: Forgotten }[],
 ): Promise<boolean> {
-  const { scope, deleted, former } = forgotten;
-  await tell(
-    `This deletes ${entries(deleted, former)} of ${harmlessLine(caller)} for good: ${harmlessLine(scope)}`,
-  );
-  for (const note of forgetNotes(forgotten)) await tell(note);
-  for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
+  for (const { caller, forgotten } of all) {
+    const { scope, deleted, former } = forgotten;
+    const what = `${entries(deleted, former)} of ${harmlessLine(caller)}`;
+    await tell(`This deletes ${what} for good: ${harmlessLine(scope)}`);
+    for (const note of forgetNotes(forgotten)) await tell(note);
+    for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
+  }
   if (/^y(es)?$/i.test((await ask("Delete? [y/N] ")).trim())) return true;
   await tell("Nothing was deleted.");
   return false;

@@ -5,7 +5,6 @@ import type { ImportResult, RefusedLine } from "../transfer/import-counts.ts";
 import { firstWords } from "./excerpt.ts";
 import { expiryFrom, localMinute } from "./local-times.ts";
 import type { Presented, Voice } from "./presented.ts";
-import { isCopyable, shellWord } from "./shell-word.ts";
 
 const SHOWN_REFUSALS = 10;
 /** A key that is refused may be of any length. */
@@ -93,11 +92,7 @@ function foreseenReply({ first, gone, endsAt }: NonNullable<ImportResult["forese
 
 export function importsText(imports: readonly KnownImport[], { command }: Voice): Presented {
   return {
-    answer: imports.map(({ id, facts, former, records = 0 }) => {
-      const past = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
-      const runs = records === 0 ? "" : `, ${records} records of runs`;
-      return `import:${id}  ${facts === 1 ? "1 fact" : `${facts} facts`}${runs}${past}`;
-    }),
+    answer: imports.map((known) => `import:${known.id}  ${importCounts(known)}`),
     notes: [
       imports.length === 0
         ? `Nothing of an import is there. ${command} import --help says what can be imported.`
@@ -106,21 +101,23 @@ export function importsText(imports: readonly KnownImport[], { command }: Voice)
   };
 }
 
+/** `2 facts, 1 record of runs, and 1 in the history of facts that were changed since` */
+export function importCounts({ facts, former, records = 0 }: KnownImport): string {
+  const runs = records === 0 ? "" : `, ${records === 1 ? "1 record" : `${records} records`} of runs`;
+  const past = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
+  return `${facts === 1 ? "1 fact" : `${facts} facts`}${runs}${past}`;
+}
+
 /** All to whom something came, where the source says whose it is. */
 function takersText({ owners }: ImportResult, caller: string): string {
   return [...new Set(owners?.map(({ to }) => to) ?? [caller])].map(harmlessLine).join(", ");
 }
 
-/** A command for each subject, since a forget is about one. */
 function takeBackTexts({ importId, takers }: ImportResult, { command }: Voice): readonly string[] {
   if (importId === undefined) return [];
-  if (takers === undefined) return [`To take it back: ${command} forget import:${importId}`];
-  return takers
-    .filter(isCopyable)
-    .map(
-      (subject) =>
-        `To take it back: helmdeck-memory forget import:${importId} --caller ${shellWord(subject)}`,
-    );
+  return [
+    `To take it back: ${command} forget import:${importId}${takers === undefined ? "" : " --everyone"}`,
+  ];
 }
 
 function countsText({ stored, replaced, refreshed, audit }: ImportResult): string {

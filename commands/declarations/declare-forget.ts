@@ -17,23 +17,30 @@ export function declareForget(program: Command, runs: Runs): void {
     )
     .option("--dry-run", "Only show what it would delete.")
     .option("--yes", "Do not ask.")
+    .option("--everyone", "Of an import: in everybody's memory, not one alone.")
     .action((scope: string, _options: unknown, command: Command) => {
-      const { dryRun, yes } = command.opts<ForgetOptions>();
+      const { dryRun, yes, everyone } = command.opts<ForgetOptions>();
       return runs(command, async (context) => {
+        if (everyone === true && !scope.startsWith("import:"))
+          command.error("--everyone is for import:<id> alone.");
         const { forgetCommand, problemOf } = await import("../work/forget.ts");
         const order = { scope, dryRun: dryRun === true, yes: yes === true };
         const problem = problemOf(context, order);
-        return problem === undefined ? forgetCommand(context, order) : command.error(problem);
+        if (problem !== undefined) return command.error(problem);
+        if (everyone !== true) return forgetCommand(context, order);
+        return (await import("../work/forget-everyone.ts")).forgetEveryone(context, order);
       });
     });
   withExamples(forget, [
     "helmdeck-memory forget deploy/konflux",
     "helmdeck-memory forget category:team --dry-run",
     "helmdeck-memory forget helmdeck/user_facts/deploy/konflux.md --yes",
+    "helmdeck-memory forget import:helmdeck-2026-03-02-1c9a --everyone",
   ]);
 }
 
 interface ForgetOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
+  readonly everyone?: boolean;
 }

@@ -34,14 +34,18 @@ export function forgetCommand(context: CommandContext, order: ForgetOrder): Prom
 }
 
 /** A dry run shows what it is about, too. */
-async function told(memory: Memory, forgotten: Forgotten, context: CommandContext): Promise<Presented> {
+export async function told(
+  memory: Memory,
+  forgotten: Forgotten,
+  context: CommandContext,
+): Promise<Presented> {
   const { answer, notes } = forgetText(forgotten, voiceOf(context));
   if (!forgotten.dryRun || forgotten.deleted === 0) return { answer, notes };
   const shown = await forgetPreview(memory, context.options.caller, forgotten.scope);
   return { answer: [...answer, ...shown.map((line) => `  ${line}`)], notes };
 }
 
-function personAt({ shell, output }: CommandContext): Person | undefined {
+export function personAt({ shell, output }: CommandContext): Person | undefined {
   if (!isPersonThere(shell)) return undefined;
   return {
     tell: (line) => output.note(line),

@@ -7,6 +7,7 @@ import {
   forgetNotes,
   forgetPreview,
   type HelmdeckError,
+  importCounts,
   isAuditCategory,
   type KnownImport,
   nearWords,
@@ -15,7 +16,6 @@ import {
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";
-import { counted } from "../words.ts";
 import {
   actions,
   cancel,
@@ -171,8 +171,6 @@ ${form(
   return { title, section: "facts", body, status: error === undefined ? 200 : 400 };
 }
 
-function importName({ id, facts, former, records = 0 }: KnownImport): Html {
-  const runs = records === 0 ? "" : `, ${counted(records, "record")} of runs`;
-  const kept = former === 0 ? "" : `, and ${former} in the history of facts that were changed since`;
-  return html`Import ${line(id)} <span class="muted">(${counted(facts, "fact")}${runs}${kept})</span>`;
+function importName(known: KnownImport): Html {
+  return html`Import ${line(known.id)} <span class="muted">(${importCounts(known)})</span>`;
 }

@@ -1,5 +1,6 @@
 /** Import of helmdeck's database as a shell user meets it: shown first, with whose is whose, and asked about. */
-import { rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { KEY_HEX, makeDatabase } from "../transfer/helmdeck-database.ts";
@@ -57,8 +58,25 @@ test("a person sees whose is whose, and imports what was shown", async () => {
   };
   const yes = await onTerminal(order(), meanwhile);
   expect(yes.stdout).toMatch(/^Imported 2 for main, admin: 2 new, .* Refused: 1\.\n$/);
-  expect(yes.stderr).toMatch(/forget import:helmdeck-[0-9a-f-]+ --caller main\n.* --caller admin\n/);
   expect(await mine()).toEqual({ ours: "of all agents" });
+  const [, id] = /^To take it back: helmdeck-memory forget (import:\S+) --everyone$/m.exec(yes.stderr) ?? [];
+
+  const asked = await onTerminal(["forget", `${id}`, "--everyone"], "n\n");
+  expect(asked).toMatchObject({ code: 1, stdout: "" });
+  expect(asked.stderr).toMatch(
+    /This deletes 1 entry of admin for good: [\s\S]*This deletes 1 entry of main for good: /,
+  );
+  const rest = await piped(["forget", `${id}`, "--everyone", "--yes", "--json"]);
+  expect(JSON.parse(rest.stdout)).toMatchObject({
+    forgotten: [
+      { caller: "admin", deleted: 1 },
+      { caller: "main", deleted: 1 },
+    ],
+  });
+  expect(await mine()).toEqual({});
+  const none = await piped(["forget", `${id}`, "--everyone", "--yes"]);
+  expect(none).toMatchObject({ code: 0, stdout: `Nothing of it is in anybody's memory: ${id}\n` });
+  expect(await piped(["forget", "all", "--everyone", "--yes"])).toMatchObject({ code: 2, stdout: "" });
 });
 
 test("without its log a person is told, and a script says --stopped", async () => {
@@ -70,6 +88,17 @@ test("without its log a person is told, and a script says --stopped", async () =
   });
   expect(await piped(order("--yes"))).toMatchObject({ code: 1, stdout: "" });
   expect((await piped(order("--yes", "--stopped"))).stdout).toMatch(/^Imported 1 for main: 1 new/);
+});
+
+test("what an import that was killed left behind goes with the next one, and what another one reads stays", async () => {
+  const { pid } = spawnSync("true");
+  const name = (of: number) => `helmdeck-memory-import-${of}-a1B2c3`;
+  for (const of of [pid, process.pid]) {
+    mkdirSync(at(`tmp/${name(of)}`), { recursive: true });
+    writeFileSync(at(`tmp/${name(of)}/helmdeck.db`), "sealed");
+  }
+  await home.run(order("--dry-run"), { env: { TMPDIR: at("tmp") } });
+  expect(readdirSync(at("tmp"))).toEqual([name(process.pid)]);
 });
 
 test("the key comes from its variable too, and is asked for where there is none", async () => {

@@ -66,8 +66,8 @@ describe.each([
     expect(stateOf(dirname(source.path))).toEqual(before);
     expect(readdirSync(home.path("tmp"))).toEqual([]);
 
+    await home.run(["forget", `import:${first.import}`, "--everyone", "--yes"]);
     for (const caller of ["main", "admin"]) {
-      await home.run(["forget", `import:${first.import}`, "--yes", "--caller", caller]);
       expect(await factsOf(caller)).toEqual({});
       expect((await home.run(["export", "--caller", caller])).stdout).toBe("");
     }

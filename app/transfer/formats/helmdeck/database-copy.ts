@@ -4,7 +4,7 @@
  * Why a copy: whoever opens a database makes files beside it, and whoever closes it last may rewrite it. And why the log: what was
  * written and forgotten last stands in it alone, so that the database without it shows what is forgotten.
  */
-import { copyFile, mkdtemp, open, realpath, rm, stat } from "node:fs/promises";
+import { copyFile, mkdtemp, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -23,6 +23,7 @@ const MOST_TRIES = 5;
 /** Where SQLite writes that a database has a log. */
 const READ_VERSION_AT = 19;
 const WITH_LOG = 2;
+const FOLDER_NAME = "helmdeck-memory-import-";
 
 export interface DatabaseCopy {
   readonly connection: SqliteConnection;
@@ -55,13 +56,33 @@ export async function openCopy(name: string): Promise<DatabaseCopy> {
   }
 }
 
-/** For its owner alone. */
+/** For its owner alone; named after the process, by which it is known whether somebody still reads it. */
 async function privateFolder(): Promise<string> {
   const within = tmpdir();
-  return mkdtemp(join(within, "helmdeck-memory-import-")).catch((cause: unknown) => {
+  await removeAbandoned(within);
+  return mkdtemp(join(within, `${FOLDER_NAME}${process.pid}-`)).catch((cause: unknown) => {
     const message = `In ${within} no folder can be made for a copy of the database: set TMPDIR to one where it can.`;
     throw new HelmdeckError("store_unavailable", message, { cause });
   });
+}
+
+/** Copies of imports that were killed. */
+async function removeAbandoned(within: string): Promise<void> {
+  for (const name of await readdir(within).catch(() => [])) {
+    const pid = name.startsWith(FOLDER_NAME)
+      ? Number.parseInt(name.slice(FOLDER_NAME.length), 10)
+      : Number.NaN;
+    if (pid > 0 && !isRunning(pid))
+      await rm(join(within, name), { recursive: true, force: true }).catch(() => {}); // somebody else's
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return systemCodeOf(error) !== "ESRCH";
+  }
 }
 
 async function lacksLog(path: string): Promise<boolean> {

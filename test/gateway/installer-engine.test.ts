@@ -1,0 +1,47 @@
+/** The installer with a served engine: a whole run in an OpenClaw of its own, with the smoke test through the gateway that it starts, and back. */
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { environmentOf, installerIn } from "./installer.ts";
+import { EngineProcess } from "./served-engine.ts";
+
+const INSTALLER_TIMEOUT_MS = 600_000;
+
+let host: OpenClawHost;
+let engine: EngineProcess;
+beforeAll(async () => {
+  host = await OpenClawHost.make({ runtime: inject("runtime") });
+  engine = new EngineProcess(join(host.home.root, "engine"));
+  await engine.start();
+});
+afterAll(async () => {
+  await host?.stop();
+  await engine?.stop();
+});
+
+it("has the engine keep memory, proves it, and takes itself out", {
+  timeout: INSTALLER_TIMEOUT_MS,
+}, async () => {
+  const url = `http://127.0.0.1:${engine.port}`;
+  const before = await engine.run("export");
+  const { code, report } = await install("--engine", url, "--token-file", await engine.tokenFile("main"));
+  expect([code, report.steps.at(-1)?.error]).toEqual([0, undefined]);
+  expect(report.steps.map(({ step, outcome }) => `${step.kind} ${outcome}`)).toEqual([
+    "back-up-config done",
+    "install-plugin done",
+    "point-source done",
+    "prove done",
+  ]);
+  expect(await engine.run("export")).toBe(before); // what the smoke test stored is forgotten
+
+  const stored = await host.openclaw(["helmdeck", "store", "ferry/timetable", "It leaves at seven."]);
+  expect(stored.code).toBe(0);
+  expect(await engine.run("get", "ferry/timetable")).toContain("It leaves at seven.");
+
+  expect(await install("--uninstall")).toMatchObject({ code: 0 });
+  expect(await engine.run("get", "ferry/timetable")).toContain("It leaves at seven.");
+});
+
+async function install(...args: readonly string[]) {
+  return installerIn(await environmentOf(host.home), ...args, "--yes");
+}
