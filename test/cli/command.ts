@@ -40,6 +40,15 @@ export class CommandHome {
     this.#entry = entry;
   }
 
+  protected get isUnprivileged(): boolean {
+    return this.#flags.length > 0;
+  }
+
+  /** Nothing of this machine's own OpenClaw or helmdeck reaches the command. */
+  protected environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return { PATH: process.env.PATH ?? "", HOME: this.folder, TZ: "UTC", ...env };
+  }
+
   path(name: string): string {
     return join(this.folder, name);
   }
@@ -67,11 +76,10 @@ export class CommandHome {
   }
 
   /** A command that is still running, for those who interrupt it. */
-  start(args: readonly string[], { env = {}, cwd }: RunOptions = {}) {
+  start(args: readonly string[], { env, cwd }: RunOptions = {}) {
     return spawn(process.execPath, [...this.#flags, this.#entry, ...args], {
       cwd: cwd ?? this.folder,
-      // Nothing of this machine's own OpenClaw or helmdeck reaches the command.
-      env: { PATH: process.env.PATH, HOME: this.folder, TZ: "UTC", ...env },
+      env: this.environment(env),
       stdio: ["pipe", "pipe", "pipe"],
     });
   }

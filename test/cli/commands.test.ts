@@ -1,8 +1,8 @@
 /** get, list, search, forget and doctor as a person and as a script see them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CommandHome } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
-const home = new CommandHome();
+const home = new InProcessHome();
 afterAll(() => home.remove());
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -3,13 +3,14 @@ import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
-import { CommandHome, finish } from "./command.ts";
+import { finish } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
-let home: CommandHome;
+let home: InProcessHome;
 let service: StandInOllama;
 let env: Record<string, string>;
 beforeEach(async () => {
-  home = new CommandHome();
+  home = new InProcessHome();
   service = await startStandInOllama({ models: ["nomic-embed-text"] });
   env = { HELMDECK_EMBEDDINGS_URL: service.address };
 });

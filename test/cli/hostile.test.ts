@@ -1,9 +1,10 @@
 /** Hostile keys and values: refused, or shown without acting on the terminal; and nothing hostile is echoed. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CommandHome, finish } from "./command.ts";
+import { finish } from "./command.ts";
 import { actsOnATerminal, HOSTILE_TEXTS } from "./hostile-texts.ts";
+import { InProcessHome } from "./in-process.ts";
 
-const home = new CommandHome();
+const home = new InProcessHome();
 afterAll(() => home.remove());
 
 /** The lines of an answer; only line ends and tabs may be control characters in it. */

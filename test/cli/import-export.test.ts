@@ -4,14 +4,15 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { BUNDLED_COMMAND, CommandHome, finish } from "./command.ts";
+import { BUNDLED_COMMAND, finish } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
 const NOW_SECONDS = Math.floor(Date.now() / 1_000);
 
-let home: CommandHome;
+let home: InProcessHome;
 beforeEach(() => {
-  home = new CommandHome();
+  home = new InProcessHome();
 });
 afterEach(() => home.remove());
 
@@ -194,7 +195,7 @@ describe("export", () => {
     await home.run(["import", "-"], { input: linesOf(MIXED) });
     const first = await home.run(["export"]);
     expect(first).toMatchObject({ code: 0, stderr: "5 lines, values in plain text.\n" });
-    const elsewhere = new CommandHome();
+    const elsewhere = new InProcessHome();
     try {
       expect(await elsewhere.run(["import", "-"], { input: first.stdout })).toMatchObject({ code: 0 });
       const second = await elsewhere.run(["export"]);

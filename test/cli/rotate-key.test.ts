@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CommandHome, finish } from "./command.ts";
+import { finish } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
-let home: CommandHome;
+let home: InProcessHome;
 beforeEach(() => {
-  home = new CommandHome();
+  home = new InProcessHome();
 });
 afterEach(() => home.remove());
 

@@ -2,12 +2,12 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CommandHome } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 import { runPiped } from "./terminal.ts";
 
-let home: CommandHome;
+let home: InProcessHome;
 beforeEach(() => {
-  home = new CommandHome();
+  home = new InProcessHome();
 });
 afterEach(() => home.remove());
 

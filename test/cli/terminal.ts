@@ -7,7 +7,7 @@ export interface TerminalOptions {
   readonly homeFolder: string;
   readonly env?: Readonly<Record<string, string>>;
   /** What the person types, all of it before the command asks, or called when it asks; the end of it is Ctrl-D. */
-  readonly typed?: string | (() => string);
+  readonly typed?: string | Buffer | (() => string);
   /** Streams that are no terminals. */
   readonly piped?: readonly ("stdin" | "stdout" | "stderr")[];
   readonly now?: () => number;
@@ -36,8 +36,8 @@ export function runPiped(args: readonly string[], options: TerminalOptions): Pro
   return runOnTerminal(args, { ...options, piped: ["stdin", "stdout", "stderr"] });
 }
 
-function keyboard(typed: string | (() => string)): Readable {
-  if (typeof typed === "string") return new PassThrough().end(typed);
+function keyboard(typed: string | Buffer | (() => string)): Readable {
+  if (typeof typed !== "function") return new PassThrough().end(typed);
   return new Readable({
     read() {
       this.push(typed());

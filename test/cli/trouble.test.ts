@@ -13,15 +13,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { whyNotUnprivileged } from "../run/unprivileged.ts";
-import { CommandHome, type Finished } from "./command.ts";
+import type { Finished } from "./command.ts";
+import { InProcessHome } from "./in-process.ts";
 
 const VALUE = "We deploy through Konflux";
 const OTHER_KEY = "ab".repeat(32);
 
-let home: CommandHome;
+let home: InProcessHome;
 let key: string;
 beforeEach(async () => {
-  home = new CommandHome();
+  home = new InProcessHome();
   await home.run(["store", "deploy/konflux", VALUE]);
   key = readFileSync(home.keyPath, "utf8");
 });
@@ -236,11 +237,14 @@ describe("a database that another process holds", () => {
     const other = new DatabaseSync(home.databasePath);
     other.exec("BEGIN IMMEDIATE");
     try {
-      const told = await home.run(["store", "k", "v"]);
+      const told = await home.runProcess(["store", "k", "v"]);
       expect(told).toMatchObject({ code: 1, stdout: "" });
       expect(told.stderr).toMatch(/^store_locked: [^\n]+\n$/);
-      expect(await home.run(["search", "konflux", "--json"])).toMatchObject({ code: 0 });
-      await expectNothingLost();
+      expect(await home.runProcess(["search", "konflux", "--json"])).toMatchObject({ code: 0 });
+      expect(await home.runProcess(["get", "deploy/konflux"])).toMatchObject({
+        code: 0,
+        stdout: `${VALUE}\n`,
+      });
     } finally {
       other.exec("ROLLBACK");
       other.close();

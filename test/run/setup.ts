@@ -14,5 +14,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(await realpath(tmpdir()), "helmdeck-run-"));
   await chmod(folder, 0o755);
   project.provide("runFolder", folder);
+  // The processes that tests start are compiled once: half a second less for each that runs from source.
+  process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
   return () => rm(folder, { recursive: true, force: true });
 }

@@ -144,8 +144,10 @@ describe("the pages of serve", () => {
   it("are where the second line says, and show whom the memory belongs to", async () => {
     const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
     running.add(child);
-    const lines = createInterface(child.stdout);
-    const [[served], [pages]] = [await once(lines, "line"), await once(lines, "line")];
+    // An iterator keeps the lines that come at once.
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const { value: served } = await lines.next();
+    const { value: pages = "" } = await lines.next();
     const [, url = ""] =
       /^See and correct what is kept, in a browser: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(pages) ?? [];
     expect(served).toContain(`serves ${url.slice(0, -1)} `);

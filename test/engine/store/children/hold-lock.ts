@@ -1,5 +1,7 @@
 /** Runs some SQL on a file, says so, and holds on to what it got until its input ends. */
-import { driverNamed, say } from "./sqlite-child.ts";
+
+import { say } from "./say.ts";
+import { driverNamed } from "./sqlite-child.ts";
 
 const [driver, path = "", ...statements] = process.argv.slice(2);
 const connection = await driverNamed(driver).open(path, "write");

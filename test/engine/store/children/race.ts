@@ -1,7 +1,8 @@
 /** Waits for the word, then finds or makes key and database, and puts some entries; one of many that do so at once. */
 import { once } from "node:events";
 import { loadOrMakeKey, openSqliteStore } from "../../../../engine/index.ts";
-import { childFact, driverNamed, report, say } from "./sqlite-child.ts";
+import { say } from "./say.ts";
+import { childFact, driverNamed, report } from "./sqlite-child.ts";
 
 const [driver, path = "", keyPath = "", name = ""] = process.argv.slice(2);
 say({ ready: true });

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { say } from "./sqlite-child.ts";
+import { say } from "./say.ts";
 
 const [needlesFile = "", ...folders] = process.argv.slice(2);
 const needles: readonly { readonly name: string; readonly base64: string }[] = JSON.parse(

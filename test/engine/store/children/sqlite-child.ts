@@ -8,6 +8,7 @@ import {
   parseKey,
   type SqliteDriver,
 } from "../../../../engine/index.ts";
+import { say } from "./say.ts";
 
 export const CHILD_KEY = parseKey("00112233445566778899aabbccddeeff".repeat(2), "test key");
 
@@ -15,10 +16,6 @@ export function driverNamed(name: string | undefined): SqliteDriver {
   const driver = [betterSqliteDriver, nodeSqliteDriver].find((known) => known.name === name);
   if (driver === undefined) throw new Error(`no driver ${name}`);
   return driver;
-}
-
-export function say(line: Readonly<Record<string, unknown>>): void {
-  console.log(JSON.stringify(line));
 }
 
 /** Prints what came of it; an error by its code. */

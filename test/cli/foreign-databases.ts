@@ -1,0 +1,120 @@
+/** Other programs' databases, in each state in which one may be found, and what tells whether a folder was touched. */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, expect } from "vitest";
+import type { Finished } from "./command.ts";
+
+let open: DatabaseSync[] = [];
+afterEach(() => {
+  for (const other of open) other.close();
+  open = [];
+});
+
+/** Names, bytes and times of every file of a folder. */
+export function stateOf(folder: string): Readonly<Record<string, unknown>> {
+  const names = readdirSync(folder).sort();
+  return Object.fromEntries(
+    names.map((name) => {
+      const { mtimeMs, ctimeMs, mode, ino } = statSync(join(folder, name));
+      return [
+        name,
+        { mtimeMs, ctimeMs, mode, ino, bytes: readFileSync(join(folder, name)).toString("base64") },
+      ];
+    }),
+  );
+}
+
+/** A database that stays open until the test is over. */
+export function write(path: string, ...statements: readonly string[]): void {
+  const other = new DatabaseSync(path);
+  open.push(other);
+  for (const sql of statements) other.exec(sql);
+}
+
+/** Writes somebody else's database. */
+type Foreign = (path: string) => void;
+
+/** Copies of what a process has open, as if it had been killed. */
+function copyOf(endings: readonly string[], ...statements: readonly string[]): Foreign {
+  return (path) => {
+    const live = join(dirname(dirname(path)), "live.sqlite");
+    write(live, ...statements);
+    for (const ending of endings) copyFileSync(`${live}${ending}`, `${path}${ending}`);
+  };
+}
+
+const WAL = [
+  "PRAGMA journal_mode = WAL",
+  "CREATE TABLE recipes (title TEXT)",
+  "INSERT INTO recipes VALUES ('soup')",
+];
+const FOLDED = [...WAL, "PRAGMA wal_checkpoint(TRUNCATE)", "INSERT INTO recipes VALUES ('stew')"];
+
+/** Somebody has them open: only a process of its own meets his locks. */
+export const OPEN: Readonly<Record<string, Foreign>> = {
+  "that is open, with all in its log": (path) => write(path, ...WAL),
+  "that is open, and was folded": (path) => write(path, ...FOLDED),
+};
+
+export const LEFT: Readonly<Record<string, Foreign>> = {
+  "that was left with its log and index, with all in the log": copyOf(["", "-wal", "-shm"], ...WAL),
+  "that was left with its log alone, with all in the log": copyOf(["", "-wal"], ...WAL),
+  "that was left with its log alone, and was folded": copyOf(["", "-wal"], ...FOLDED),
+  "without its log": copyOf([""], ...FOLDED),
+  "that was closed": (path) => {
+    const other = new DatabaseSync(path);
+    for (const sql of FOLDED) other.exec(sql);
+    other.close();
+  },
+  "with a journal to be rolled back": copyOf(
+    ["", "-journal"],
+    "CREATE TABLE recipes (title TEXT)",
+    "PRAGMA cache_size = 1",
+    "BEGIN",
+    "INSERT INTO recipes WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT hex(randomblob(100)) FROM n",
+  ),
+  "with another program's mark and nothing else": copyOf(
+    ["", "-wal"],
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA application_id = 7",
+    "PRAGMA wal_checkpoint",
+    "PRAGMA user_version = 1",
+  ),
+};
+
+const COMMANDS: readonly (readonly string[])[] = [
+  ["store", "k", "v"],
+  ["get", "k"],
+  ["list"],
+  ["search", "soup"],
+  ["forget", "everything", "--yes"],
+  ["import", "facts.jsonl"],
+  ["export"],
+  ["doctor"],
+  ["mcp"],
+  ["serve", "--port", "0", "--require-memory"],
+];
+
+/** Makes one of them in a folder of its own; gives what that folder is like. */
+export function putInto(folder: string, make: Foreign) {
+  mkdirSync(folder);
+  const path = join(folder, "theirs.sqlite");
+  make(path);
+  return { path, before: stateOf(folder) };
+}
+
+/** Every command refuses it, and leaves it as it is. */
+export async function expectUntouched(
+  make: Foreign,
+  folder: string,
+  run: (args: readonly string[]) => Promise<Finished>,
+): Promise<void> {
+  const { path, before } = putInto(folder, make);
+  for (const command of COMMANDS) {
+    const { code, stdout, stderr } = await run([...command, "--db", path]);
+    expect(`${command[0]}: ${stdout}${stderr}`).toMatch(/store_not_ours|SQLite database of another program/);
+    if (command[0] !== "mcp") expect([command[0], code]).toEqual([command[0], 1]);
+    expect(stateOf(folder), command[0]).toEqual(before);
+  }
+}

@@ -1,0 +1,94 @@
+/** Looking changes nothing, as processes show it: with a database that is open, beside a server, and where file modes bind. */
+import { chmodSync, copyFileSync, existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { whyNotUnprivileged } from "../run/unprivileged.ts";
+import { CommandHome, finish } from "./command.ts";
+import { expectUntouched, LEFT, OPEN, putInto, stateOf, write } from "./foreign-databases.ts";
+
+let home: CommandHome;
+beforeEach(() => {
+  home = new CommandHome();
+});
+afterEach(() => home.remove());
+
+// verifies P-look-changes-nothing
+describe.each(Object.entries(OPEN))("somebody else's database %s", (_, make) => {
+  test("stays as it is, whatever is asked, and no key is made for it", async () => {
+    await home.write("facts.jsonl", '{"key":"k","value":"v"}\n');
+    await expectUntouched(make, home.path("theirs"), (args) => home.run(args));
+    expect(existsSync(home.keyPath)).toBe(false);
+  });
+});
+
+describe.each(Object.entries({ ...OPEN, ...LEFT }))("somebody else's database %s", (_, make) => {
+  test("stays as it is beside a server that serves without memory", async () => {
+    const folder = home.path("theirs");
+    const { path, before } = putInto(folder, make);
+    const server = home.start(["serve", "--port", "0", "--db", path], {
+      env: { HELMDECK_MEMORY_KEY: "ab".repeat(32) },
+    });
+    const ended = finish(server);
+    await new Promise((resolve) => server.stdout.once("data", resolve));
+    server.kill("SIGTERM");
+    expect((await ended).stderr).toContain("store_not_ours");
+    expect(stateOf(folder)).toEqual(before);
+  });
+});
+
+// verifies P-look-changes-nothing
+describe("a database that cannot be written", () => {
+  beforeEach(async (context) => {
+    context.skip(whyNotUnprivileged !== undefined, whyNotUnprivileged);
+    await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
+  });
+
+  /** Facts that lie in the log alone, as a process that is still at work or was killed leaves them. */
+  function leaveLog(...endings: readonly string[]): void {
+    const live = join(home.folder, "live.sqlite");
+    copyFileSync(home.databasePath, live);
+    write(live, "PRAGMA wal_autocheckpoint = 0", "UPDATE store SET prunes = prunes");
+    for (const ending of ["", ...endings]) copyFileSync(`${live}${ending}`, `${home.databasePath}${ending}`);
+  }
+
+  const left: Readonly<Record<string, readonly string[]>> = {
+    "closed in order": [],
+    "with a log and its index": ["-wal", "-shm"],
+    "with a log without its index": ["-wal"],
+  };
+
+  test.each(Object.entries(left))(
+    "%s is read by every command that reads, and refuses the others",
+    async (_, endings) => {
+      if (endings.length > 0) leaveLog(...endings);
+      home.handToUnprivileged();
+      const folder = dirname(home.databasePath);
+      for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o400);
+      chmodSync(folder, 0o500);
+      const before = stateOf(folder);
+      const answers = [
+        [["get", "deploy/konflux"], "Konflux"],
+        [["list"], "deploy/konflux"],
+        [["search", "konflux"], "Konflux"],
+        [["export"], '"value":"We deploy through Konflux"'],
+        [["doctor"], "cannot be written: memory can be read"],
+      ] as const;
+      for (const [command, expected] of answers) {
+        const { code, stdout, stderr } = await home.run(command);
+        expect([command[0], code, stderr]).toEqual([command[0], 0, expect.not.stringContaining("store_")]);
+        expect(stdout).toContain(expected);
+      }
+      for (const command of [
+        ["store", "k", "v"],
+        ["forget", "key:deploy/konflux", "--yes"],
+      ]) {
+        const { code, stderr } = await home.run(command);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/^store_readonly: /)]);
+      }
+      const { "memory.sqlite-shm": __, ...after } = stateOf(folder);
+      const { "memory.sqlite-shm": ___, ...same } = before;
+      expect(after).toEqual(same);
+      chmodSync(folder, 0o700);
+    },
+  );
+});
