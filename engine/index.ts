@@ -149,6 +149,7 @@ export {
   syncFolder,
   unlessMissing,
 } from "./store/private-file.ts";
+export type { Quota } from "./store/quota.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
 export { copyDatabase, setGeneration, whileAlone } from "./store/sqlite/copy-database.ts";
 export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
@@ -171,5 +172,4 @@ export {
 export type { ResealProgress } from "./store/sqlite/reseal.ts";
 export type { SqliteConnection, SqliteDriver, SqliteRow } from "./store/sqlite/sqlite-driver.ts";
 export { lookAtStore, type StoreFacts } from "./store/sqlite/store-facts.ts";
-export type { Quota } from "./store/sqlite/usage.ts";
 export type { Writer } from "./store/writer.ts";

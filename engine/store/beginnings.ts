@@ -13,6 +13,11 @@ export class Beginnings {
     this.#begun = { times, before: times === 0 ? 0 : Number.MAX_SAFE_INTEGER };
   }
 
+  /** The times between which a clock that went back shows again what it hid; undefined where it went on. */
+  hiddenBefore(now: UnixMs): { readonly after: UnixMs; readonly until: UnixMs } | undefined {
+    return now < this.#latest ? { after: now, until: this.#latest } : undefined;
+  }
+
   /** To be asked for each answer. `hides`: whether anything expires after the first of two times, up to the second. */
   at(now: UnixMs, lastSeq: number, hides: (after: UnixMs, until: UnixMs) => boolean): Beginning {
     if (now < this.#latest && hides(now, this.#latest)) {

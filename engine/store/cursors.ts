@@ -84,11 +84,16 @@ export function encodeChangeCursor(history: History, seq: number): number {
 export function resumeFrom(history: History, since: number): number | undefined {
   if (since === 0) return 0;
   if (!Number.isSafeInteger(since) || since < 0) return undefined;
-  const seq = since % SEQ_SPAN;
+  const seq = seqOfCursor(since);
   const round = Math.floor(since / SEQ_SPAN);
   if (seq > history.lastSeq) return undefined;
   const samePruning = round === history.prunes % ROUND_SPAN;
   return samePruning || seq >= history.prunedThrough ? seq : undefined;
+}
+
+/** The sequence number in a cursor; 0 in what is none. */
+export function seqOfCursor(since: number): number {
+  return Number.isSafeInteger(since) && since > 0 ? since % SEQ_SPAN : 0;
 }
 
 /** How many sequence numbers back removals are kept, unless a store is told otherwise. */

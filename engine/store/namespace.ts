@@ -25,8 +25,13 @@ export function namespaceOf(subject: Subject | undefined, sessionId?: string): N
 
 /** Whose namespace this is, also when it is a session's. The way back from {@link namespaceOf}. */
 export function subjectOf(namespace: Namespace): Subject {
+  return ownerOf(namespace).replaceAll("%3A", ":").replaceAll("%25", "%");
+}
+
+/** The namespace of the subject itself, also of a session's. */
+export function ownerOf(namespace: Namespace): Namespace {
   const [owner = ""] = namespace.split(":", 1);
-  return owner.replaceAll("%3A", ":").replaceAll("%25", "%");
+  return owner as Namespace; // what namespaceOf gives for the subject alone
 }
 
 /** The prefix that the namespaces of all sessions of a subject share, and no other namespace has. */

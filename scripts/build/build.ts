@@ -238,10 +238,14 @@ export function requireNoDependencies(metafile: Metafile, isProvided = isProvide
   }
 }
 
-/** OpenClaw loads memory; what serves other clients and runs packs stays out of its process. */
+/** OpenClaw loads memory; what serves other clients, runs packs or speaks to a database server stays out of its process. */
 export function requireNoServer(metafile: Metafile): void {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
-  const foreign = inputs.filter((file) => /^(packs|server|cli|install|seam)\//.test(file));
+  const foreign = inputs.filter((file) =>
+    /^(packs|server|cli|install|seam)\/|^engine\/(postgres\.ts|store\/postgres\/)|(^|\/)node_modules\/pg\//.test(
+      file,
+    ),
+  );
   if (foreign.length > 0) throw new Error(`The plugin must not hold ${foreign.join(", ")}.`);
 }
 

@@ -1,8 +1,9 @@
 /** What was written while the clock was certainly wrong, given its true times once the clock is right. */
 import type { Sealer } from "../sealing.ts";
+import { ALL_COLUMNS, parseColumns } from "../stored-rows.ts";
 import { type Correction, withTimesRight } from "../time-seen.ts";
 import { sparedCondition } from "./conditions.ts";
-import { ALL_COLUMNS, parseColumns, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
+import { UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
 import { readFormer, writeFormer } from "./former-rows.ts";
 import type { SqliteSession } from "./sqlite-session.ts";

@@ -2,8 +2,8 @@
 import { decodeFormer, encodeFormer } from "../former-content.ts";
 import type { FormerKey, FormerValue } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
+import { parseTags } from "../stored-rows.ts";
 import type { Condition } from "./conditions.ts";
-import { parseTags } from "./entry-rows.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isSchemaMismatch } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";

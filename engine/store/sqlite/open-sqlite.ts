@@ -10,6 +10,7 @@ import { KEEP_REMOVALS } from "../cursors.ts";
 import { SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import type { MemoryReader, MemoryStore, UnixMs } from "../memory-store.ts";
+import { DEFAULT_QUOTA, type Quota } from "../quota.ts";
 import type { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
 import { findDatabase, placeDatabase } from "./database-file.ts";
@@ -29,7 +30,6 @@ import { SqliteSession } from "./sqlite-session.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { IDENTITY_SINCE, readStoreRow, type StoreRow, timeSeenIn } from "./store-row.ts";
 import { openSealer } from "./stored-keys.ts";
-import { DEFAULT_QUOTA, type Quota } from "./usage.ts";
 
 export interface SqliteReaderOptions {
   readonly path: string;

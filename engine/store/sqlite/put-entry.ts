@@ -6,7 +6,9 @@ import { isExpired } from "../entry-rules.ts";
 import { grown, HISTORY_LIMITS, hasHistory, type Retired } from "../history.ts";
 import type { Entry, EntryMeta, EntryRef, NewEntry, PutResult, UnixMs } from "../memory-store.ts";
 import { namespaceOf, subjectOf } from "../namespace.ts";
+import type { Quota } from "../quota.ts";
 import type { ClearColumns, Sealer } from "../sealing.ts";
+import { ALL_COLUMNS, columnsOf, metaOf, openRow } from "../stored-rows.ts";
 import {
   all,
   type Condition,
@@ -15,13 +17,13 @@ import {
   refCondition,
   sparedCondition,
 } from "./conditions.ts";
-import { ALL_COLUMNS, columnsOf, INSERT_ROW, metaOf, openRow, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
+import { INSERT_ROW, UPDATE_ROW, valuesOf } from "./entry-rows.ts";
 import { dropOldestFormer, readFormer, writeFormer } from "./former-rows.ts";
 import { noteRemoval, type Removing } from "./removals.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { removeVectors } from "./sqlite-vectors.ts";
 import type { Writing } from "./transactions.ts";
-import { isOverQuota, type Quota, requireQuota } from "./usage.ts";
+import { isOverQuota, requireQuota } from "./usage.ts";
 
 export interface Putting extends Removing {
   readonly sealer: Sealer;

@@ -6,7 +6,7 @@
  */
 import { HEADER_BYTES } from "../envelope.ts";
 import type { Sealer } from "../sealing.ts";
-import { CLEAR_COLUMNS, parseColumns } from "./entry-rows.ts";
+import { CLEAR_COLUMNS, parseColumns } from "../stored-rows.ts";
 import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";

@@ -7,7 +7,7 @@
 import { KeyRing, SealingKeys } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
 import { Sealer } from "../sealing.ts";
-import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
+import { ALL_COLUMNS, openRow } from "../stored-rows.ts";
 import { readingBytes } from "./read-bytes.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isCorrupt } from "./sqlite-errors.ts";

@@ -1,6 +1,7 @@
 /** One row of a damaged database: opened, and written into a new one, sealed for that. */
 import type { ClearColumns, Sealer } from "../sealing.ts";
-import { INSERT_ROW, parseColumns, valuesOf } from "./entry-rows.ts";
+import { parseColumns } from "../stored-rows.ts";
+import { INSERT_ROW, valuesOf } from "./entry-rows.ts";
 import { readRow, type SalvagedTable } from "./salvage.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";

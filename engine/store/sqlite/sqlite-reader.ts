@@ -33,6 +33,7 @@ import type {
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoreClock } from "../store-clock.ts";
+import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
 import { GuardedCalls } from "./calls.ts";
 import { readChanges, readRevision } from "./change-feed.ts";
@@ -46,7 +47,6 @@ import {
   refCondition,
 } from "./conditions.ts";
 import { readFormerKeys } from "./covered-former.ts";
-import { ALL_COLUMNS, CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns } from "./entry-rows.ts";
 import { pendingForgets } from "./forgets.ts";
 import { readFormer } from "./former-rows.ts";
 import type { StoreGuard } from "./guard.ts";

@@ -23,6 +23,7 @@ import type {
   VectorsQuery,
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
+import type { Quota } from "../quota.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
 import { beginKeyChange, finishKeyChange, type KeyChangeReport, requireChanging } from "./change-key.ts";
 import { Eraser } from "./erasing.ts";
@@ -38,7 +39,6 @@ import { SqliteReader, type SqliteReaderParts } from "./sqlite-reader.ts";
 import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./sqlite-vectors.ts";
 import { WriteTransactions, type Writing } from "./transactions.ts";
 import { undoEntry } from "./undo-entry.ts";
-import type { Quota } from "./usage.ts";
 
 export interface SqliteStoreParts extends SqliteReaderParts {
   readonly keepRemovals: number;

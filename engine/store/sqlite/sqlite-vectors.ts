@@ -2,9 +2,9 @@
 import type { EntryId, EntryVectors, VectorsQuery } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
+import { ALL_COLUMNS, openRow } from "../stored-rows.ts";
 import { decodeVectors, encodeVectors } from "../vector-rules.ts";
 import { liveCondition, type Moment, namespaceCondition } from "./conditions.ts";
-import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
-import { ALL_COLUMNS, openRow } from "./entry-rows.ts";
+import { ALL_COLUMNS, openRow } from "../stored-rows.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 

@@ -1,46 +1,22 @@
-/** How much a subject may keep: one caller without measure must not fill the disk of all. */
-import { HelmdeckError } from "../../errors.ts";
+/** How much a subject keeps, as the database counts it. */
 import type { EntryRef, Usage } from "../memory-store.ts";
-import { type Namespace, subjectOf } from "../namespace.ts";
+import { type Namespace, ownerOf } from "../namespace.ts";
+import { type Quota, requireWithin } from "../quota.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
-
-export interface Quota {
-  readonly entries: number;
-  /** Of sealed values, former ones too. */
-  readonly bytes: number;
-}
-
-export const DEFAULT_QUOTA: Quota = { entries: 100_000, bytes: 256 * 1_024 * 1_024 };
 
 /** Of values that are kept only as long as there is room. */
 export function isOverQuota(session: SqliteSession, ref: EntryRef, quota: Quota): boolean {
   return usageOf(session, ref.namespace).bytes > quota.bytes;
 }
 
-/**
- * Throws `quota_exceeded` when the subject of what was just written has more than it may; to be called in the write transaction
- * that made it more, of which then nothing stays.
- */
-export function requireQuota(session: SqliteSession, ref: EntryRef, quota: Quota): void {
-  const { namespace } = ref;
-  const { entries, bytes } = usageOf(session, namespace);
-  if (entries > quota.entries) throw exceeded(`${quota.entries} entries`, subjectOf(namespace));
-  if (bytes > quota.bytes)
-    throw exceeded(`${Math.floor(quota.bytes / 1_048_576)} MiB of values`, subjectOf(namespace));
+/** To be called in the write transaction that made it more. */
+export function requireQuota(session: SqliteSession, { namespace }: EntryRef, quota: Quota): void {
+  requireWithin(usageOf(session, namespace), quota, namespace);
 }
 
 /** What the subject has whose namespace, or whose session's, this is. */
 export function usageOf(session: SqliteSession, namespace: Namespace): Usage {
-  const [owner = ""] = namespace.split(":", 1);
+  const owner = ownerOf(namespace);
   const used = session.statement("SELECT entries, bytes FROM usage WHERE owner = ?").get(owner);
   return { entries: Number(used?.entries ?? 0), bytes: Number(used?.bytes ?? 0) };
-}
-
-function exceeded(limit: string, subject: string): HelmdeckError {
-  return new HelmdeckError(
-    "quota_exceeded",
-    `The memory of ${JSON.stringify(subject)} is full: it may hold ${limit}. Nothing was written. Forget what is no longer ` +
-      "needed, or let the operator raise HELMDECK_MEMORY_MAX_ENTRIES or HELMDECK_MEMORY_MAX_MIB.",
-    { details: { subject, limit } },
-  );
 }

@@ -1,0 +1,10 @@
+/** The door to the store on PostgreSQL: only what a server and its commands load opens it, never OpenClaw's plugin. */
+export type { DatabaseOptions, PostgresConnection } from "./store/postgres/database.ts";
+export {
+  openPostgresReader,
+  openPostgresStore,
+  type PostgresReaderOptions,
+  type PostgresStoreOptions,
+  preparePostgres,
+} from "./store/postgres/open-postgres.ts";
+export type { MigrateOptions } from "./store/postgres/schema.ts";

@@ -1,0 +1,102 @@
+/** The change feed over the sequence numbers of rows and removals, which one subject's writers commit in order. */
+import type { Beginnings } from "../beginnings.ts";
+import { encodeChangeCursor, type History, historySince, resumeFrom, seqOfCursor } from "../cursors.ts";
+import { changesLimitOf, isExpired } from "../entry-rules.ts";
+import type { Changes, ChangesQuery, EntryId, UnixMs } from "../memory-store.ts";
+import { ownerOf } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import { openRows, type StoredRow } from "../stored-rows.ts";
+import { namespaceCondition } from "./conditions.ts";
+import type { Connection } from "./connection.ts";
+import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { readSubject } from "./subjects.ts";
+
+/** As it was at one moment. */
+export interface FeedPage {
+  readonly history: History;
+  /** The highest number that anybody's change has. */
+  readonly lastNumber: number;
+  /** Entries and removals, in order. */
+  readonly rows: readonly StoredRow[];
+  readonly more: boolean;
+  /** Something expires between the times that were asked for. */
+  readonly hides: boolean;
+}
+
+/** All of it is asked at once; to be called in a read transaction. */
+export async function readFeed(
+  connection: Connection,
+  query: ChangesQuery,
+  hidden: { readonly after: UnixMs; readonly until: UnixMs } | undefined,
+): Promise<FeedPage> {
+  const limit = changesLimitOf(query);
+  const { sql, values } = namespaceCondition(query.namespace);
+  const since = seqOfCursor(query.since);
+  const page = { sql: "ORDER BY seq LIMIT ?", values: [limit + 1] };
+  const meant = { sql: `${sql} AND seq > ?`, values: [...values, since] };
+  const subject = readSubject(connection, ownerOf(query.namespace));
+  const [{ newestSeq, prunedThrough, prunes }, upserts, removals, [last], [found]] = await Promise.all([
+    subject,
+    selectEntries(connection, ENTRY_COLUMNS, meant, page),
+    connection.query(`SELECT seq, id FROM removals WHERE ${meant.sql} ${page.sql}`, [
+      ...meant.values,
+      ...page.values,
+    ]),
+    connection.query("SELECT last_value FROM change_numbers"),
+    hidden === undefined
+      ? []
+      : connection
+          .acrossSubjects()
+          .query("SELECT 1 AS found FROM entries WHERE expires_at > ? AND expires_at <= ? LIMIT 1", [
+            ...[hidden.after, hidden.until],
+          ]),
+  ]);
+  const rows = [...upserts, ...removals].sort((a, b) => Number(a.seq) - Number(b.seq));
+  return {
+    history: { lastSeq: newestSeq, prunedThrough, prunes },
+    lastNumber: Number(last?.last_value),
+    rows: rows.slice(0, limit),
+    more: rows.length > limit,
+    hides: found !== undefined,
+  };
+}
+
+/** What a reader is told. */
+export function changesOf(
+  { history: kept, lastNumber, rows, more, hides }: FeedPage,
+  { since: cursor }: ChangesQuery,
+  { sealer, now, beginnings }: { sealer: Sealer; now: UnixMs; beginnings: Beginnings },
+): Changes {
+  const history = historySince(
+    kept,
+    beginnings.at(now, lastNumber, () => hides),
+  );
+  if (resumeFrom(history, cursor) === undefined) return { kind: "start_over" };
+  const last = rows.at(-1);
+  const end = more && last !== undefined ? Number(last.seq) : history.lastSeq;
+  return {
+    kind: "changes",
+    ...openChanges(rows, sealer, now),
+    cursor: encodeChangeCursor(history, end),
+    more,
+  };
+}
+
+/**
+ * An entry that was written since and has expired since counts as removed: a reader may hold it with a later expiry,
+ * from before that write.
+ */
+function openChanges(
+  page: readonly StoredRow[],
+  sealer: Sealer,
+  now: UnixMs,
+): Pick<Extract<Changes, { kind: "changes" }>, "upserts" | "removed" | "unreadable"> {
+  const isGone = (row: StoredRow): boolean =>
+    !("sealed" in row) || (typeof row.expires_at === "number" && isExpired(row.expires_at, now));
+  const { entries, unreadable } = openRows(
+    page.filter((row) => !isGone(row)),
+    sealer,
+  );
+  const removed = page.filter(isGone).map((row) => `${row.id}` as EntryId); // ids are only ever written by us
+  return { upserts: entries, removed, unreadable };
+}

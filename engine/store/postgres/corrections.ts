@@ -1,0 +1,54 @@
+/** What was written while the clock was certainly wrong, given its true times once the clock is right. */
+import type { Namespace } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import { parseColumns, type StoredRow } from "../stored-rows.ts";
+import { type Correction, withTimesRight } from "../time-seen.ts";
+import { ownedBy } from "./conditions.ts";
+import type { Connection } from "./connection.ts";
+import { ENTRY_COLUMNS, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
+import { readFormer, writeFormer } from "./former-rows.ts";
+import { all } from "./sql.ts";
+import { textOf } from "./texts.ts";
+import { OneWriting } from "./writing.ts";
+
+/**
+ * Else a fact that was stored before the server knew the date would have lived its life by then. In the transaction that wrote down
+ * that the clock is right, so that nothing is corrected twice, or not at all. A row that does not open keeps what it claims.
+ */
+export async function setTimesRight(
+  connection: Connection,
+  sealer: Sealer,
+  correction: Correction,
+): Promise<void> {
+  const { from, to } = correction;
+  const written = { sql: "updated_at BETWEEN ? AND ?", values: [from, to] };
+  const owners = await connection
+    .acrossSubjects()
+    .query(`SELECT DISTINCT owner FROM entries WHERE ${written.sql} ORDER BY owner`, written.values);
+  const names = owners.map(({ owner }) => textOf(owner) as Namespace); // only ever written as one
+  const writing = await OneWriting.begin(connection, { owners: names, now: () => to });
+  for (const owner of names) {
+    writing.of(owner);
+    const meant = all([ownedBy(owner), written]);
+    const rows = await selectEntries(connection, ENTRY_COLUMNS, meant, { sql: "ORDER BY seq", values: [] });
+    for (const row of rows) await setRowRight(writing, sealer, row, correction);
+  }
+  writing.save();
+}
+
+async function setRowRight(
+  writing: OneWriting,
+  sealer: Sealer,
+  row: StoredRow,
+  correction: Correction,
+): Promise<void> {
+  const columns = parseColumns(row);
+  const content = columns && row.sealed instanceof Uint8Array ? sealer.open(columns, row.sealed) : undefined;
+  if (columns === undefined || content === undefined) return;
+  const subject = writing.of(columns.namespace as Namespace); // it authenticates
+  const right = { ...withTimesRight(columns, correction), seq: await writing.nextSeq(subject) };
+  void writing.connection.query(UPDATE_ENTRY, [...valuesOf(right, sealer.seal(right, content)), columns.id]);
+  const before = await readFormer(writing.connection, sealer, columns.id);
+  const history = before.map((former) => withTimesRight(former, correction));
+  await writeFormer(writing, sealer, { subject, entryId: columns.id }, { before, history });
+}

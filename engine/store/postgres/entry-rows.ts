@@ -1,0 +1,52 @@
+/** How an entry's row is read and written. */
+import type { EntryRef } from "../memory-store.ts";
+import { ownerOf } from "../namespace.ts";
+import type { ClearColumns } from "../sealing.ts";
+import { CLEAR_COLUMNS, parseTags, type StoredRow } from "../stored-rows.ts";
+import type { Connection } from "./connection.ts";
+import { slotOf } from "./slots.ts";
+import type { Condition, SqlValue } from "./sql.ts";
+import { bytesOf, withTexts } from "./texts.ts";
+
+export const ENTRY_COLUMNS = `${CLEAR_COLUMNS}, sealed`;
+
+const WRITTEN = `${ENTRY_COLUMNS}, owner, slot, tag_list`;
+const PLACES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
+export const INSERT_ENTRY = `INSERT INTO entries (${WRITTEN}) VALUES (${PLACES})`;
+export const UPDATE_ENTRY = `UPDATE entries SET (${WRITTEN}) = (${PLACES}) WHERE id = ?`;
+
+/** The values for {@link INSERT_ENTRY}, and for {@link UPDATE_ENTRY} but for the last. */
+export function valuesOf(columns: ClearColumns, sealed: Uint8Array): readonly SqlValue[] {
+  const ref = columns as unknown as EntryRef; // its texts have been checked
+  return [
+    columns.seq,
+    columns.id,
+    bytesOf(columns.namespace),
+    columns.origin,
+    bytesOf(columns.key),
+    bytesOf(columns.category),
+    bytesOf(columns.tags),
+    columns.createdAt,
+    columns.updatedAt,
+    columns.expiresAt,
+    columns.digest,
+    sealed,
+    bytesOf(ownerOf(ref.namespace)),
+    slotOf(ref),
+    parseTags(columns.tags).map(bytesOf),
+  ];
+}
+
+/** Rows of entries as the contract's types; `rest` is ordering and limit. */
+export async function selectEntries(
+  connection: Connection,
+  columns: string,
+  { sql, values }: Condition,
+  rest: Condition = { sql: "", values: [] },
+): Promise<readonly StoredRow[]> {
+  const rows = await connection.query(`SELECT ${columns} FROM entries WHERE ${sql} ${rest.sql}`, [
+    ...values,
+    ...rest.values,
+  ]);
+  return rows.map(withTexts);
+}

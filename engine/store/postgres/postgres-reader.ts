@@ -1,0 +1,265 @@
+/** The reading half of the PostgreSQL store; by itself it is what a read-only opener gets. */
+import { defined } from "../../defined.ts";
+import { HelmdeckError } from "../../errors.ts";
+import type { Beginnings } from "../beginnings.ts";
+import { encodeListCursor } from "../cursors.ts";
+import { changesLimitOf, listLimitOf } from "../entry-rules.ts";
+import { shownHistory } from "../history.ts";
+import type {
+  CategoryCount,
+  Changes,
+  ChangesQuery,
+  Entry,
+  EntryFilter,
+  EntryPage,
+  EntryRef,
+  FormerKeysPage,
+  FormerKeysQuery,
+  FormerValue,
+  InspectOptions,
+  ListQuery,
+  MemoryReader,
+  MetaPage,
+  NamespaceCount,
+  Origin,
+  ReferenceVectors,
+  StoreCapabilities,
+  StoreIdentity,
+  StoreReport,
+  UnixMs,
+  Usage,
+} from "../memory-store.ts";
+import { type Namespace, ownerOf } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import type { StoreClock } from "../store-clock.ts";
+import { CLEAR_COLUMNS, metaOf, openRow, openRows, parseColumns, type StoredRow } from "../stored-rows.ts";
+import { checkSpace } from "../vector-rules.ts";
+import { changesOf, readFeed } from "./change-feed.ts";
+import {
+  filterCondition,
+  listCondition,
+  liveCondition,
+  namespaceCondition,
+  refCondition,
+} from "./conditions.ts";
+import type { Connection } from "./connection.ts";
+import { readFormerKeys } from "./covered-former.ts";
+import type { Database } from "./database.ts";
+import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { readFormer } from "./former-rows.ts";
+import { inspectStore } from "./inspect-store.ts";
+import { readReferences } from "./references.ts";
+import { all } from "./sql.ts";
+import { followKeys, readStoreRow } from "./store-row.ts";
+import { readSubject } from "./subjects.ts";
+import { textOf } from "./texts.ts";
+
+export interface PostgresReaderParts {
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly clock: StoreClock;
+  readonly identity: StoreIdentity;
+  readonly beginnings: Beginnings;
+  readonly keyWatch: KeyWatch;
+}
+
+export class PostgresReader implements MemoryReader {
+  readonly capabilities: StoreCapabilities = { persistent: true, shared: true };
+  readonly identity: StoreIdentity;
+  protected readonly database: Database;
+  protected readonly sealer: Sealer;
+  protected readonly clock: StoreClock;
+  readonly #beginnings: Beginnings;
+  readonly #keyWatch: KeyWatch;
+
+  constructor({ database, sealer, clock, identity, beginnings, keyWatch }: PostgresReaderParts) {
+    this.database = database;
+    this.sealer = sealer;
+    this.clock = clock;
+    this.identity = identity;
+    this.#beginnings = beginnings;
+    this.#keyWatch = keyWatch;
+  }
+
+  now(): UnixMs {
+    return this.clock.now();
+  }
+
+  get(ref: EntryRef): Promise<Entry | undefined> {
+    const condition = all([refCondition(ref), liveCondition(this.now())]);
+    return this.reading(ref.namespace, async (connection) => {
+      const [row] = await selectEntries(connection, ENTRY_COLUMNS, condition);
+      return row && (openRow(row, this.sealer) ?? unreadable(ref));
+    }).then(requireReadable);
+  }
+
+  list(query: ListQuery): Promise<EntryPage> {
+    return this.#page(ENTRY_COLUMNS, query, (rows) => openRows(rows, this.sealer));
+  }
+
+  listMeta(query: ListQuery): Promise<MetaPage> {
+    return this.#page(CLEAR_COLUMNS, query, (rows) => ({
+      entries: rows
+        .map(parseColumns)
+        .filter((parsed) => parsed !== undefined)
+        .map(metaOf),
+    }));
+  }
+
+  async history(ref: EntryRef): Promise<readonly FormerValue[]> {
+    const now = this.now();
+    const condition = all([refCondition(ref), liveCondition(now)]);
+    return this.reading(ref.namespace, async (connection) => {
+      const [row] = await selectEntries(connection, "id", condition);
+      return row === undefined
+        ? []
+        : shownHistory(await readFormer(connection, this.sealer, `${row.id}`), now);
+    });
+  }
+
+  async formerKeys(query: FormerKeysQuery): Promise<FormerKeysPage> {
+    return this.reading(query.namespace, (connection) =>
+      readFormerKeys(connection, this.sealer, query, this.now()),
+    );
+  }
+
+  async countWhere(filter: EntryFilter): Promise<number> {
+    const { sql, values } = all([filterCondition(filter), liveCondition(this.now())]);
+    const [counted] = await this.reading(filter.namespace, (connection) =>
+      connection.query(`SELECT count(*) AS n FROM entries WHERE ${sql}`, values),
+    );
+    return Number(counted?.n);
+  }
+
+  async changes(query: ChangesQuery): Promise<Changes> {
+    changesLimitOf(query);
+    const at = { sealer: this.sealer, now: this.now(), beginnings: this.#beginnings };
+    return this.reading(query.namespace, async (connection) => {
+      const page = await readFeed(connection, query, at.beginnings.hiddenBefore(at.now));
+      return changesOf(page, query, at);
+    });
+  }
+
+  async revision(namespace: Namespace): Promise<number> {
+    const owner = ownerOf(namespace);
+    const { newestSeq } = await this.reading(namespace, (connection) => readSubject(connection, owner));
+    return newestSeq;
+  }
+
+  async namespaces(): Promise<readonly NamespaceCount[]> {
+    const { sql, values } = liveCondition(this.now());
+    const rows = await this.readingAll((connection) =>
+      connection.query(
+        `SELECT namespace, count(*) AS n FROM entries WHERE ${sql} GROUP BY namespace ORDER BY namespace`,
+        values,
+      ),
+    );
+    return rows.map(({ namespace, n }) => ({
+      namespace: textOf(namespace) as Namespace, // only ever written as one
+      count: Number(n),
+    }));
+  }
+
+  async usage(namespace: Namespace): Promise<Usage> {
+    const owner = ownerOf(namespace);
+    const { entries, bytes } = await this.reading(namespace, (connection) => readSubject(connection, owner));
+    return { entries, bytes };
+  }
+
+  async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
+    const { sql, values } = all([namespaceCondition(namespace), liveCondition(this.now())]);
+    const rows = await this.reading(namespace, (connection) =>
+      connection.query(
+        `SELECT origin, category, count(*) AS n FROM entries WHERE ${sql} GROUP BY origin, category ORDER BY origin, category`,
+        values,
+      ),
+    );
+    return rows.map(({ origin, category, n }) => ({
+      origin: `${origin}` as Origin, // only ever written as one
+      category: textOf(category),
+      count: Number(n),
+    }));
+  }
+
+  async referenceVectors(space: string): Promise<ReferenceVectors | undefined> {
+    checkSpace(space);
+    return this.readingAll((connection) => readReferences(connection, this.sealer, space));
+  }
+
+  inspect(options: InspectOptions = {}): Promise<StoreReport> {
+    const { database, sealer, clock } = this;
+    return inspectStore({ database, sealer, clock, mayWrite: this.mayWrite }, options);
+  }
+
+  async close(): Promise<void> {
+    await this.database.close();
+  }
+
+  protected get mayWrite(): boolean {
+    return false;
+  }
+
+  /** In a read transaction that sees one moment, and this namespace's subject alone. */
+  protected reading<T>(namespace: Namespace, work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#knowingKeys((connection) => work(connection.as(ownerOf(namespace))));
+  }
+
+  protected readingAll<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#knowingKeys((connection) => work(connection.acrossSubjects()));
+  }
+
+  /** Once more where a row named a key that was not known here, and the store's keys have changed since. */
+  async #knowingKeys<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { ring } = this.sealer;
+    const unknown = this.#keyWatch.unknown;
+    const read = <U>(reading: (connection: Connection) => Promise<U>) =>
+      this.database.perform((connection) => connection.transaction("read", () => reading(connection)));
+    const answer = await read(work);
+    if (this.#keyWatch.unknown === unknown) return answer;
+    const row = await read(readStoreRow);
+    if (row === undefined || ring.isUpToDate(row.keys)) return answer;
+    followKeys(ring, row, this.database.name);
+    return read(work);
+  }
+
+  async #page<T>(
+    columns: string,
+    query: ListQuery,
+    open: (rows: readonly StoredRow[]) => T,
+  ): Promise<T & { readonly nextCursor?: string }> {
+    const limit = listLimitOf(query);
+    const condition = listCondition(query, this.now());
+    return this.reading(query.namespace, async (connection) => {
+      const found = await selectEntries(connection, columns, condition, {
+        sql: "ORDER BY updated_at DESC, id LIMIT ?",
+        values: [limit + 1],
+      });
+      const rows = found.slice(0, limit);
+      const last = rows.at(-1);
+      const nextCursor =
+        last === undefined || found.length <= limit
+          ? undefined
+          : encodeListCursor({ updatedAt: Number(last.updated_at), id: `${last.id}` });
+      return { ...open(rows), ...defined({ nextCursor }) };
+    });
+  }
+}
+
+/** Counts rows that name a key that is not known here. */
+export interface KeyWatch {
+  unknown: number;
+}
+
+function unreadable(ref: EntryRef): HelmdeckError {
+  return new HelmdeckError(
+    "entry_unreadable",
+    `The ${ref.origin} entry ${JSON.stringify(ref.key)} does not authenticate: its row was changed or moved, or sealed ` +
+      "with another key. Store it again, or restore a backup; other entries are not affected.",
+    { details: { origin: ref.origin, key: ref.key } },
+  );
+}
+
+function requireReadable(found: Entry | HelmdeckError | undefined): Entry | undefined {
+  if (found instanceof HelmdeckError) throw found;
+  return found;
+}

@@ -1,0 +1,189 @@
+/** The PostgreSQL store: the reader, and the writes, each one transaction. */
+import { checkNewEntry } from "../entry-rules.ts";
+import { checkSuperseded } from "../history.ts";
+import type {
+  DecideRenewal,
+  Entry,
+  EntryFilter,
+  EntryId,
+  EntryRef,
+  EntryVectors,
+  Erasure,
+  MemoryStore,
+  NewEntry,
+  PutManyOptions,
+  PutOptions,
+  PutResult,
+  ReferenceVectors,
+  RenewOptions,
+  Undone,
+  UndoOptions,
+  VectorsQuery,
+} from "../memory-store.ts";
+import type { Namespace } from "../namespace.ts";
+import type { Quota } from "../quota.ts";
+import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
+import { filterCondition } from "./conditions.ts";
+import { eraseCovered } from "./covered-former.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
+import { readVectorSpaces, readVectors, removeOtherVectors, writeVectors } from "./postgres-vectors.ts";
+import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
+import { writeReferences } from "./references.ts";
+import { removeEntries } from "./removals.ts";
+import { renewEntry } from "./renew-entry.ts";
+import { sweepExpired } from "./sweep.ts";
+import { WriteTransactions } from "./transactions.ts";
+import { undoEntry } from "./undo-entry.ts";
+
+export interface PostgresStoreParts extends PostgresReaderParts {
+  readonly databaseClock: DatabaseClock;
+  readonly keepRemovals: number;
+  readonly quota: Quota;
+}
+
+export class PostgresStore extends PostgresReader implements MemoryStore {
+  readonly #putting: Putting;
+  readonly #transactions: WriteTransactions;
+
+  constructor(parts: PostgresStoreParts) {
+    super(parts);
+    this.#putting = parts;
+    this.#transactions = new WriteTransactions(parts);
+  }
+
+  async put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
+    checkNewEntry(entry);
+    const others = checkSuperseded(entry, supersedes);
+    return this.#transactions.write([entry.namespace], (writing) =>
+      putEntry(this.#putting, entry, writing, others),
+    );
+  }
+
+  async putMany(
+    entries: readonly NewEntry[],
+    { onConflict = "replace" }: PutManyOptions = {},
+  ): Promise<readonly PutResult[]> {
+    for (const entry of entries) checkNewEntry(entry);
+    const namespaces = entries.map(({ namespace }) => namespace);
+    return this.#transactions.write(
+      namespaces,
+      async (writing) => {
+        const results: PutResult[] = [];
+        for (const entry of entries) {
+          results.push(await putUnlessKept(this.#putting, entry, writing, onConflict));
+        }
+        return results;
+      },
+      { numbers: entries.length },
+    );
+  }
+
+  async renew(
+    ref: EntryRef,
+    decide: DecideRenewal,
+    { givesWay = false }: RenewOptions = {},
+  ): Promise<Entry | undefined> {
+    return this.#transactions.write(
+      [ref.namespace],
+      (writing) => renewEntry(this.#putting, ref, decide, writing),
+      { givesWay },
+    );
+  }
+
+  async undo(ref: EntryRef, options: UndoOptions = {}): Promise<Undone | undefined> {
+    return this.#transactions.write([ref.namespace], (writing) =>
+      undoEntry(this.#putting, ref, writing, options),
+    );
+  }
+
+  delete({ namespace, origin, key }: EntryRef): Promise<Erasure> {
+    return this.deleteWhere({ namespace, origins: [origin], key });
+  }
+
+  async deleteWhere(filter: EntryFilter): Promise<Erasure> {
+    const condition = filterCondition(filter);
+    return this.#transactions.write(
+      [filter.namespace],
+      async (writing) => {
+        const former = await eraseCovered(writing, this.sealer, filter);
+        const subject = writing.of(filter.namespace);
+        const { rows, live } = await removeEntries(writing, subject, condition, this.#putting);
+        const erased = rows + former > 0 ? "pending" : "complete";
+        return { deleted: live, erased, ...(former > 0 && { former }) };
+      },
+      { numbers: 0 },
+    );
+  }
+
+  async deleteExpired(): Promise<Erasure> {
+    await this.#transactions.look();
+    this.database.requireOpen();
+    const until = this.clock.deletableUntil;
+    if (until === undefined) return { deleted: 0, erased: "complete" };
+    const deleted = await sweepExpired(this.#putting, this.#transactions, until, (work) =>
+      this.readingAll(work),
+    );
+    return { deleted, erased: deleted === 0 ? "complete" : "pending" };
+  }
+
+  vectorSpaces(): Promise<readonly string[]> {
+    return this.readingAll(readVectorSpaces);
+  }
+
+  async vectors(query: VectorsQuery): Promise<readonly EntryVectors[]> {
+    checkVectorsQuery(query);
+    return this.reading(query.namespace, (connection) =>
+      readVectors(connection, this.sealer, query, this.now()),
+    );
+  }
+
+  async putVectors(
+    namespace: Namespace,
+    space: string,
+    batch: readonly EntryVectors[],
+  ): Promise<readonly EntryId[]> {
+    checkNewVectors(space, batch);
+    const made = { namespace, space, batch };
+    return this.#writeIfFree([namespace], async (writing) => {
+      writing.of(namespace);
+      return writeVectors(writing, this.sealer, made);
+    });
+  }
+
+  async deleteOtherVectors(query: VectorsQuery): Promise<void> {
+    checkVectorsQuery(query);
+    await this.#writeIfFree([query.namespace], (writing) => {
+      writing.of(query.namespace);
+      return removeOtherVectors(writing, query);
+    });
+  }
+
+  async putReferenceVectors(space: string, made: ReferenceVectors): Promise<void> {
+    checkNewReferences(space, made);
+    await this.#writeIfFree([], ({ connection }) => writeReferences(connection, this.sealer, space, made));
+  }
+
+  override async close(): Promise<void> {
+    await this.#transactions.ended();
+    await super.close();
+  }
+
+  /** Writes down what was seen of time: at open, so that it counts from then on. */
+  async keepTime(): Promise<void> {
+    await this.#transactions.look();
+  }
+
+  protected override get mayWrite(): boolean {
+    return true;
+  }
+
+  #writeIfFree<T>(
+    namespaces: readonly Namespace[],
+    work: Parameters<WriteTransactions["write"]>[1] extends (writing: infer W) => unknown
+      ? (writing: W) => Promise<T>
+      : never,
+  ): Promise<T> {
+    return this.#transactions.write(namespaces, work, { givesWay: true, numbers: 0 });
+  }
+}

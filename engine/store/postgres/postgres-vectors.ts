@@ -1,0 +1,96 @@
+/** Vectors beside the rows of entries: each statement reaches them through the entry, in its namespace and with its digest. */
+import type { EntryId, EntryVectors, UnixMs, VectorsQuery } from "../memory-store.ts";
+import type { Namespace } from "../namespace.ts";
+import { ownerOf } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import { openRow, type StoredRow } from "../stored-rows.ts";
+import { decodeVectors, encodeVectors } from "../vector-rules.ts";
+import { liveCondition, namespaceCondition } from "./conditions.ts";
+import type { Connection } from "./connection.ts";
+import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import { all, type Condition } from "./sql.ts";
+import { bytesOf, textOf } from "./texts.ts";
+import type { Writing } from "./writing.ts";
+
+/** Each distinct name by one look into the index; in a transaction that reads across subjects. */
+export async function readVectorSpaces(connection: Connection): Promise<readonly string[]> {
+  const rows = await connection.query(
+    `WITH RECURSIVE spaces AS (
+       (SELECT space FROM vectors ORDER BY space LIMIT 1)
+       UNION ALL
+       SELECT (SELECT space FROM vectors WHERE space > spaces.space ORDER BY space LIMIT 1) FROM spaces WHERE spaces.space IS NOT NULL
+     ) SELECT space FROM spaces WHERE space IS NOT NULL`,
+  );
+  return rows.map(({ space }) => textOf(space));
+}
+
+export async function readVectors(
+  connection: Connection,
+  sealer: Sealer,
+  { namespace, space, ids }: VectorsQuery,
+  now: UnixMs,
+): Promise<readonly EntryVectors[]> {
+  const { sql, values } = all([meant(namespace, ids), liveCondition(now)]);
+  const rows = await connection.query(
+    `SELECT id, digest, dimensions, vectors.sealed FROM entries JOIN vectors ON entry_id = id WHERE ${sql} AND space = ?`,
+    [...values, bytesOf(space)],
+  );
+  return rows.flatMap((row) => openVectors(row, sealer, namespace, space) ?? []);
+}
+
+export async function writeVectors(
+  { connection, now }: Writing,
+  sealer: Sealer,
+  { namespace, space, batch }: { namespace: Namespace; space: string; batch: readonly EntryVectors[] },
+): Promise<readonly EntryId[]> {
+  const ids = batch.map(({ id }) => id);
+  const condition = all([meant(namespace, ids), liveCondition(now)]);
+  const rows = await selectEntries(connection, ENTRY_COLUMNS, condition);
+  const known = new Map(rows.map((row) => [`${row.id}`, row]));
+  return batch.flatMap((made) => {
+    const { id, dimensions, fingerprint } = made;
+    const row = known.get(id);
+    const entry = row && openRow(row, sealer);
+    if (entry?.fingerprint !== fingerprint || !(row?.digest instanceof Uint8Array)) return [];
+    const columns = { space, dimensions, id, namespace, digest: row.digest };
+    void connection.query(
+      `INSERT INTO vectors (entry_id, owner, space, dimensions, sealed) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (entry_id, space) DO UPDATE SET dimensions = excluded.dimensions, sealed = excluded.sealed`,
+      [
+        ...[id, bytesOf(ownerOf(namespace)), bytesOf(space), dimensions],
+        sealer.sealVectors(columns, encodeVectors(made)),
+      ],
+    );
+    return [id];
+  });
+}
+
+export async function removeOtherVectors(
+  { connection }: Writing,
+  { namespace, space, ids }: VectorsQuery,
+): Promise<void> {
+  const { sql, values } = meant(namespace, ids);
+  await connection.query(
+    `DELETE FROM vectors WHERE entry_id IN (SELECT id FROM entries WHERE ${sql}) AND space <> ?`,
+    [...values, bytesOf(space)],
+  );
+}
+
+function meant(namespace: Namespace, ids: readonly EntryId[]): Condition {
+  return all([namespaceCondition(namespace), { sql: "id = ANY (?::text[])", values: [ids] }]);
+}
+
+function openVectors(
+  row: StoredRow,
+  sealer: Sealer,
+  namespace: Namespace,
+  space: string,
+): EntryVectors | undefined {
+  const { id, digest, dimensions, sealed } = row;
+  if (typeof dimensions !== "number" || !(digest instanceof Uint8Array)) return undefined;
+  if (!(sealed instanceof Uint8Array)) return undefined;
+  const entryId = `${id}` as EntryId; // one that was asked for
+  const content = sealer.openVectors({ space, dimensions, id: entryId, namespace, digest }, sealed);
+  const decoded = content && decodeVectors(content, dimensions);
+  return decoded && { id: entryId, dimensions, ...decoded };
+}

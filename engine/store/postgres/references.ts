@@ -1,0 +1,39 @@
+/** Vectors of the program's own reference texts, by space: sealed beside the space and the id of the store. */
+import type { ReferenceVectors } from "../memory-store.ts";
+import type { Sealer } from "../sealing.ts";
+import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
+import type { Connection } from "./connection.ts";
+import { bytesOf } from "./texts.ts";
+
+export async function readReferences(
+  connection: Connection,
+  sealer: Sealer,
+  space: string,
+): Promise<ReferenceVectors | undefined> {
+  const sql = "SELECT dimensions, sealed FROM reference_vectors WHERE space = ?";
+  const [row] = await connection.query(sql, [bytesOf(space)]);
+  const dimensions = Number(row?.dimensions);
+  if (!(row?.sealed instanceof Uint8Array)) return undefined;
+  const content = sealer.openReferences({ space, dimensions }, row.sealed);
+  const decoded = content && decodeVectors(content, dimensions);
+  return decoded && { dimensions, ...decoded };
+}
+
+/** To be called in a write transaction. */
+export async function writeReferences(
+  connection: Connection,
+  sealer: Sealer,
+  space: string,
+  made: ReferenceVectors,
+): Promise<void> {
+  const { dimensions } = made;
+  const sealed = sealer.sealReferences({ space, dimensions }, encodeVectors(made));
+  void connection.query("DELETE FROM reference_vectors WHERE space = ?", [bytesOf(space)]);
+  await connection.query("INSERT INTO reference_vectors (space, dimensions, sealed) VALUES (?, ?, ?)", [
+    ...[bytesOf(space), dimensions, sealed],
+  ]);
+  await connection.query(
+    `DELETE FROM reference_vectors WHERE number NOT IN
+     (SELECT number FROM reference_vectors ORDER BY number DESC LIMIT ${KEPT_REFERENCE_SPACES})`,
+  );
+}

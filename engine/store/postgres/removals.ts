@@ -1,0 +1,62 @@
+/** Taking rows out, with all that hangs on them, and what the change feed remembers of it. */
+import { ownedBy } from "./conditions.ts";
+import { all, type Condition } from "./sql.ts";
+import type { Subject } from "./subjects.ts";
+import { bytesOf } from "./texts.ts";
+import type { Writing } from "./writing.ts";
+
+/** Rows, and those of them that had not expired. */
+export interface Removed {
+  readonly rows: number;
+  readonly live: number;
+}
+
+interface Pruning {
+  /** How many removals of a subject are remembered, at least. */
+  readonly keepRemovals: number;
+}
+
+/** Deletes a subject's entries without decrypting anything; vectors and histories go with them. */
+export async function removeEntries(
+  writing: Writing,
+  subject: Subject,
+  where: Condition,
+  { keepRemovals }: Pruning,
+): Promise<Removed> {
+  const { connection, now } = writing;
+  const { sql, values } = all([ownedBy(subject.owner), where]);
+  const [gone] = await connection.query(
+    `WITH gone AS (DELETE FROM entries WHERE ${sql} RETURNING seq, id, owner, namespace, expires_at, octet_length(sealed) AS size),
+       vectors_gone AS (DELETE FROM vectors WHERE entry_id IN (SELECT id FROM gone)),
+       history_gone AS (DELETE FROM history WHERE entry_id IN (SELECT id FROM gone) RETURNING octet_length(sealed) AS size),
+       noted AS (INSERT INTO removals (seq, owner, namespace, id)
+         SELECT nextval('change_numbers'), owner, namespace, id FROM (SELECT * FROM gone ORDER BY seq) AS gone RETURNING seq)
+     SELECT (SELECT count(*) FROM gone) AS rows,
+       (SELECT count(*) FROM gone WHERE expires_at IS NULL OR expires_at > ?) AS live,
+       (SELECT coalesce(sum(size), 0) FROM gone) + (SELECT coalesce(sum(size), 0) FROM history_gone) AS bytes,
+       (SELECT max(seq) FROM noted) AS seq`,
+    [...values, now],
+  );
+  const rows = Number(gone?.rows);
+  if (rows === 0) return { rows, live: 0 };
+  subject.entries -= rows;
+  subject.bytes -= Number(gone?.bytes);
+  subject.removals += rows;
+  writing.noteSeq(subject, Number(gone?.seq));
+  if (subject.removals > 2 * keepRemovals) await pruneRemovals(writing, subject, keepRemovals);
+  return { rows, live: Number(gone?.live) };
+}
+
+/** In rare rounds and not at every removal, since it makes slow readers start over. */
+async function pruneRemovals({ connection }: Writing, subject: Subject, keep: number): Promise<void> {
+  const owner = bytesOf(subject.owner);
+  const [last] = await connection.query(
+    `WITH pruned AS (DELETE FROM removals WHERE owner = ? AND seq <= (
+       SELECT seq FROM removals WHERE owner = ? ORDER BY seq DESC OFFSET ? LIMIT 1) RETURNING seq)
+     SELECT max(seq) AS seq FROM pruned`,
+    [owner, owner, keep],
+  );
+  subject.prunedThrough = Number(last?.seq);
+  subject.prunes += 1;
+  subject.removals = keep;
+}

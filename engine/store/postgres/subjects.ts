@@ -1,0 +1,58 @@
+/** What each subject has, sessions included, and how far its change feed has come: one row, which whoever writes for it locks. */
+import type { Namespace } from "../namespace.ts";
+import type { StoredRow } from "../stored-rows.ts";
+import type { Connection } from "./connection.ts";
+import { bytesOf } from "./texts.ts";
+
+/** As the transaction will leave it. */
+export interface Subject {
+  readonly owner: Namespace;
+  newestSeq: number;
+  prunedThrough: number;
+  prunes: number;
+  /** That the change feed remembers. */
+  removals: number;
+  entries: number;
+  /** Of sealed values, former ones too. */
+  bytes: number;
+}
+
+const COLUMNS = "newest_seq, pruned_through, prunes, removals, entries, bytes";
+
+/** Nobody else writes for this subject until the transaction ends. */
+export async function lockSubject(connection: Connection, owner: Namespace): Promise<Subject> {
+  const name = bytesOf(owner);
+  const lock = () =>
+    connection.as(owner).query(`SELECT ${COLUMNS} FROM subjects WHERE owner = ? FOR UPDATE`, [name]);
+  const [known] = await lock();
+  if (known !== undefined) return subjectOf(owner, known);
+  await connection.as(owner).query("INSERT INTO subjects (owner) VALUES (?) ON CONFLICT DO NOTHING", [name]);
+  return subjectOf(owner, (await lock())[0]);
+}
+
+/** As it is; one that has nothing is like one that had nothing ever. */
+export async function readSubject(connection: Connection, owner: Namespace): Promise<Subject> {
+  const sql = `SELECT ${COLUMNS} FROM subjects WHERE owner = ?`;
+  return subjectOf(owner, (await connection.as(owner).query(sql, [bytesOf(owner)]))[0]);
+}
+
+/** Sent, and part of the commit. */
+export function saveSubject(connection: Connection, subject: Subject): void {
+  const { owner, newestSeq, prunedThrough, prunes, removals, entries, bytes } = subject;
+  void connection.query(`UPDATE subjects SET (${COLUMNS}) = (?, ?, ?, ?, ?, ?) WHERE owner = ?`, [
+    ...[newestSeq, prunedThrough, prunes, removals, entries, bytes],
+    bytesOf(owner),
+  ]);
+}
+
+function subjectOf(owner: Namespace, row: StoredRow | undefined): Subject {
+  return {
+    owner,
+    newestSeq: Number(row?.newest_seq ?? 0),
+    prunedThrough: Number(row?.pruned_through ?? 0),
+    prunes: Number(row?.prunes ?? 0),
+    removals: Number(row?.removals ?? 0),
+    entries: Number(row?.entries ?? 0),
+    bytes: Number(row?.bytes ?? 0),
+  };
+}

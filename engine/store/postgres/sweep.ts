@@ -1,0 +1,81 @@
+/**
+ * Deleting what has expired, subject by subject.
+ *
+ * Who attacks: whoever can write the database and has no key. An expiry is a clear column, so each row must authenticate before it is
+ * believed: one that does not stays where it is, and doctor names it.
+ */
+import type { UnixMs } from "../memory-store.ts";
+import type { Namespace } from "../namespace.ts";
+import { openRow } from "../stored-rows.ts";
+import { ownedBy } from "./conditions.ts";
+import type { Connection } from "./connection.ts";
+import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
+import type { Putting } from "./put-entry.ts";
+import { removeEntries } from "./removals.ts";
+import { all } from "./sql.ts";
+import { textOf } from "./texts.ts";
+import type { WriteTransactions } from "./transactions.ts";
+import type { Writing } from "./writing.ts";
+
+const ROWS_AT_ONCE = 500;
+
+type ReadingAll = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
+
+/** Answers how many. */
+export async function sweepExpired(
+  putting: Putting,
+  transactions: WriteTransactions,
+  until: UnixMs,
+  readingAll: ReadingAll,
+): Promise<number> {
+  const sql = "SELECT DISTINCT owner FROM entries WHERE expires_at <= ? ORDER BY owner";
+  const owners = await readingAll((connection) => connection.query(sql, [until]));
+  let deleted = 0;
+  for (const row of owners) {
+    const owner = textOf(row.owner) as Namespace; // only ever written as one
+    for (let after: Place | undefined = FIRST; after !== undefined; ) {
+      const from: Place = after;
+      const swept = await transactions.write(
+        [owner],
+        (writing) => sweepSome(putting, writing, owner, { until, after: from }),
+        { numbers: 0 },
+      );
+      deleted += swept.rows;
+      after = swept.after;
+    }
+  }
+  return deleted;
+}
+
+interface Place {
+  readonly expiresAt: number;
+  readonly seq: number;
+}
+
+const FIRST: Place = { expiresAt: Number.MIN_SAFE_INTEGER, seq: 0 };
+
+async function sweepSome(
+  putting: Putting,
+  writing: Writing,
+  owner: Namespace,
+  { until, after }: { readonly until: UnixMs; readonly after: Place },
+): Promise<{ readonly rows: number; readonly after: Place | undefined }> {
+  const subject = writing.of(owner);
+  const meant = all([
+    ownedBy(owner),
+    { sql: "expires_at <= ? AND (expires_at, seq) > (?, ?)", values: [until, after.expiresAt, after.seq] },
+  ]);
+  const rest = { sql: `ORDER BY expires_at, seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
+  const rows = await selectEntries(writing.connection, ENTRY_COLUMNS, meant, rest);
+  const ids = rows.filter((row) => openRow(row, putting.sealer) !== undefined).map(({ id }) => `${id}`);
+  const last = rows.at(-1);
+  const isDone = rows.length < ROWS_AT_ONCE || last === undefined;
+  const swept =
+    ids.length === 0
+      ? { rows: 0 }
+      : await removeEntries(writing, subject, { sql: "id = ANY (?::text[])", values: [ids] }, putting);
+  return {
+    rows: swept.rows,
+    after: isDone ? undefined : { expiresAt: Number(last.expires_at), seq: Number(last.seq) },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * The write transactions of an open store: each is of the store that was opened, under the keys that it has now, at a time that was
+ * observed, and alone with the subjects that it is about.
+ *
+ * Each locks its subjects' rows before it reads or numbers anything. So the changes of one subject are committed in the order of their
+ * numbers, and a reader who has seen a number has seen all before it; different subjects do not wait for each other.
+ */
+import { compareText } from "../../compare-text.ts";
+import { HelmdeckError } from "../../errors.ts";
+import type { StoreIdentity } from "../memory-store.ts";
+import { type Namespace, ownerOf } from "../namespace.ts";
+import type { Sealer } from "../sealing.ts";
+import type { StoreClock } from "../store-clock.ts";
+import { decodeTimeSeen, encodeTimeSeen } from "../time-seen.ts";
+import type { Connection } from "./connection.ts";
+import { setTimesRight } from "./corrections.ts";
+import type { Database } from "./database.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import { OwnerQueue } from "./owner-queue.ts";
+import { requireKnown, schemaStateOf } from "./schema.ts";
+import { followKeys, readStoreRow, requireSame, type StoreRow } from "./store-row.ts";
+import { OneWriting, type Writing } from "./writing.ts";
+
+export interface TransactionParts {
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly identity: StoreIdentity;
+  readonly clock: StoreClock;
+  readonly databaseClock: DatabaseClock;
+}
+
+interface WriteOptions {
+  /** Gives way: `store_locked` soon when another engine writes for the same subject. */
+  readonly givesWay?: boolean;
+  /** How many numbers it will need, as far as is known. */
+  readonly numbers?: number;
+}
+
+/** How long vectors wait for another writer: they can be written later. */
+const GIVES_WAY_MS = 50;
+
+export class WriteTransactions {
+  readonly #parts: TransactionParts;
+  readonly #queue = new OwnerQueue();
+  /** As it was last read or written. */
+  #timeSeen: string | undefined;
+
+  constructor(parts: TransactionParts) {
+    this.#parts = parts;
+  }
+
+  /** All of `work` or none of it, alone with the subjects of these namespaces. */
+  async write<T>(
+    namespaces: readonly Namespace[],
+    work: (writing: Writing) => Promise<T>,
+    { givesWay = false, numbers = 1 }: WriteOptions = {},
+  ): Promise<T> {
+    const owners = [...new Set(namespaces.map(ownerOf))].sort(compareText); // in one order, so that no two wait for each other
+    return this.#queue.alone(owners, async () => {
+      await this.look();
+      return this.#transaction(async (connection) => {
+        if (givesWay) void connection.run(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
+        this.#adopt(await this.#requireSame(connection));
+        const writing = await OneWriting.begin(connection, { owners, now: () => this.#parts.clock.now() });
+        await writing.takeSeqs(numbers);
+        const answer = await work(writing);
+        writing.save();
+        return answer;
+      });
+    });
+  }
+
+  /** Writes down what the clock shows, if it is worth that; and gives what was written while it was wrong its true times. */
+  async look(): Promise<void> {
+    const { clock, sealer } = this.#parts;
+    if (!clock.isWorthKeeping() && this.#timeSeen !== undefined) return;
+    await this.#transaction(async (connection) => {
+      await connection.query("SELECT FROM store FOR UPDATE");
+      this.#adopt(await this.#requireSame(connection));
+      const observation = clock.observe();
+      if (observation === undefined && this.#timeSeen !== undefined) return;
+      const seen = encodeTimeSeen(clock.seen);
+      void connection.query("UPDATE store SET time_seen = ?", [seen]);
+      if (observation?.correction) await setTimesRight(connection, sealer, observation.correction);
+      this.#timeSeen = seen;
+    });
+  }
+
+  /** When all writes that were begun have ended. */
+  async ended(): Promise<void> {
+    await this.#queue.empty();
+  }
+
+  #transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#parts.database.perform((connection) =>
+      connection.transaction("write", async () => {
+        void connection.lockSchema("beside others");
+        return work(connection);
+      }),
+    );
+  }
+
+  /** It is the store that was opened, under the keys that it has now, and this program may write into it. */
+  async #requireSame(connection: Connection): Promise<StoreRow> {
+    const { sealer, identity, databaseClock } = this.#parts;
+    const [state, row] = await Promise.all([schemaStateOf(connection), readStoreRow(connection)]);
+    requireKnown(connection, state);
+    if (row === undefined) throw emptied(connection.name);
+    requireSame(identity, row, connection.name);
+    followKeys(sealer.ring, row, connection.name);
+    databaseClock.set(row.clock);
+    return row;
+  }
+
+  #adopt({ timeSeen }: StoreRow): void {
+    const kept = timeSeen === this.#timeSeen || timeSeen === undefined ? undefined : decodeTimeSeen(timeSeen);
+    if (kept !== undefined) this.#parts.clock.adopt(kept);
+    this.#timeSeen = timeSeen;
+  }
+}
+
+function emptied(name: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_replaced",
+    `The memory database ${name} was emptied while it was open. Nothing more is read or written through this opening.`,
+    { details: { now: "other" } },
+  );
+}
