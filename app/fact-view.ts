@@ -1,27 +1,32 @@
 /** A fact as every use case hands it out. */
-import { defined, type Entry, type FormerValue, fingerprintOf, pathOf } from "../engine/index.ts";
+import {
+  defined,
+  type Entry,
+  type Fingerprint,
+  type FormerValue,
+  fingerprintOf,
+  pathOf,
+} from "../engine/index.ts";
 import type { FactView, FormerView } from "./memory.ts";
 
 /** Of an entry that is a fact. */
 export function factView(entry: Entry): FactView {
-  return { ...valueView(entry), path: pathOf(entry.category, entry.key) };
+  return { ...viewOf(entry, entry.fingerprint), path: pathOf(entry.category, entry.key) };
 }
 
 /** What a fact holds, or held before. */
-export function valueView({
-  key,
-  value,
-  category,
-  tags,
-  createdAt,
-  updatedAt,
-  expiresAt,
-  writer,
-}: Omit<FormerValue, "joined">): FormerView {
+export function valueView(held: Omit<FormerValue, "joined">): FormerView {
+  return viewOf(held, fingerprintOf(held.value));
+}
+
+function viewOf(
+  { key, value, category, tags, createdAt, updatedAt, expiresAt, writer }: Omit<FormerValue, "joined">,
+  fingerprint: Fingerprint,
+): FormerView {
   return {
     ...{ key, value: Buffer.from(value).toString(), category, tags, createdAt, updatedAt },
     ...defined({ expiresAt }),
-    fingerprint: fingerprintOf(value),
+    fingerprint,
     ...defined({ writer }),
   };
 }

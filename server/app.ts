@@ -7,11 +7,11 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
-import { secureHeaders } from "hono/secure-headers";
 import type { Logger } from "pino";
 import { errorReply, HelmdeckError, type ShareLimits } from "../app/index.ts";
 import type { ServerContext } from "../packs/index.ts";
 import { answerFailures } from "./answer-failures.ts";
+import { headEveryAnswer } from "./answer-headers.ts";
 import { authenticate, countOpen } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress } from "./guards/address-guard.ts";
@@ -56,7 +56,7 @@ export function makeApp(parts: AppParts): ServerApp {
   const failures = watchFailures(parts);
   app.onError(answerFailures(failures));
   const carryOut = [limitInFlight(parts.inFlight), inTurn()];
-  app.use(observeRequests(parts.metrics, parts.log), securityHeaders, connectionHeaders(parts.isStopping));
+  app.use(observeRequests(parts.metrics, parts.log), headEveryAnswer(parts.isStopping));
   app.use(guardHost(parts), guardAddress, refuseOtherMethods(app));
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);
   app.use(guardOrigin(parts));
@@ -84,34 +84,6 @@ function addCallersPart(app: ServerApp, { serverContext, mounts, metrics, secret
   addPipelineRoutes(app, serverContext);
   addMetricsRoute(app, metrics, { isOpen: secret === undefined });
   for (const mount of mounts) addMount(app, mount);
-}
-
-/** No script, no frame, no guess at a type; a page says itself what it may load. */
-const securityHeaders: MiddlewareHandler<ServerEnv> = async (c, next) => {
-  const own = new Map<string, string>();
-  await STRICTEST_HEADERS(c, async () => {
-    await next();
-    for (const name of OF_PAGES) own.set(name, c.res.headers.get(name) ?? "");
-  });
-  for (const [name, value] of own) if (value !== "") c.header(name, value);
-};
-
-const OF_PAGES = ["Content-Security-Policy", "Referrer-Policy"];
-
-const STRICTEST_HEADERS: MiddlewareHandler<ServerEnv> = secureHeaders({
-  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  referrerPolicy: "no-referrer",
-  // The server speaks plain HTTP; whoever puts TLS before it decides.
-  strictTransportSecurity: false,
-});
-
-/** Answers are for this caller and this moment; and a server that stops has its clients open their next connection elsewhere. */
-function connectionHeaders(isStopping: () => boolean): MiddlewareHandler<ServerEnv> {
-  return async (c, next) => {
-    await next();
-    if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
-    if (isStopping()) c.header("Connection", "close");
-  };
 }
 
 /** 405 with Allow on a route that has other methods; OPTIONS is answered with them. */

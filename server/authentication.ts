@@ -1,10 +1,10 @@
 /** Who is asking: the bearer token's subject, or `unknown` where the server has no secret. */
-import { createSecretKey, type KeyObject } from "node:crypto";
+import { createSecretKey } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { HelmdeckError, UNKNOWN_SUBJECT } from "../app/index.ts";
 import type { Caller, ServerEnv } from "./caller.ts";
 import type { RateLimits } from "./guards/rate.ts";
-import { verifyToken } from "./tokens.ts";
+import { KnownTokens } from "./known-tokens.ts";
 
 export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
 /** RFC 6750: the scheme's name in any case, one blank, and a token of these characters. */
@@ -19,36 +19,36 @@ export interface Authentication {
 
 /** Sets `caller`, and counts the request against that caller; whoever fails to name itself is counted by address. */
 export function authenticate({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
-  const key = secret && createSecretKey(secret);
+  const tokens = secret && new KnownTokens(createSecretKey(secret));
   return async (c, next) => {
     const caller = await limits.countingRefusals(c, () =>
-      callerOf(key, c.req.header("authorization"), now()),
+      callerOf(tokens, c.req.header("authorization"), now()),
     );
     c.env?.connection?.isOf(caller.subject);
     await limits.countCaller(caller);
     c.set("caller", caller);
-    await next();
+    return next();
   };
 }
 
 /** For routes that answer to anybody: counts the request against the caller where it shows a good token, else by address. */
 export function countOpen({ secret, now, limits }: Authentication): MiddlewareHandler<ServerEnv> {
-  const key = secret && createSecretKey(secret);
+  const tokens = secret && new KnownTokens(createSecretKey(secret));
   return async (c, next) => {
     const authorization = c.req.header("authorization");
-    const isNamed = key !== undefined && authorization !== undefined;
-    const caller = isNamed ? await callerOf(key, authorization, now()).catch(() => undefined) : undefined;
+    const isNamed = tokens !== undefined && authorization !== undefined;
+    const caller = isNamed ? await callerOf(tokens, authorization, now()).catch(() => undefined) : undefined;
     await (caller === undefined ? limits.countAddress(c) : limits.countCaller(caller));
-    await next();
+    return next();
   };
 }
 
 async function callerOf(
-  key: KeyObject | undefined,
+  tokens: KnownTokens | undefined,
   authorization: string | undefined,
   now: number,
 ): Promise<Caller> {
-  if (key === undefined) return NOBODY;
+  if (tokens === undefined) return NOBODY;
   if (authorization === undefined) {
     throw new HelmdeckError(
       "missing_bearer",
@@ -59,7 +59,7 @@ async function callerOf(
   if (token === undefined) {
     throw new HelmdeckError("invalid_token", "The Authorization header is not of the form: Bearer <token>.");
   }
-  return verifyToken(key, token, now);
+  return (await tokens.verify(token, now)).caller;
 }
 
 /** For routes of operators. Without authentication there are none. */

@@ -5,6 +5,7 @@ import { matchedRoutes } from "hono/route";
 import type { Logger } from "pino";
 import { asHelmdeckError, type HelmdeckError } from "../app/index.ts";
 import type { FailureListener } from "./answer-failures.ts";
+import { presetHeader } from "./answer-headers.ts";
 import type { ServerEnv } from "./caller.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -16,7 +17,7 @@ export function observeRequests(metrics: Metrics, log: Logger): MiddlewareHandle
     const started = performance.now();
     const requestId = randomUUID();
     c.set("requestId", requestId);
-    c.header("X-Request-Id", requestId);
+    presetHeader(c, "X-Request-Id", requestId);
     await next();
     const milliseconds = performance.now() - started;
     const method = METHODS.has(c.req.method) ? c.req.method : "other";

@@ -40,9 +40,16 @@ export interface MintedToken {
   readonly expiresAt: number;
 }
 
-export interface VerifiedCaller extends Caller {
+interface VerifiedCaller extends Caller {
   /** Milliseconds since 1970; of the token. */
   readonly expiresAt: number;
+}
+
+/** What a token vouches for, and the seconds since 1970 between which it does. */
+export interface VerifiedToken {
+  readonly caller: VerifiedCaller;
+  readonly notBefore: number;
+  readonly expires: number;
 }
 
 /** Throws `invalid_input` for a subject that no memory can have, and for a life that is too short or too long. */
@@ -77,13 +84,20 @@ export async function mintToken(
  * The caller that a token vouches for; throws `invalid_token`, which says nothing of the token's content. It takes a key, made
  * once, and not the secret, which would be imported anew for every request.
  */
-export async function verifyToken(key: KeyObject, token: string, now: number): Promise<VerifiedCaller> {
+export async function verifyToken(key: KeyObject, token: string, now: number): Promise<VerifiedToken> {
   if (token.length > MOST_TOKEN_CHARACTERS) throw refuseToken("is too long to be one of this server's");
   const claims = await claimsOf(key, token, now);
-  const { sub, scopes = [], exp = 0 } = claims;
+  const { sub, scopes = [], exp = 0, nbf = Number.NEGATIVE_INFINITY } = claims;
   if (!isSubject(sub)) throw refuseToken("has no usable subject (sub)");
   if (!isScopes(scopes)) throw refuseToken("has scopes that are not a list of words");
-  return { subject: sub, authenticated: true, scopes, expiresAt: exp * 1_000 };
+  const caller = { subject: sub, authenticated: true, scopes, expiresAt: exp * 1_000 };
+  return { caller, notBefore: nbf, expires: exp };
+}
+
+/** A token that was good is so still, as {@link verifyToken} would find. */
+export function isInForce({ notBefore, expires }: VerifiedToken, now: number): boolean {
+  const seconds = Math.floor(now / 1_000);
+  return notBefore <= seconds + CLOCK_TOLERANCE_SECONDS && expires > seconds - CLOCK_TOLERANCE_SECONDS;
 }
 
 async function claimsOf(key: KeyObject, token: string, now: number): Promise<JWTPayload> {

@@ -9,10 +9,10 @@ import {
   type MemoryState,
   remedyFor,
 } from "../../app/index.ts";
-import type { Shell } from "../../commands/index.ts";
 import { type CommandContext, EXIT_DONE } from "../../commands/index.ts";
 import { openServerContext, type ServerContext } from "../../packs/index.ts";
 import { createServer, type Listening, loadSecret, mcpMount } from "../../server/index.ts";
+import { LogLines } from "../log-lines.ts";
 import { serverContextOptions } from "../memory-options.ts";
 
 export interface ServeRequest {
@@ -33,7 +33,8 @@ export interface ServeRequest {
 
 export async function serveCommand(context: CommandContext, request: ServeRequest): Promise<number> {
   const stopped = stopSignal();
-  const log = logger(context.shell, request.logLevel);
+  const lines = new LogLines(context.shell.stderr);
+  const log = logger(lines, request.logLevel);
   const secret = await loadSecret(context.shell.env);
   const serverContext = await openServerContext({
     ...serverContextOptions(context),
@@ -58,6 +59,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
     await serverContext.close();
   }
   log.info("stopped");
+  lines.flush();
   return EXIT_DONE;
 }
 
@@ -73,8 +75,8 @@ function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-function logger(shell: Shell, level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, shell.stderr);
+function logger(lines: LogLines, level: string): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
 }
 
 function listen(

@@ -12,7 +12,7 @@ export const guardAddress: MiddlewareHandler<ServerEnv> = async (c, next) => {
   if (new Set(names).size < names.length) {
     throw refuse("A parameter is given twice in the address; give each once.");
   }
-  await next();
+  return next();
 };
 
 function requireDecodable(part: string): void {

@@ -24,6 +24,7 @@ export function isRead(c: Context<ServerEnv>): boolean {
 }
 
 export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
+  if (isRead(c)) return next(); // nothing reads a body there, and asking for one would have it made
   let isWithin = false;
   try {
     return await bounded(c, () => {
@@ -49,8 +50,8 @@ const bounded = bodyLimit({
 export const parseBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
   const text = isRead(c) ? "" : await textOf(c, JSON_TYPE, "JSON: send Content-Type: application/json");
   if (text === "" && c.req.method === "POST") takeForEmpty(c);
-  else c.set("body", text === "" ? undefined : parse(text));
-  await next();
+  else if (text !== "") takeBody(c, text);
+  return next();
 };
 
 /** Leaves the fields of a page's form as `form`; none where the request has no body. */
@@ -58,15 +59,19 @@ export const parseForm: MiddlewareHandler<ServerEnv> = async (c, next) => {
   const text = isRead(c) ? "" : await textOf(c, FORM_TYPE, "a form: application/x-www-form-urlencoded");
   if (!isDecodable(text)) throw refuse("is not percent-encoded UTF-8");
   c.set("form", new URLSearchParams(text));
-  await next();
+  return next();
 };
 
 /** As helmdeck does for runs. Nothing else is: `forget` would delete. */
 function takeForEmpty(c: Context<ServerEnv>): void {
   if (!RUNS.test(c.req.path)) throw refuse("has no body; send JSON", "The request");
-  // What the routes' own check reads. The library keeps promises there, and types them as what they promise.
-  c.req.bodyCache.text = Promise.resolve("{}") as unknown as string;
-  c.set("body", {});
+  takeBody(c, "{}");
+}
+
+function takeBody(c: Context<ServerEnv>, text: string): void {
+  c.set("body", parse(text));
+  // What the routes' own check reads, else the bytes would be decoded again. The library keeps promises there, and types them as what they promise.
+  c.req.bodyCache.text = Promise.resolve(text) as unknown as string;
 }
 
 async function textOf(c: Context<ServerEnv>, type: RegExp, wanted: string): Promise<string> {

@@ -30,7 +30,7 @@ export function guardHost({ allowedHosts }: HostRules): MiddlewareHandler<Server
         "This server does not answer to that Host. Start it with --allow-host NAME if the name is yours.",
       );
     }
-    await next();
+    return next();
   };
 }
 
@@ -45,7 +45,7 @@ export function guardOrigin({ allowedOrigins }: HostRules): MiddlewareHandler<Se
         "Requests of web pages are refused. Start the server with --allow-origin ORIGIN if this one is yours.",
       );
     }
-    await next();
+    return next();
   };
 }
 

@@ -17,6 +17,6 @@ export function inTurn(): MiddlewareHandler<ServerEnv> {
   return async (_, next) => {
     if (++begun % BEGUN_IN_A_TURN === 0) last = last.then(nextTurn);
     await last;
-    await next();
+    return next();
   };
 }

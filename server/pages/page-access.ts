@@ -48,7 +48,8 @@ function accessByToken(key: KeyObject, { publicOrigin, limits, now }: PageAccess
     },
     signing: {
       signIn: async (c, token) => {
-        const { expiresAt, ...caller } = await verifyToken(key, token, now());
+        const verified = await verifyToken(key, token, now());
+        const { expiresAt, ...caller } = verified.caller;
         // Requests may be half a minute late; a session does not outlive its token.
         if (expiresAt <= now()) throw refuseToken("has expired");
         await limits.countCaller(caller);

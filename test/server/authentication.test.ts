@@ -102,6 +102,34 @@ describe("a server with a secret", () => {
     if (token.length > 10) expect(text).not.toContain(token);
   });
 
+  it("asks of a token that it took before whether it is good now", async () => {
+    let seconds = SECONDS;
+    const later = await ContextServer.open({ secret: SECRET, now: () => seconds * 1_000 });
+    const token = forge({ ...good, nbf: SECONDS });
+    const statusAt = async (at: number) => {
+      seconds = at;
+      return (await later.as(token).get(ROUTE)).status;
+    };
+    const times = [0, 1, 89, 90, 89, -30, -31, 0].map((past) => SECONDS + past);
+    const statuses: number[] = [];
+    for (const at of times) statuses.push(await statusAt(at));
+    await later.close();
+    expect(statuses).toEqual([200, 200, 200, 401, 200, 200, 401, 200]);
+  });
+
+  it("takes nothing for a token that it took before but that token", async () => {
+    const taken = forge(good);
+    expect((await served.as(taken).get(ROUTE)).status).toBe(200);
+    const [header, claims, signature = ""] = taken.split(".");
+    const others = [`${header}.${part({ ...good, sub: "bob" })}.${signature}`, `${header}.${claims}.`];
+    for (const other of others) expect((await served.as(other).get(ROUTE)).status).toBe(401);
+    const changed = await ContextServer.open({
+      secret: Buffer.from("another secret of this test, of 32 bytes"),
+    });
+    expect((await changed.as(taken).get(ROUTE)).status).toBe(401);
+    await changed.close();
+  });
+
   it("allows clocks to be thirty seconds apart", async () => {
     const late = served.as(forge({ ...good, exp: SECONDS - 29 }));
     const early = served.as(forge({ ...good, nbf: SECONDS + 29 }));
