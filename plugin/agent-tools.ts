@@ -200,7 +200,7 @@ function forgetStory(
   const shown = lineOf(scope) ?? "";
   if (dryRun)
     return [`${count} would be forgotten for ${shown}. Nothing was changed.`, ...quoted(preview)].join("\n");
-  const pending = erased === "pending" ? " Old bytes are overwritten as soon as no reader needs them." : "";
+  const pending = erased === "pending" ? " The database clears old, sealed bytes away a little later." : "";
   return `Forgot ${count} for ${shown}.${pending}`;
 }
 

@@ -103,7 +103,7 @@ async function previewText(
 }
 
 function forgottenText({ scope, deleted, former, erased }: Forgotten): string {
-  const pending = erased === "pending" ? " Old bytes are overwritten once nobody reads them." : "";
+  const pending = erased === "pending" ? " The database clears old, sealed bytes away a little later." : "";
   return `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good; nothing brings that back.${pending}`;
 }
 

@@ -54,7 +54,7 @@ export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Pr
     };
   }
   const pending =
-    "They are gone from every answer; old bytes are overwritten once no other process reads the database.";
+    "They are gone from every answer; the database clears their old, sealed bytes away a little later.";
   return {
     answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
     notes: [

@@ -197,8 +197,8 @@ export interface EntryFilter {
 }
 
 /**
- * What is deleted is hidden from every reader at once; the answer comes when its bytes are gone. `pending`: the rows are gone, but a reader kept the log from being folded in, so old bytes may
- * still lie in it.
+ * What is deleted is hidden from every reader at once; the answer comes when its bytes are gone. `pending`: the rows are gone, but old bytes, sealed, may still lie in a log that a reader kept
+ * from being folded in, or in a server's files until it clears them away.
  */
 export interface Erasure {
   readonly deleted: number;

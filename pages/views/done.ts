@@ -13,7 +13,7 @@ const DONE = new Map([
   ["forgotten", "Forgotten: it is gone from memory and from the database."],
   [
     "pending",
-    "Forgotten: it is gone from every answer. Old bytes are overwritten once no other process reads the database.",
+    "Forgotten: it is gone from every answer. The database clears its old, sealed bytes away a little later.",
   ],
   ["nothing", "It is gone already: there was nothing left to forget."],
 ]);

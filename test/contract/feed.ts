@@ -126,7 +126,7 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
-      "keeps to its namespace, and moves on past the others",
+      "keeps to its namespace, and never goes back for the others",
       withRig(open, async ({ store }) => {
         await store.put(fact("a", "1"));
         const { cursor } = await changesSince(store, 0);
@@ -134,7 +134,7 @@ export function describeFeed(open: OpenRig): void {
         await store.delete(refTo("b", { namespace: BEN }));
         const mine = await changesSince(store, cursor);
         expect([mine.upserts, mine.removed]).toEqual([[], []]);
-        expect(mine.cursor).toBeGreaterThan(cursor);
+        expect(mine.cursor).toBeGreaterThanOrEqual(cursor);
       }),
     );
 

@@ -21,17 +21,21 @@ export interface StoreUnderTest {
   readonly capabilities: StoreCapabilities;
   /** The rig can damage rows: true for a store that keeps them outside the process. */
   readonly canDamage: boolean;
+  /** A server keeps it: what is deleted is gone when its transaction ends, and its bytes when the server clears them away. */
+  readonly isOnServer?: boolean;
   /** How many random sequences the property test takes; fewer for a store that is slow to open. */
   readonly modelRuns: number;
 }
 
 export function describeMemoryStore(subject: StoreUnderTest): void {
+  const { isOnServer = false } = subject;
+  const erased = isOnServer ? "pending" : "complete";
   describe(`${subject.name} keeps the memory store's contract`, () => {
     describeWriting(subject.open);
     describeListing(subject.open);
     describeDeleting(subject.open);
-    describeDeletingMuch(subject.open);
-    describeHistory(subject.open);
+    describeDeletingMuch(subject.open, { isOnServer });
+    describeHistory(subject.open, erased);
     describeRenewing(subject.open);
     describeFeed(subject.open);
     describeClock(subject.open, { isPersistent: subject.capabilities.persistent });
@@ -39,7 +43,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
     describeReferenceVectors(subject.open);
     describeLifecycle(subject.open, subject.capabilities);
     describeHistoryModel(subject.open, Math.ceil(subject.modelRuns / 3));
-    if (subject.canDamage) describeDamage(subject.open);
+    if (subject.canDamage) describeDamage(subject.open, erased);
     describeModel(subject.open, subject.modelRuns, { isPersistent: subject.capabilities.persistent });
   });
 }

@@ -116,7 +116,7 @@ test.each(["better-sqlite3", "zod", "left-pad"])(
   },
 );
 
-test.each(["packs", "server", "cli", "install", "seam"])(
+test.each(["packs", "server", "cli", "install", "seam", "engine/store/postgres", "node_modules/pg"])(
   "a plugin that holds anything of %s/ is refused",
   async (module) => {
     const { metafile } = await build({

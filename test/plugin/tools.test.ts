@@ -174,7 +174,7 @@ describe("forget", () => {
     ],
     [
       { ...FORGOTTEN, erased: "pending" as const },
-      "Forgot 1 entry for key:deploy. Old bytes are overwritten as soon as no reader needs them.",
+      "Forgot 1 entry for key:deploy. The database clears old, sealed bytes away a little later.",
     ],
   ])("%j is told as: %s", async (forgotten, text) => {
     const { forget } = toolsOver(fakeMemory({ forget: async () => forgotten }));

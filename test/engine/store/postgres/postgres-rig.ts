@@ -1,4 +1,4 @@
-/** A PostgreSQL store in a database of its own, with a fake clock and a hand inside its tables. */
+/** A PostgreSQL store in a schema of its own, with a fake clock and a hand inside its tables. */
 import type { EntryRef, MasterKey, MemoryReader } from "../../../../engine/index.ts";
 import {
   openPostgresReader,
@@ -16,7 +16,7 @@ export const OWNER = "keeper";
 export const ENGINE = "engine";
 
 export interface PostgresRig extends StoreRig {
-  readonly database: string;
+  readonly schema: string;
   /** What the store was opened with, to open it once more. */
   readonly options: PostgresStoreOptions;
   readonly openAgain: NonNullable<StoreRig["openAgain"]>;
@@ -28,30 +28,29 @@ export interface PostgresRig extends StoreRig {
 export async function makeRoles(server: PostgresServer): Promise<void> {
   await server.query(`CREATE ROLE ${OWNER} LOGIN`);
   await server.query(`CREATE ROLE ${ENGINE} LOGIN`);
+  await server.query(`GRANT CREATE ON DATABASE postgres TO ${OWNER}`);
 }
 
 let made = 0;
 
-/** An empty database that is prepared for the engines' role. */
-export async function makeDatabase(server: PostgresServer): Promise<string> {
+/** An empty schema that is prepared for the engines' role. */
+async function makeSchema(server: PostgresServer): Promise<string> {
   made += 1;
-  const database = `memory_${made}`;
-  await server.query(`CREATE DATABASE ${database} OWNER ${OWNER}`);
-  await preparePostgres({
-    connection: { connectionString: server.url({ user: OWNER, database }) },
-    engineRoles: [ENGINE],
-  });
-  return database;
+  const schema = `memory_${made}`;
+  const connection = { connectionString: server.url({ user: OWNER }) };
+  await preparePostgres({ connection, schema, engineRoles: [ENGINE] });
+  return schema;
 }
 
 export async function openPostgresRig(
   server: PostgresServer,
   { eraseAtOnce: _, ...more }: RigOptions & { readonly key?: MasterKey } = {},
 ): Promise<PostgresRig> {
-  const database = await makeDatabase(server);
+  const schema = await makeSchema(server);
   const clock = { now: START };
   const options = {
-    connection: { connectionString: server.url({ user: ENGINE, database }) },
+    connection: { connectionString: server.url({ user: ENGINE }) },
+    schema,
     key: KEY,
     now: () => clock.now,
     busyTimeoutMs: 2_000,
@@ -65,25 +64,25 @@ export async function openPostgresRig(
     return store;
   };
   const tamper: PostgresRig["tamper"] = async (sql, ...values) => {
-    await server.query(sql, values, { database });
+    await server.query(sql, values);
   };
   return {
     store: await keep(openPostgresStore(options)),
     clock,
-    database,
+    schema,
     options,
     tamper,
     openAgain: () => keep(openPostgresStore(options)),
     openReader: () => keep(openPostgresReader(options)),
     damage: ({ namespace, origin, key }: EntryRef) =>
       tamper(
-        `UPDATE helmdeck_memory.entries SET sealed = decode(repeat('00', octet_length(sealed)), 'hex')
+        `UPDATE ${schema}.entries SET sealed = decode(repeat('00', octet_length(sealed)), 'hex')
          WHERE namespace = $1 AND origin = $2 AND key = $3`,
         ...[Buffer.from(namespace), origin, Buffer.from(key)],
       ),
     dispose: async () => {
       for (const store of opened) await store.close();
-      await server.query(`DROP DATABASE ${database}`);
+      await server.query(`DROP SCHEMA ${schema} CASCADE`);
     },
   };
 }

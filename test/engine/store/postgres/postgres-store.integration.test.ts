@@ -16,6 +16,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     name: "the PostgreSQL store",
     capabilities: { persistent: true, shared: true },
     canDamage: true,
+    isOnServer: true,
     modelRuns: 10,
     open: (options) => openPostgresRig(server, options),
   });
