@@ -3,14 +3,14 @@ const modules = {
   engine: [],
   recall: ["engine"],
   sidecar: ["engine/basics.ts"],
-  app: ["engine", "engine/basics.ts", "recall", "sidecar"],
+  app: ["engine", "engine/basics.ts", "engine/moving.ts", "recall", "sidecar"],
   packs: ["engine", "app"],
   seam: ["engine/reader.ts"],
   pages: ["app", "app/basics.ts"],
   server: ["app", "packs", "pages"],
   commands: ["app", "app/basics.ts", "app/import-formats.ts"],
   plugin: ["app", "commands", "pages"],
-  cli: ["app", "app/basics.ts", "commands", "packs", "server"],
+  cli: ["app", "app/basics.ts", "app/moving.ts", "commands", "packs", "server"],
   install: ["app", "sidecar"],
 };
 const MODULES = `(${Object.keys(modules).join("|")})`;

@@ -7,6 +7,7 @@ import { declareHere } from "./declarations/declare-here.ts";
 import { declareInstall } from "./declarations/declare-install.ts";
 import { declareKey } from "./declarations/declare-key.ts";
 import { declareMcp } from "./declarations/declare-mcp.ts";
+import { declareMove } from "./declarations/declare-move.ts";
 import { declareRepair, declareVerify } from "./declarations/declare-repair.ts";
 import { declareRotateKey } from "./declarations/declare-rotate-key.ts";
 import { declareServe } from "./declarations/declare-serve.ts";
@@ -26,6 +27,7 @@ export const HELMDECK_MEMORY: CommandLine = {
     declareHere,
     declareBackup,
     declareRestore,
+    declareMove,
     declareRotateKey,
     declareKey,
     declareVerify,

@@ -16,6 +16,7 @@ export const ERROR_CODES = [
   "quota_exceeded",
   "store_readonly",
   "store_replaced",
+  "store_moved",
   "store_unavailable",
   "entry_unreadable",
   "not_found",

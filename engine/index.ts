@@ -101,7 +101,7 @@ export { HISTORY_LIMITS, isCovered, mayCoverFormer, undoOf } from "./store/histo
 export { createInMemoryStore } from "./store/in-memory-store.ts";
 export type { RunCommand } from "./store/key-command.ts";
 export { makeKeyFile, readKeyFile, requireKeyFile } from "./store/key-file.ts";
-export { keyIdOf } from "./store/key-ring.ts";
+export { KeyRing, keyIdOf } from "./store/key-ring.ts";
 export { MasterKey, parseKey } from "./store/master-key.ts";
 export {
   type Changes,

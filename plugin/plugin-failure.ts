@@ -21,6 +21,7 @@ const PHRASES: Readonly<Record<HelmdeckError["code"], string>> = {
   quota_exceeded: "this memory holds as much as it may",
   store_readonly: "the database cannot be written",
   store_replaced: "the database was moved, deleted or exchanged",
+  store_moved: "the memory was moved to another place",
   store_unavailable: "the database cannot be opened",
   entry_unreadable: "an entry cannot be decrypted",
   not_found: "it is not there",

@@ -54,6 +54,7 @@ export function statusOf(code: ErrorCode) {
     case "store_locked":
     case "store_readonly":
     case "store_replaced":
+    case "store_moved":
     case "store_unavailable":
       return 503;
     case "deadline_exceeded":

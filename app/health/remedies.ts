@@ -20,6 +20,7 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   store_readonly: "Make the database and its folder writable for this account.",
   store_replaced:
     "Nothing, where a backup was put in its place: memory opens it anew. Put it back if it was moved by mistake.",
+  store_moved: "Use the memory where it was moved to, or bring it back with `helmdeck-memory move`.",
   store_unavailable: "Check that the folder of the database is there and can be read.",
   entry_unreadable: "Store that fact again, or restore a backup; other entries are unaffected.",
   not_found: "List what is there: keys are exact.",

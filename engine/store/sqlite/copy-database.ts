@@ -54,13 +54,15 @@ export async function whileAlone<T>(file: string, driver: SqliteDriver, work: ()
 /** For whoever is just closing it. */
 const ALONE_PATIENCE_MS = 1_000;
 
-function holdAlone(connection: SqliteConnection, file: string): void {
+/** Locks the database until the connection closes, in a transaction that has begun. Throws `store_locked`, or SQLite's own error. */
+export function holdAlone(connection: SqliteConnection, file: string): SqliteSession {
   connection.exec("PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL;");
   const session = new SqliteSession(connection, file, ALONE_PATIENCE_MS);
   if (session.pragma("journal_mode = DELETE") !== "delete") throw inUse(file);
-  connection.exec("BEGIN EXCLUSIVE");
+  connection.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
   // Somebody may have come in between.
   if (session.pragma("journal_mode") !== "delete") throw inUse(file);
+  return session;
 }
 
 async function withConnection(
@@ -89,7 +91,7 @@ function taken(path: string): HelmdeckError {
   });
 }
 
-function inUse(path: string, cause?: unknown): HelmdeckError {
+export function inUse(path: string, cause?: unknown): HelmdeckError {
   return new HelmdeckError(
     "store_locked",
     `The memory database ${path} is in use, and nothing was changed. Stop what has it open (the OpenClaw gateway, ` +

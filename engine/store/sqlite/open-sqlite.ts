@@ -187,7 +187,7 @@ async function lookFirst(path: string, options: SqliteStoreOptions, watch: FileW
 interface Opening {
   /** The real path. */
   readonly path: string;
-  readonly options: SqliteReaderOptions;
+  readonly options: Pick<SqliteReaderOptions, "driver"> & Partial<SqliteReaderOptions>;
   readonly mode: OpenMode;
 }
 

@@ -1,6 +1,8 @@
 /** The database's tables, how a file is known to be ours, and the steps that bring an older one up to date. */
 import { HelmdeckError } from "../../errors.ts";
 import type { SealingKeys } from "../key-ring.ts";
+import { movedError } from "../moving/movable-store.ts";
+import { markIn } from "./move-mark.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /** "HDMM" in the file's header: tells our databases from everybody else's. */
@@ -168,7 +170,7 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /** The part of a namespace before its session (namespace.ts), in SQL. */
-function ownerOf(namespace: string): string {
+export function ownerOf(namespace: string): string {
   return `substr(${namespace}, 1, instr(${namespace} || ':', ':') - 1)`;
 }
 
@@ -230,12 +232,17 @@ function requireKnown(session: SqliteSession, version: number): SchemaVersion {
   return version;
 }
 
-/** Throws `store_newer` when a newer program has brought the file up to date, also while this one has it open. */
+/**
+ * Throws `store_newer` when a newer program has brought the file up to date, also while this one has it open; `store_moved` when its
+ * memory is elsewhere.
+ */
 export function requireNotNewer(
   session: SqliteSession,
   version = Number(session.pragma("user_version")),
 ): void {
   if (version <= SCHEMA_VERSION) return;
+  const mark = markIn(session, version);
+  if (mark !== undefined) throw movedError(session.path, mark);
   throw new HelmdeckError(
     "store_newer",
     `The memory database ${session.path} has schema ${version}, and this program knows ${SCHEMA_VERSION} at most. ` +

@@ -1,0 +1,181 @@
+/**
+ * The move of a whole memory from one store to another: sealed rows as they are, each compared afterwards.
+ *
+ * At every moment at most one of the two places can be opened. The target is closed before its first row comes in, the source
+ * before the target is opened; killed in between, neither is, and the same move goes on from there.
+ */
+import { HelmdeckError, KeyRing, keyIdOf, type MasterKey, type UnixMs } from "../../engine/index.ts";
+import {
+  copyRows,
+  countRows,
+  type MovableStore,
+  type MovedRows,
+  movedError,
+  type RowCounts,
+  type StoreHead,
+  verifyRows,
+} from "../../engine/moving.ts";
+
+/** `look`: changes nothing. `leave`: locked against everybody. `enter`: as that, and made where there is none. */
+export type OpenPlace = (to: "look" | "leave" | "enter") => Promise<MovableStore | undefined>;
+
+export interface MoveOptions {
+  readonly from: OpenPlace;
+  readonly to: OpenPlace;
+  readonly key: MasterKey;
+  readonly now: () => UnixMs;
+  /** Of rows that are copied, and then of rows that are compared. */
+  readonly onRows?: (done: number, total: number) => void;
+}
+
+export interface MovePlan {
+  readonly from: string;
+  /** Absent where there is nothing yet. */
+  readonly to?: string;
+  readonly storeId: string;
+  readonly rows: RowCounts;
+  /** An earlier run did not end, and this one goes on. */
+  readonly resumes: boolean;
+}
+
+export type MovedMemory = MovePlan & MovedRows & { readonly to: string };
+
+/**
+ * @throws `store_locked` while somebody has one of them open; `store_not_ours` where the target holds another memory; `store_moved` where
+ * the source's memory is elsewhere already, or the target is in use; `key_wrong`; `store_corrupt` where a row is not the same afterwards.
+ */
+export async function moveMemory(options: MoveOptions): Promise<MovedMemory> {
+  return withPlaces(options, ["leave", "enter"], async (from, to) => {
+    if (to === undefined) throw new HelmdeckError("internal", "The target of a move was not made.");
+    const head = await requireMovable(from, options.key);
+    const plan = await planOf(from, head, to);
+    const at = options.now();
+    await to.begin({ ...head, generation: head.generation + 1 }, { kind: "incoming", place: from.name, at });
+    const counted = counting(plan.rows, options.onRows);
+    const moved = await copyRows({ from, to }, counted);
+    await verifyRows({ from, to }, counted);
+    await from.markAway({ kind: "away", place: to.name, at });
+    await to.finish(head);
+    return { ...plan, ...moved, to: to.name };
+  });
+}
+
+/** What {@link moveMemory} would do. Changes nothing, and does not ask whether somebody has one of them open. */
+export async function planMove(options: MoveOptions): Promise<MovePlan> {
+  return withPlaces(options, ["look", "look"], async (from, to) =>
+    planOf(from, await requireMovable(from, options.key), to),
+  );
+}
+
+/** Uses again what was left in a place whose memory had moved away. Throws `invalid_input` where it had not. */
+export async function reopenMemory(
+  place: OpenPlace,
+): Promise<{ readonly name: string; readonly was: string }> {
+  const store = requireStore(await place("leave"));
+  try {
+    const head = await store.head();
+    if (head?.mark?.kind !== "away")
+      throw new HelmdeckError(
+        "invalid_input",
+        `The memory database ${store.name} has not moved away, and is as it was.`,
+      );
+    await store.reopen(head.generation + REOPENED);
+    return { name: store.name, was: head.mark.place };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The other place is one generation on. */
+const REOPENED = 2;
+
+async function withPlaces<T>(
+  options: MoveOptions,
+  [leaving, entering]: readonly [Parameters<OpenPlace>[0], Parameters<OpenPlace>[0]],
+  work: (from: MovableStore, to: MovableStore | undefined) => Promise<T>,
+): Promise<T> {
+  const from = requireStore(await options.from(leaving));
+  try {
+    const to = await options.to(entering);
+    try {
+      return await work(from, to);
+    } finally {
+      await to?.close();
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+function requireStore(store: MovableStore | undefined): MovableStore {
+  if (store === undefined) throw nothingThere();
+  return store;
+}
+
+function nothingThere(): HelmdeckError {
+  return new HelmdeckError(
+    "store_unavailable",
+    "There is no memory to move: nothing has been stored there yet.",
+  );
+}
+
+async function requireMovable(from: MovableStore, key: MasterKey): Promise<StoreHead> {
+  const head = await from.head();
+  if (head === undefined) throw nothingThere();
+  if (KeyRing.open(key, head.keys) === undefined) {
+    throw new HelmdeckError(
+      "key_wrong",
+      `${from.name} was made with another key than the one at hand (${keyIdOf(key)}), and nothing was moved. Find the key that belongs to it.`,
+    );
+  }
+  if (head.keys.change === undefined && head.keys.legacy === undefined) return head;
+  throw new HelmdeckError(
+    "store_locked",
+    `The key of ${from.name} is being changed. Finish that with helmdeck-memory rotate-key, and then move.`,
+  );
+}
+
+async function planOf(from: MovableStore, head: StoreHead, to: MovableStore | undefined): Promise<MovePlan> {
+  const there = await to?.head();
+  const resumes = there?.storeId === head.storeId && there.mark?.kind === "incoming";
+  if (head.mark !== undefined && !(resumes && head.mark.kind === "away"))
+    throw movedError(from.name, head.mark);
+  if (to !== undefined && there !== undefined) await requireFree(to, there, head);
+  return {
+    from: from.name,
+    ...(to && { to: to.name }),
+    storeId: head.storeId,
+    rows: await countRows(from),
+    resumes,
+  };
+}
+
+/** A place may hold nothing, or what this very memory left there. */
+async function requireFree(to: MovableStore, there: StoreHead, { storeId }: StoreHead): Promise<void> {
+  if (there.storeId === storeId) {
+    if (there.mark !== undefined) return;
+    throw new HelmdeckError(
+      "store_moved",
+      `${to.name} is this very memory, and is in use: what was written there would be lost. Nothing was moved. Where the one that you ` +
+        "move is the right one, take the other away first.",
+    );
+  }
+  const { entries, history } = await countRows(to);
+  if (entries + history === 0 && there.mark === undefined) return;
+  throw new HelmdeckError(
+    "store_not_ours",
+    `${to.name} holds another memory (${entries} entries), and nothing was moved. Name an empty place: another database, schema or file.`,
+    { details: { entries } },
+  );
+}
+
+/** Each row is copied, and then compared. */
+function counting(rows: RowCounts, onRows: MoveOptions["onRows"] = () => {}): (more: number) => void {
+  const total = 2 * Object.values(rows).reduce((sum, count) => sum + count, 0);
+  let done = 0;
+  onRows(done, total);
+  return (more) => {
+    done += more;
+    onRows(done, total);
+  };
+}

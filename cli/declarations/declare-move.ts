@@ -1,0 +1,46 @@
+/** How `helmdeck-memory move` is called. */
+import type { Command } from "commander";
+import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
+
+export function declareMove(program: Command, runs: Runs): void {
+  const move = program
+    .command("move")
+    .summary("Move the memory to another store, and back.")
+    .description(
+      "Move all of the memory, of every caller, between the SQLite database here and PostgreSQL: rows as they are sealed, each compared afterwards. Nobody may have it open meanwhile. Interrupted, it goes on when it is run again. What is left behind stays whole, and no program opens it any longer, so that one memory does not become two.",
+    )
+    .option(
+      "--to <store>",
+      "Where to: a postgres:// address without a password, or the path of a database (default: the one here).",
+      nonEmpty,
+    )
+    .option("--from <store>", "Where from, likewise (default: the one here).", nonEmpty)
+    .option("--dry-run", "Only say what it would do.")
+    .option(
+      "--reopen",
+      "Use the database here again as it was left, although its memory has moved: where the other place is lost.",
+    )
+    .action((_options: unknown, command: Command) => {
+      const { to, from, dryRun = false, reopen = false } = command.opts<MoveOptions>();
+      if (reopen && (to !== undefined || dryRun))
+        return command.error("--reopen takes neither --to nor --dry-run.");
+      if (!reopen && to === undefined && from === undefined)
+        return command.error("move wants --to or --from.");
+      return runs(command, async (context) => {
+        const { moveCommand, reopenCommand } = await import("../commands/move.ts");
+        return reopen ? reopenCommand(context, from) : moveCommand(context, { to, from, dryRun });
+      });
+    });
+  withExamples(move, [
+    "helmdeck-memory move --to postgres://helmdeck@db.example/memory --dry-run",
+    "helmdeck-memory move --to postgres://helmdeck@db.example/memory",
+    "helmdeck-memory move --from postgres://helmdeck@db.example/memory",
+  ]);
+}
+
+interface MoveOptions {
+  readonly to?: string;
+  readonly from?: string;
+  readonly dryRun?: boolean;
+  readonly reopen?: boolean;
+}

@@ -1,0 +1,15 @@
+/** The door to what moves a store to another place: only the command that does it opens it. */
+export {
+  type MovableStore,
+  type MoveMark,
+  movedError,
+  type StoreHead,
+} from "./store/moving/movable-store.ts";
+export {
+  copyRows,
+  countRows,
+  type MovedRows,
+  type RowCounts,
+  verifyRows,
+} from "./store/moving/move-store.ts";
+export { openMovableSqlite } from "./store/sqlite/movable-sqlite.ts";

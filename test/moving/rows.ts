@@ -1,0 +1,62 @@
+/** A memory with each kind of row, and a store's rows as they lie, to be compared byte for byte. */
+import { type MemoryStore, namespaceOf, openSqliteStore, type SqliteDriver } from "../../engine/index.ts";
+import type { MovableStore } from "../../engine/moving.ts";
+import { STORED_TABLES } from "../../engine/store/moving/stored-tables.ts";
+import { KEY } from "../engine/store/sqlite-rig.ts";
+
+const ALL = 100_000;
+
+/** Of two subjects and a session: facts with histories, vectors, notes and runs, odd texts, and what ends; some were removed again. */
+export async function fillStore(store: MemoryStore, facts = 20): Promise<void> {
+  const subjects = [namespaceOf("main"), namespaceOf("anna:ö%"), namespaceOf("main", "s1")];
+  for (const [n, namespace] of subjects.entries()) {
+    for (let i = 0; i < facts; i += 1) await storeFact(store, namespace, { n, i });
+    const run = { namespace, origin: "audit" as const, key: "pack/1", category: "pack_history", tags: [] };
+    await store.put({ ...run, value: Buffer.from("{}") });
+    await store.delete({ namespace, origin: "fact", key: "k/3\u{1f980}" });
+  }
+  const fingerprint = (await store.list({ namespace: namespaceOf("main"), limit: 1 })).entries[0]
+    ?.fingerprint;
+  if (fingerprint === undefined) throw new Error("nothing was stored");
+  await store.putReferenceVectors("model a", {
+    fingerprint,
+    dimensions: 2,
+    vectors: new Float32Array([1, 2]),
+  });
+}
+
+/** Each fifth is written twice, and has vectors of two models. */
+async function storeFact(store: MemoryStore, namespace: Namespace, { n, i }: { n: number; i: number }): Promise<void> {
+  const entry = {
+    ...{ namespace, origin: "fact" as const, key: `k/${i}\u{1f980}`, category: i % 2 ? "user_facts" : "team" },
+    ...{ tags: i % 3 ? [] : ["a b", "ü"], value: Buffer.from(`value ${n} ${i}`) },
+    ...(i % 4 === 0 && { expiresAt: Date.now() + 1e9 + i }),
+  };
+  await store.put(entry);
+  if (i % 5 !== 0) return;
+  await store.put({ ...entry, value: Buffer.from(`a later value ${n} ${i}`) });
+  const found = await store.get(entry);
+  if (found === undefined) throw new Error("it was just stored");
+  const made = { id: found.id, fingerprint: found.fingerprint, vectors: new Float32Array([1, i, n, 4]) };
+  await store.putVectors(namespace, "model a", [{ ...made, dimensions: 4 }]);
+  await store.putVectors(namespace, "model B", [{ ...made, dimensions: 2 }]);
+}
+
+export async function makeMemory(path: string, driver: SqliteDriver, facts?: number): Promise<void> {
+  const store = await openSqliteStore({ path, key: KEY, driver });
+  await fillStore(store, facts);
+  await store.close();
+}
+
+/** Every column of every row; bytes as hex. */
+export async function rowsIn(store: MovableStore): Promise<Readonly<Record<string, readonly string[]>>> {
+  const tables = STORED_TABLES.map(async (table) => {
+    const rows = await store.read(table, { after: undefined, limit: ALL });
+    return [table.name, rows.map((row) => JSON.stringify(row.map(shown)))] as const;
+  });
+  return Object.fromEntries(await Promise.all(tables));
+}
+
+function shown(cell: unknown): unknown {
+  return cell instanceof Uint8Array ? Buffer.from(cell).toString("hex") : cell;
+}
