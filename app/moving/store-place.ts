@@ -18,7 +18,12 @@ export function storeAddress(typed: string, option: string): StoreAddress {
       throw invalidField(option, "is a postgres:// address, or the path of a database");
     return { kind: "sqlite", path: resolve(typed) };
   }
-  return { kind: "postgres", url: typed };
+  const [, account = ""] = /^\w+:\/\/([^@/?#]*)@/.exec(typed) ?? [];
+  if (!account.includes(":") && !/[?&]password=/i.test(typed)) return { kind: "postgres", url: typed };
+  throw invalidField(
+    option,
+    "holds a password, which everybody on this machine can read there; put it in a file of yours that PGPASSFILE names (mode 0600)",
+  );
 }
 
 export interface StorePlaceOptions {
@@ -32,7 +37,11 @@ export function storePlace({ address, key, driver }: StorePlaceOptions): OpenPla
     const { path } = address;
     return (to) => openMovableSqlite({ path, key, driver, to });
   }
-  throw new HelmdeckError("invalid_input", "A store on PostgreSQL is not known to this program.");
+  const { url } = address;
+  return async (to) => {
+    const { openMovablePostgres } = await import("../../engine/postgres.ts");
+    return openMovablePostgres({ connection: { connectionString: url }, to });
+  };
 }
 
 /** Both places have one key. Throws `key_missing`: a memory that moves has one already. */

@@ -249,8 +249,11 @@ export function requireNoServer(metafile: Metafile): void {
   if (foreign.length > 0) throw new Error(`The plugin must not hold ${foreign.join(", ")}.`);
 }
 
+/** `pg` asks for pg-native where somebody set NODE_PG_FORCE_NATIVE, and for pg-cloudflare there; it works by itself. */
+const NEVER_ASKED_FOR = ["pg-native", "pg-cloudflare"];
+
 function isProvidedToCommands(path: string): boolean {
-  return isBuiltin(path) || path === INSTALLED_WITH_IT;
+  return isBuiltin(path) || path === INSTALLED_WITH_IT || NEVER_ASKED_FOR.includes(path);
 }
 
 function isProvidedToPlugin(path: string): boolean {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { OpenPlace } from "../../app/moving/move-memory.ts";
 import { moveMemory, planMove, reopenMemory, storePlace } from "../../app/moving.ts";
-import type { MovableStore } from "../../engine/moving.ts";
 import { betterSqliteDriver, namespaceOf, openSqliteStore } from "../../engine/index.ts";
+import type { MovableStore } from "../../engine/moving.ts";
 import { KEY, makeTempFolder, OTHER_KEY } from "../engine/store/sqlite-rig.ts";
 import { makeMemory, rowsIn } from "./rows.ts";
 

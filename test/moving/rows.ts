@@ -1,5 +1,11 @@
 /** A memory with each kind of row, and a store's rows as they lie, to be compared byte for byte. */
-import { type MemoryStore, namespaceOf, openSqliteStore, type SqliteDriver } from "../../engine/index.ts";
+import {
+  type MemoryStore,
+  type Namespace,
+  namespaceOf,
+  openSqliteStore,
+  type SqliteDriver,
+} from "../../engine/index.ts";
 import type { MovableStore } from "../../engine/moving.ts";
 import { STORED_TABLES } from "../../engine/store/moving/stored-tables.ts";
 import { KEY } from "../engine/store/sqlite-rig.ts";
@@ -26,9 +32,18 @@ export async function fillStore(store: MemoryStore, facts = 20): Promise<void> {
 }
 
 /** Each fifth is written twice, and has vectors of two models. */
-async function storeFact(store: MemoryStore, namespace: Namespace, { n, i }: { n: number; i: number }): Promise<void> {
+async function storeFact(
+  store: MemoryStore,
+  namespace: Namespace,
+  { n, i }: { n: number; i: number },
+): Promise<void> {
   const entry = {
-    ...{ namespace, origin: "fact" as const, key: `k/${i}\u{1f980}`, category: i % 2 ? "user_facts" : "team" },
+    ...{
+      namespace,
+      origin: "fact" as const,
+      key: `k/${i}\u{1f980}`,
+      category: i % 2 ? "user_facts" : "team",
+    },
     ...{ tags: i % 3 ? [] : ["a b", "ü"], value: Buffer.from(`value ${n} ${i}`) },
     ...(i % 4 === 0 && { expiresAt: Date.now() + 1e9 + i }),
   };

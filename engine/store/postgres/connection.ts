@@ -80,6 +80,11 @@ export class Connection {
     return this.query(`SELECT pg_advisory_xact_lock${shared}(${LOCK_CLASS}, hashtext(?))`, [this.schema]);
   }
 
+  /** Others wait to write until this connection is given back. */
+  lockAlone(): Promise<unknown> {
+    return this.query(`SELECT pg_advisory_lock(${LOCK_CLASS}, hashtext(?))`, [this.schema]);
+  }
+
   /** Lets the outcome of a lost commit be found out. */
   noteTransactionId(id: string): void {
     this.#transactionId = id;

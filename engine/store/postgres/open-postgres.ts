@@ -123,7 +123,7 @@ async function requireUsable(connection: Connection): Promise<void> {
 }
 
 /** Row-level security does not hold for these roles, so nothing is served under them. */
-async function requireWalls(connection: Connection): Promise<void> {
+export async function requireWalls(connection: Connection): Promise<void> {
   const [role] = await connection.query(
     "SELECT (rolsuper OR rolbypassrls)::int AS passes, current_setting('server_version_num')::int AS version FROM pg_roles WHERE rolname = current_user",
   );

@@ -6,7 +6,9 @@
  * so (`helmdeck.span`), and then only reads. It does not stop whoever may run SQL of their own under the engine's role: what they
  * read is sealed.
  */
+import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
+import { type MoveMark, movedError } from "../moving/movable-store.ts";
 import type { Connection } from "./connection.ts";
 
 /** Marks a schema as ours. */
@@ -143,6 +145,8 @@ export interface SchemaState {
   /** 0: there is nothing yet. */
   readonly version: number;
   readonly oldestWriter: number;
+  /** Its memory is elsewhere, or not all here yet. */
+  readonly mark?: MoveMark;
 }
 
 /** Throws `store_not_ours` for a schema with somebody else's tables. */
@@ -156,16 +160,29 @@ export async function schemaStateOf(connection: Connection): Promise<SchemaState
     if (found?.tables !== 0) throw notOurs(connection);
     return { version: 0, oldestWriter: 0 };
   }
-  const [row] = await connection.query("SELECT application, version, oldest_writer FROM schema_version");
+  const [row] = await connection.query(
+    "SELECT application, version, oldest_writer, moved FROM schema_version",
+  );
   if (row?.application !== APPLICATION) throw notOurs(connection);
-  return { version: Number(row.version), oldestWriter: Number(row.oldest_writer) };
+  const mark = typeof row.moved === "string" ? (JSON.parse(row.moved) as MoveMark) : undefined; // as writeMark wrote it
+  return { version: Number(row.version), oldestWriter: Number(row.oldest_writer), ...defined({ mark }) };
 }
 
-/** Throws `store_newer` where a newer program has changed the schema so that this one may not write. */
+/** Undefined takes the mark off. */
+export async function writeMark(connection: Connection, mark: MoveMark | undefined): Promise<void> {
+  const moved = mark === undefined ? null : JSON.stringify(mark);
+  await connection.query("UPDATE schema_version SET moved = ?", [moved]);
+}
+
+/**
+ * Throws `store_newer` where a newer program has changed the schema so that this one may not write; `store_moved` where its memory is
+ * elsewhere.
+ */
 export function requireKnown(
   { name }: Pick<Connection, "name">,
-  { version, oldestWriter }: SchemaState,
+  { version, oldestWriter, mark }: SchemaState,
 ): void {
+  if (mark !== undefined) throw movedError(name, mark);
   if (oldestWriter <= SCHEMA_VERSION) return;
   throw new HelmdeckError(
     "store_newer",
@@ -200,7 +217,8 @@ export async function migrate(
 /** True when there was nothing left to do. */
 async function takeStep(connection: Connection, steps: readonly Migration[]): Promise<boolean> {
   await connection.lockSchema("alone");
-  const { version } = await schemaStateOf(connection);
+  const { version, mark } = await schemaStateOf(connection);
+  if (mark !== undefined) throw movedError(connection.name, mark);
   const step = steps[version];
   if (step === undefined) return true;
   if (version === 0) await connection.run(await beginningOf(connection));
@@ -223,7 +241,9 @@ async function beginningOf(connection: Connection): Promise<string> {
       one           integer PRIMARY KEY CHECK (one = 1),
       application   text NOT NULL,
       version       integer NOT NULL,
-      oldest_writer integer NOT NULL
+      oldest_writer integer NOT NULL,
+      -- Where its memory moved to, or comes from.
+      moved         text
     );
     INSERT INTO schema_version VALUES (1, '${APPLICATION}', 0, 0);`;
 }

@@ -1,0 +1,65 @@
+/** `move` as a shell user meets it. */
+import { existsSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { CommandHome } from "./command.ts";
+
+let home: CommandHome;
+beforeEach(async () => {
+  home = new CommandHome();
+  await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
+});
+afterEach(() => home.remove());
+
+test("to another file and back, with what to do next, and nothing to be written where it was", async () => {
+  const other = home.path("other.sqlite");
+  const dry = await home.run(["move", "--to", other, "--dry-run"]);
+  expect(dry.stdout).toBe(
+    `Would move 1 entries, 0 former values and 0 vectors from ${home.databasePath} to ${other}.\n`,
+  );
+  expect(existsSync(other)).toBe(false);
+
+  const there = await home.run(["move", "--to", other]);
+  expect(there).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Moved 1 entries.* is the same\.\n$/),
+  });
+  expect(there.stderr).toContain("no program opens it");
+  expect(await home.run(["get", "deploy/konflux", "--db", other])).toMatchObject({ code: 0 });
+  const left = await home.run(["store", "k", "v", "--json"]);
+  expect(JSON.parse(left.stderr)).toMatchObject({
+    error: "store_moved",
+    message: expect.stringMatching(/was moved to .*other\.sqlite on .* --from.* --reopen\.$/),
+  });
+
+  const back = await home.run(["move", "--from", other, "--json"]);
+  expect(JSON.parse(back.stdout)).toMatchObject({
+    from: other,
+    to: home.databasePath,
+    rows: { entries: 1, history: 0, vectors: 0, reference_vectors: 0 },
+    ...{ resumes: false, copied: 0, kept: 1, removed: 0 },
+  });
+  expect(await home.run(["get", "deploy/konflux"])).toMatchObject({ code: 0 });
+
+  const reopened = await home.run(["move", "--reopen", "--from", other]);
+  expect(reopened.stdout).toMatch(/other\.sqlite is in use again, as it was/);
+});
+
+test.each([
+  [["move"], 2, /Move wants --to or --from/],
+  [["move", "--reopen", "--to", "x"], 2, /--reopen takes neither/],
+  [["move", "--to", "postgres://me:hunter2@db/memory"], 1, /--to holds a password.* PGPASSFILE/],
+  [["move", "--to", "mysql://db/memory"], 1, /--to is a postgres:\/\/ address, or the path of a database/],
+  [["move", "--from", "nowhere.sqlite"], 1, /There is no memory to move/],
+  [["move", "--reopen"], 1, /has not moved away/],
+])("%j is refused, and says why", async (args, code, message) => {
+  const said = await home.run(args);
+  expect([said.code, said.stdout]).toEqual([code, ""]);
+  expect(said.stderr).toMatch(message);
+  expect(said.stderr).not.toContain("hunter2");
+});
+
+test("to where the memory is already is refused", async () => {
+  expect((await home.run(["move", "--to", home.databasePath])).stderr).toContain(
+    "--to is where the memory is already",
+  );
+});

@@ -1,0 +1,163 @@
+/** A memory that moves to a real PostgreSQL and back: the same rows, and engines that run are told. */
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { moveMemory, reopenMemory, storePlace } from "../../app/moving.ts";
+import { betterSqliteDriver, namespaceOf, openSqliteStore } from "../../engine/index.ts";
+import { openPostgresStore, preparePostgres } from "../../engine/postgres.ts";
+import { CommandHome } from "../cli/command.ts";
+import { ENGINE, makeRoles, OWNER } from "../engine/store/postgres/postgres-rig.ts";
+import { KEY, makeTempFolder } from "../engine/store/sqlite-rig.ts";
+import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../postgres/server.ts";
+import { makeMemory, rowsIn } from "./rows.ts";
+
+const missing = whyWithoutPostgres();
+let server: PostgresServer;
+let folder: string;
+let [here, there, database] = ["", "", ""];
+let databases = 0;
+/** Of the rig's key. */
+const KEY_HEX = "00112233445566778899aabbccddeeff".repeat(2);
+
+beforeAll(async () => {
+  if (missing !== undefined) return;
+  server = await startPostgres();
+  await makeRoles(server);
+});
+afterAll(() => server?.dispose());
+beforeEach(async () => {
+  if (missing !== undefined) return;
+  folder = await makeTempFolder();
+  here = join(folder, "here.sqlite");
+  await makeMemory(here, betterSqliteDriver);
+  databases += 1;
+  database = `moved_${databases}`;
+  await server.query(`CREATE DATABASE ${database} OWNER ${OWNER}`);
+  there = server.url({ user: OWNER, database });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const sqlite = () =>
+  storePlace({ address: { kind: "sqlite", path: here }, key: KEY, driver: betterSqliteDriver });
+const postgres = () =>
+  storePlace({ address: { kind: "postgres", url: there }, key: KEY, driver: betterSqliteDriver });
+const moveThere = () => moveMemory({ from: sqlite(), to: postgres(), key: KEY, now: Date.now });
+const moveBack = () => moveMemory({ from: postgres(), to: sqlite(), key: KEY, now: Date.now });
+const openEngine = async () => {
+  const connection = { connectionString: server.url({ user: ENGINE, database }) };
+  await preparePostgres({ connection: { connectionString: there }, engineRoles: [ENGINE] });
+  return openPostgresStore({ connection, key: KEY });
+};
+const fact = (key: string) => ({
+  ...{ namespace: namespaceOf("main"), origin: "fact" as const, key, category: "user_facts" },
+  ...{ tags: [], value: Buffer.from(key) },
+});
+
+async function rowsAt(place: ReturnType<typeof storePlace>) {
+  const store = await place("look");
+  try {
+    return store && (await rowsIn(store));
+  } finally {
+    await store?.close();
+  }
+}
+
+describe.skipIf(missing !== undefined)(
+  `to PostgreSQL and back${missing ? ` (left out: ${missing})` : ""}`,
+  () => {
+    // verifies P-move-same
+    test("gives the same rows, byte for byte, and both go on from them", async () => {
+      const before = await rowsAt(sqlite());
+      expect(await moveThere()).toMatchObject({ copied: 97, kept: 0 });
+      expect(await rowsAt(postgres())).toEqual(before);
+      expect(await rowsAt(sqlite())).toEqual(before);
+
+      const engine = await openEngine();
+      expect(await engine.inspect()).toMatchObject({ entries: 60, unreadable: 0 });
+      expect(await engine.usage(namespaceOf("main"))).toMatchObject({ entries: 40 });
+      expect(await engine.history(fact("k/0\u{1f980}"))).toHaveLength(1);
+      await engine.put(fact("new"));
+      await engine.put({ ...fact("k/0\u{1f980}"), value: Buffer.from("changed") });
+      await engine.delete(fact("k/1\u{1f980}"));
+      await engine.close();
+
+      const later = await rowsAt(postgres());
+      await moveBack();
+      expect(await rowsAt(sqlite())).toEqual(later);
+      const store = await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver });
+      expect(await store.inspect({ mayBlock: true })).toMatchObject({ entries: 60, unreadable: 0 });
+      expect(await store.history(fact("k/0\u{1f980}"))).toHaveLength(2);
+      await store.put(fact("newer"));
+      await store.close();
+
+      await moveThere(); // into what it had left there
+      expect(await rowsAt(postgres())).toEqual(await rowsAt(sqlite()));
+      const again = await openEngine();
+      expect(await again.get(fact("newer"))).toBeDefined();
+      await again.put(fact("newest"));
+      await again.close();
+    });
+
+    // verifies P-move-one-place
+    test("an engine that runs writes nothing more once its memory has moved away", async () => {
+      await moveThere();
+      const engine = await openEngine();
+      await engine.put(fact("before"));
+      await moveBack();
+      await expect(engine.put(fact("after"))).rejects.toMatchObject({ code: "store_moved" });
+      await engine.close();
+      await expect(openEngine()).rejects.toMatchObject({ code: "store_moved" });
+      const store = await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver });
+      expect(await store.get(fact("before"))).toBeDefined();
+      await store.close();
+      expect(await reopenMemory(postgres())).toMatchObject({ was: expect.stringContaining("here.sqlite") });
+      const reopened = await openEngine();
+      expect(await reopened.get(fact("before"))).toBeDefined();
+      await reopened.close();
+    });
+
+    // verifies P-move-one-place
+    test("killed in the middle, the memory is open where it was, and the next run goes on", async () => {
+      await rm(here);
+      await makeMemory(here, betterSqliteDriver, 400);
+      const before = await rowsAt(sqlite());
+      const home = new CommandHome();
+      try {
+        const order = ["move", "--db", here, "--to", there, "--json"];
+        const env = { HELMDECK_MEMORY_KEY: KEY_HEX };
+        const killed = home.start(order, { env });
+        const rows = "SELECT count(*)::int AS n FROM helmdeck_memory.entries";
+        await until(async () => {
+          const [found] = await server.query(rows, [], { database }).catch(() => []);
+          return Number(found?.n) > 0;
+        });
+        killed.kill("SIGKILL");
+        await once(killed, "close");
+        await expect(openEngine()).rejects.toMatchObject({ code: "store_moved" });
+        await (await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver })).close();
+
+        const { code, stdout } = await home.run(order, { env });
+        expect(code).toBe(0);
+        const { kept, copied, resumes } = JSON.parse(stdout);
+        expect([resumes, kept > 0, copied > 0]).toEqual([true, true, true]);
+        expect(await rowsAt(postgres())).toEqual(before);
+      } finally {
+        home.remove();
+      }
+    });
+
+    test("refuses a database that holds another memory, and a role that may not", async () => {
+      const engine = await openEngine();
+      const owners = there;
+      there = server.url({ user: ENGINE, database });
+      await expect(moveThere()).rejects.toMatchObject({ code: "store_unavailable" });
+      there = owners;
+      await engine.put(fact("theirs"));
+      await engine.close();
+      await expect(moveThere()).rejects.toMatchObject({ code: "store_not_ours" });
+      const store = await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver });
+      await store.close(); // nothing was marked
+    });
+  },
+);
