@@ -3,7 +3,7 @@ const modules = {
   engine: [],
   recall: ["engine"],
   sidecar: ["engine/basics.ts"],
-  app: ["engine", "engine/basics.ts", "engine/moving.ts", "recall", "sidecar"],
+  app: ["engine", "engine/basics.ts", "engine/moving.ts", "engine/postgres.ts", "recall", "sidecar"],
   packs: ["engine", "app"],
   seam: ["engine/reader.ts"],
   pages: ["app", "app/basics.ts"],

@@ -1,7 +1,6 @@
 /** The door to what moves a store to another place: only the command that does it opens it. */
 export {
   type MovableStore,
-  type MoveMark,
   movedError,
   type StoreHead,
 } from "./store/moving/movable-store.ts";

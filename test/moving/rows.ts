@@ -13,7 +13,7 @@ import { KEY } from "../engine/store/sqlite-rig.ts";
 const ALL = 100_000;
 
 /** Of two subjects and a session: facts with histories, vectors, notes and runs, odd texts, and what ends; some were removed again. */
-export async function fillStore(store: MemoryStore, facts = 20): Promise<void> {
+async function fillStore(store: MemoryStore, facts = 20): Promise<void> {
   const subjects = [namespaceOf("main"), namespaceOf("anna:ö%"), namespaceOf("main", "s1")];
   for (const [n, namespace] of subjects.entries()) {
     for (let i = 0; i < facts; i += 1) await storeFact(store, namespace, { n, i });
