@@ -94,7 +94,7 @@ export type { BackupHeader } from "./store/backup/backup-header.ts";
 export { type OnBytes, openSealedFile, readBackupHeader, sealFile } from "./store/backup/sealed-file.ts";
 export { staysThere } from "./store/conflicts.ts";
 export { decodeListCursor, encodeListCursor } from "./store/cursors.ts";
-export { fingerprintOf } from "./store/entry-id.ts";
+export { entryIdOf, fingerprintOf } from "./store/entry-id.ts";
 export { ENTRY_LIMITS } from "./store/entry-rules.ts";
 export { findKey, type LoadedKey, loadOrMakeKey } from "./store/find-key.ts";
 export { HISTORY_LIMITS, isCovered, mayCoverFormer, undoOf } from "./store/history.ts";

@@ -1,5 +1,5 @@
 /**
- * Draws the modules and their imports, as they are, into docs/architecture.md.
+ * Draws the modules and their imports, as they are, into docs/architecture.md and CONTRIBUTING.md.
  *
  *   node scripts/module-picture.ts           writes the picture
  *   node scripts/module-picture.ts --check   exit 1 when the picture there is not the present one
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const DOCUMENT = join(ROOT, "docs", "architecture.md");
+const DOCUMENTS = ["docs/architecture.md", "CONTRIBUTING.md"];
 const MODULES = [
   "engine",
   "recall",
@@ -31,11 +31,17 @@ const END = "<!-- modules: end -->";
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
-  const before = await readFile(DOCUMENT, "utf8");
-  const after = withPicture(before, await drawModules());
+  const picture = await drawModules();
+  for (const document of DOCUMENTS) await bringUpToDate(document, picture, values.check);
+}
+
+async function bringUpToDate(document: string, picture: string, onlyChecks: boolean): Promise<void> {
+  const file = join(ROOT, document);
+  const before = await readFile(file, "utf8");
+  const after = withPicture(document, before, picture);
   if (after === before) return;
-  if (!values.check) return writeFile(DOCUMENT, after);
-  console.error("docs/architecture.md shows other imports than there are: run `npm run docs:modules`.");
+  if (!onlyChecks) return writeFile(file, after);
+  console.error(`${document} shows other imports than there are: run \`npm run docs:modules\`.`);
   process.exitCode = 1;
 }
 
@@ -52,10 +58,10 @@ async function drawModules(): Promise<string> {
   return ["```mermaid", "flowchart BT", ...arrows.sort(), "```"].join("\n");
 }
 
-function withPicture(document: string, picture: string): string {
-  const [start, end] = [document.indexOf(BEGIN), document.indexOf(END)];
-  if (start === -1 || end < start) throw new Error(`${DOCUMENT} has no place for the picture: ${BEGIN}`);
-  return `${document.slice(0, start + BEGIN.length)}\n${picture}\n${document.slice(end)}`;
+function withPicture(document: string, text: string, picture: string): string {
+  const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (start === -1 || end < start) throw new Error(`${document} has no place for the picture: ${BEGIN}`);
+  return `${text.slice(0, start + BEGIN.length)}\n${picture}\n${text.slice(end)}`;
 }
 
 await main();

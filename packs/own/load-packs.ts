@@ -10,6 +10,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as z from "zod";
 import { HelmdeckError, harmlessLine, isHelmdeckError, systemCodeOf } from "../../engine/index.ts";
+import { definePack } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 import { PackFailure } from "../engine/pack-failure.ts";
 import { registerPacks } from "../engine/pack-registry.ts";
@@ -22,13 +23,22 @@ const REASON_CHARACTERS = 300;
 const RESERVED = "helmdeck.";
 
 /** What a module's function is given, so that it needs no package of its own. */
-interface PackMakerContext {
+export interface PackMakerContext {
   readonly z: typeof z;
+  /** Checks the pack at once, and infers the types of its `run` from its schemas. */
+  readonly definePack: typeof definePack;
   /** To be thrown by a run that failed: what a caller is told, and what it has to show, such as `{ lint: { findings } }`. */
   readonly failure: (message: string, output?: unknown) => Error;
 }
 
-const MAKER_CONTEXT: PackMakerContext = { z, failure: (message, output) => new PackFailure(message, output) };
+/** The default export of a module that makes its packs of what it is given. */
+export type PackMaker = (given: PackMakerContext) => Pack | readonly Pack[] | Promise<Pack | readonly Pack[]>;
+
+const MAKER_CONTEXT: PackMakerContext = {
+  z,
+  definePack,
+  failure: (message, output) => new PackFailure(message, output),
+};
 
 /**
  * In order of file. Throws `invalid_input` naming the file and what is wrong: a server that quietly leaves a pack out would look

@@ -12,7 +12,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
-import { INSTALLED_WITH_IT } from "./engine-package.ts";
+import { INSTALLED_WITH_IT, LIBRARY } from "./engine-package.ts";
 import { OLDEST_HOST, pluginPackage, readManifest } from "./plugin-package.ts";
 import { bundledPackages, noticesFor } from "./third-party.ts";
 
@@ -173,6 +173,7 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
       cli: "cli/helmdeck-memory-main.ts",
       here: "cli/here-main.ts",
       install: "install/installer-main.ts",
+      ...LIBRARY,
     },
     outdir: outFolder,
     outExtension: { ".js": ".mjs" },

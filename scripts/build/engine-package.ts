@@ -1,6 +1,7 @@
 /** The npm package `helmdeck-memory` as it is published: the root's, without what is bundled or only development needs. */
 import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeDeclarations } from "./declarations.ts";
 
 /** The root's package.json, as far as it is taken over. */
 export interface EngineManifest {
@@ -14,6 +15,8 @@ export interface EngineManifest {
 
 /** All others are in the bundles; this one brings binaries. The build refuses bundles that need another one. */
 export const INSTALLED_WITH_IT = "better-sqlite3";
+/** What programs import of the package, as package.json's `exports` has it: name in dist, and source. */
+export const LIBRARY = { library: "app/library.ts", packs: "packs/library.ts" };
 /** What npm packs whether `files` names it or not. */
 const ALWAYS = ["README.md", "LICENSE"];
 
@@ -36,6 +39,7 @@ export async function stageEngine(root: string, folder: string): Promise<EngineM
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await cp(join(root, path), join(folder, path), { recursive: true });
   }
+  await writeDeclarations(root, LIBRARY, join(folder, "dist"));
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }

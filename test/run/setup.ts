@@ -16,5 +16,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("runFolder", folder);
   // The processes that tests start are compiled once: half a second less for each that runs from source.
   process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
-  return () => rm(folder, { recursive: true, force: true });
+  // A process that is just ending may still write its share of the cache.
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

@@ -1,0 +1,33 @@
+/**
+ * For authors of packs: what `import … from "helmdeck-memory/packs"` gives.
+ *
+ * @module helmdeck-memory/packs
+ */
+export * as z from "zod";
+export type { Fingerprint, Subject, UnixMs } from "../engine/index.ts";
+
+import { PackFailure } from "./engine/pack-failure.ts";
+
+export { definePack, PACK_LIMITS } from "./engine/define-pack.ts";
+export type {
+  ArtifactRef,
+  ArtifactSink,
+  NewArtifact,
+  Pack,
+  PackContext,
+  PackEffects,
+  PackMemory,
+  PackMemoryPolicy,
+  PackNote,
+  PackNoteMeta,
+  PackNoteOptions,
+  ProcessOptions,
+  ProcessResult,
+  Session,
+} from "./engine/pack-contract.ts";
+export type { PackMaker, PackMakerContext } from "./own/load-packs.ts";
+
+/** To be thrown by a run that failed: what the caller is told, and what the run has to show, such as `{ lint: { findings } }`. */
+export function failure(message: string, output?: unknown): Error {
+  return new PackFailure(message, output);
+}

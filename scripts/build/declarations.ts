@@ -1,0 +1,48 @@
+/**
+ * The types of what programs import, bundled as the code is: a file for each entry, and no package to install for them. zod's are
+ * bundled too; they name the types that pack authors see in their editor.
+ */
+import { join } from "node:path";
+import { type Plugin, rollup } from "rollup";
+import { dts } from "rollup-plugin-dts";
+
+const BUNDLED_TYPES = ["zod"];
+
+/** The bundler repeats an interface's `<out T>` at the aliases that it makes, where TypeScript allows none (TS2637). */
+const withoutVariance: Plugin = {
+  name: "without-variance",
+  renderChunk: (code) =>
+    code.replace(/^type \S+?<.*?> = /gm, (alias) => alias.replaceAll(/(?<=[<,] ?)(?:in |out )+/g, "")),
+};
+
+/** Writes `<name>.d.mts` for each entry into the folder. Throws on what it cannot resolve or name. */
+export async function writeDeclarations(
+  root: string,
+  entries: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<void> {
+  const bundle = await rollup({
+    input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(root, file)])),
+    external: [/^node:/],
+    plugins: [
+      dts({
+        tsconfig: join(root, "tsconfig.json"),
+        includeExternal: BUNDLED_TYPES,
+        compilerOptions: { incremental: false, noEmit: false },
+      }),
+      withoutVariance,
+    ],
+    onwarn: ({ message }) => {
+      throw new Error(message);
+    },
+  });
+  try {
+    await bundle.write({
+      dir: folder,
+      entryFileNames: "[name].d.mts",
+      chunkFileNames: "types/[name]-[hash].d.mts",
+    });
+  } finally {
+    await bundle.close();
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Sees to it that the documents hold: links and anchors lead somewhere, nobody says what the house once said, and each command
+ * that is marked runnable runs.
+ *
+ *   npm run check:docs            # links, anchors and phrases, then the tests that run the pages' commands (test/docs)
+ *   node scripts/check-docs.ts    # without the commands
+ *
+ * Exit 1 with file, line and what is wrong. Other people's addresses are not asked for.
+ */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { anchorsOf, markdown, type Page, ROOT, readPages } from "./docs-pages.ts";
+import { OLD_PHRASES } from "./old-phrases.ts";
+
+/** Decisions stay as they were made; the changelog says what once was. */
+const OF_THEIR_TIME = /^(CHANGELOG\.md|docs\/decisions\/\d)/;
+
+function main(): number {
+  const problems = readPages().flatMap((page) => [...linkProblems(page), ...phraseProblems(page)]);
+  for (const problem of problems) console.error(problem);
+  return problems.length === 0 ? 0 : 1;
+}
+
+export function phraseProblems({ file, text }: Page): readonly string[] {
+  if (OF_THEIR_TIME.test(file)) return [];
+  const words = text.replace(/\s+/g, " ");
+  return OLD_PHRASES.filter(([phrase]) => words.includes(phrase)).map(
+    ([phrase, say]) => `${file}: "${phrase}": say ${say}`,
+  );
+}
+
+/** Of each link and picture of a page that leads nowhere in this repository. */
+export function linkProblems({ file, text }: Page, root = ROOT): readonly string[] {
+  return targetsOf(text).flatMap(({ target, line }) => {
+    const problem = problemOf(target, join(root, file), root);
+    return problem === undefined ? [] : [`${file}:${line}: ${target}: ${problem}`];
+  });
+}
+
+interface Target {
+  readonly target: string;
+  readonly line: number;
+}
+
+function targetsOf(text: string): readonly Target[] {
+  return markdown.parse(text, {}).flatMap(({ children, map }) =>
+    (children ?? []).flatMap((token) => {
+      const target = token.attrGet("href") ?? token.attrGet("src");
+      return target === null ? [] : [{ target: String(target), line: (map?.[0] ?? 0) + 1 }];
+    }),
+  );
+}
+
+function problemOf(target: string, from: string, root: string): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined;
+  const [path = "", anchor] = target.split("#");
+  const file = path === "" ? from : resolve(dirname(from), decodeURIComponent(path));
+  if (relative(root, file).startsWith("..")) return "leads out of the repository";
+  if (!existsSync(file)) return "there is no such file";
+  if (anchor === undefined || !file.endsWith(".md") || statSync(file).isDirectory()) return undefined;
+  const isThere = anchorsOf(readFileSync(file, "utf8")).has(decodeURIComponent(anchor));
+  return isThere ? undefined : "there is no such heading";
+}
+
+if (import.meta.main) process.exitCode = main();

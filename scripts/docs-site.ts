@@ -1,0 +1,67 @@
+/**
+ * Makes the site: the README, every page of docs/, and the API reference of the package, with a search over all of it.
+ *
+ *   npm run docs:site [-- DIR]     # default: dist-site/
+ *
+ * TypeDoc does it, and fails on a link that leads nowhere.
+ */
+import { resolve } from "node:path";
+import { Application, type DocumentReflection, ReflectionKind } from "typedoc";
+import { LIBRARY } from "./build/engine-package.ts";
+import { ROOT } from "./docs-pages.ts";
+
+async function main(out: string): Promise<number> {
+  const app = await Application.bootstrap({
+    name: "helmdeck memory",
+    tsconfig: `${ROOT}tsconfig.json`,
+    entryPoints: Object.values(LIBRARY).map((file) => `${ROOT}${file}`),
+    readme: `${ROOT}README.md`,
+    projectDocuments: [
+      `${ROOT}docs/*.md`,
+      `${ROOT}docs/{howto,reference,explanation,decisions}/*.md`,
+      `${ROOT}{CONTRIBUTING,SECURITY,CHANGELOG}.md`,
+    ],
+    out,
+    basePath: ROOT,
+    disableSources: true,
+    excludeExternals: true,
+    externalPattern: ["**/node_modules/**"],
+    searchInDocuments: true,
+    searchInComments: true,
+    hideGenerator: true,
+    sort: ["source-order"],
+    validation: { invalidLink: true, invalidPath: true, notExported: false },
+    treatValidationWarningsAsErrors: true,
+    highlightLanguages: [
+      "bash",
+      "console",
+      "http",
+      "javascript",
+      "json",
+      "jsonc",
+      "mermaid",
+      "sh",
+      "text",
+      "toml",
+      "typescript",
+      "yaml",
+    ],
+  });
+  const project = await app.convert();
+  if (project === undefined) return 1;
+  for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
+    if (document.isDocument()) document.name = titleOf(document);
+  }
+  app.validate(project);
+  if (app.logger.hasErrors()) return 1;
+  await app.generateOutputs(project);
+  return app.logger.hasErrors() ? 1 : 0;
+}
+
+/** Its first heading; a file name would be the title otherwise. */
+function titleOf({ content, name }: DocumentReflection): string {
+  const [, heading = name] = /^# (.+)$/m.exec(content.map(({ text }) => text).join("")) ?? [];
+  return heading.replaceAll("`", "");
+}
+
+process.exitCode = await main(resolve(process.argv[2] ?? `${ROOT}dist-site`));

@@ -1,0 +1,92 @@
+/**
+ * Makes a release: the version in all places, the changelog's section, both tarballs with their SBOMs, a commit and a tag.
+ * It publishes nothing and pushes nothing.
+ *
+ *   npm run release -- 0.2.0 [--dry-run]
+ *
+ * `--dry-run` prints what would change. Exit 1 with a line for what stands in the way; nothing is changed then.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { execa } from "execa";
+import { closeChangelog, newerVersion, type Release, withVersion } from "./release-texts.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const CHANGELOG = "CHANGELOG.md";
+/** Each names the version once, but for npm's lockfile, which names it twice. */
+const PLACES: readonly (readonly [file: string, times: number])[] = [
+  ["package.json", 1],
+  ["package-lock.json", 2],
+  ["openclaw.plugin.json", 1],
+  ["docs/reference/openapi.json", 1],
+  ["docs/tutorial.md", 1],
+];
+/** Not in dist/, which a build empties. */
+const PACKED = "dist-release";
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { "dry-run": { type: "boolean", default: false } },
+  });
+  const release = await planned(positionals);
+  const changes = await changesOf(release);
+  for (const file of changes.keys()) console.log(`${file}: ${release.from} → ${release.version}`);
+  console.log(`\n${release.notes}\n`);
+  if (values["dry-run"]) return console.log(`Nothing was changed. The tag would be ${release.tag}.`);
+  for (const [file, text] of changes) await writeFile(join(ROOT, file), text);
+  for (const file of await packed(release)) console.log(file);
+  await git("add", ...changes.keys());
+  await git("commit", "--quiet", "--message", `Release ${release.version}`);
+  await git("tag", "--annotate", release.tag, "--message", release.notes);
+  console.log(
+    `Committed and tagged ${release.tag}. To publish: git push --follow-tags, then npm publish each tarball.`,
+  );
+}
+
+/** Throws what stands in the way. */
+async function planned(given: readonly string[]): Promise<Release> {
+  const { version: from } = JSON.parse(await read("package.json"));
+  const version = newerVersion(given, from);
+  const tag = `v${version}`;
+  if ((await git("tag", "--list", tag)) !== "") throw new Error(`The tag ${tag} is there already.`);
+  const dirty = await git("status", "--porcelain", "--untracked-files=no");
+  if (dirty !== "") throw new Error(`Commit or put away your changes first:\n${dirty}`);
+  const date = new Date().toISOString().slice(0, 10);
+  return { from, version, tag, date, ...closeChangelog(await read(CHANGELOG), version, date) };
+}
+
+async function changesOf(release: Release): Promise<ReadonlyMap<string, string>> {
+  const places = PLACES.map(async ([file, times]) => {
+    return [file, withVersion(file, await read(file), release, times)] as const;
+  });
+  return new Map([...(await Promise.all(places)), [CHANGELOG, release.changelog]]);
+}
+
+/** In processes of their own, which read the new version. */
+async function packed({ version }: Release): Promise<readonly string[]> {
+  const folder = join(ROOT, PACKED, version);
+  const tarballs: string[] = [];
+  for (const script of ["scripts/pack-engine.ts", "scripts/pack-plugin.ts"]) {
+    const { stdout } = await execa(process.execPath, [script, folder], { cwd: ROOT, stderr: "inherit" });
+    tarballs.push(relative(ROOT, stdout.trim().split("\n").at(-1) ?? ""));
+  }
+  return tarballs.flatMap((tarball) => [tarball, tarball.replace(/\.tgz$/, ".cdx.json")]);
+}
+
+function read(file: string): Promise<string> {
+  return readFile(join(ROOT, file), "utf8");
+}
+
+async function git(...args: readonly string[]): Promise<string> {
+  return (await execa("git", args, { cwd: ROOT })).stdout;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,98 @@
+/** The release script on a clone of this tree: a dry run changes nothing, a release is whole, and neither goes twice. */
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ROOT } from "../../scripts/build/build.ts";
+
+const run = promisify(execFile);
+const TIMEOUT_MS = 300_000;
+const VERSION = "99.0.0";
+let clone: string;
+
+const git = async (...args: readonly string[]) => {
+  const who = ["-c", "user.name=test", "-c", "user.email=test@example.invalid", "-c", "commit.gpgsign=false"];
+  return (await run("git", [...who, ...args], { cwd: clone })).stdout.trim();
+};
+
+const NAMED = {
+  GIT_AUTHOR_NAME: "t",
+  GIT_AUTHOR_EMAIL: "t@example.invalid",
+  GIT_COMMITTER_NAME: "t",
+  GIT_COMMITTER_EMAIL: "t@example.invalid",
+};
+const release = (...args: readonly string[]) =>
+  run(process.execPath, ["scripts/release/release.ts", ...args], {
+    cwd: clone,
+    env: { ...process.env, ...NAMED },
+  });
+
+beforeAll(async () => {
+  clone = await mkdtemp(join(tmpdir(), "helmdeck-release-"));
+  const { stdout } = await run("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], {
+    cwd: ROOT,
+  });
+  for (const file of stdout.split("\0").filter((name) => name !== "")) {
+    await mkdir(dirname(join(clone, file)), { recursive: true });
+    await copyFile(join(ROOT, file), join(clone, file)).catch(() => {}); // deleted, and not committed yet
+  }
+  await symlink(join(ROOT, "node_modules"), join(clone, "node_modules"));
+  await git("init", "--quiet", "--initial-branch", "main");
+  await git("add", "--all", "--", ".", ":!node_modules");
+  await git("commit", "--quiet", "--message", "Before");
+}, TIMEOUT_MS);
+
+afterAll(() => rm(clone, { recursive: true, force: true }));
+
+test("a dry run names the places and changes none", async () => {
+  const { stdout } = await release(VERSION, "--dry-run");
+  for (const place of [
+    "package.json",
+    "package-lock.json",
+    "openclaw.plugin.json",
+    "docs/tutorial.md",
+    "CHANGELOG.md",
+  ])
+    expect(stdout).toContain(`${place}: `);
+  expect(stdout).toContain(`The tag would be v${VERSION}.`);
+  expect(await git("status", "--porcelain", "--untracked-files=no")).toBe("");
+  expect(await git("tag")).toBe("");
+});
+
+test(
+  "a release has one version everywhere, a dated section, both tarballs with SBOMs, a commit and a tag",
+  async () => {
+    const { stdout } = await release(VERSION);
+    expect(await git("log", "-1", "--format=%s")).toBe(`Release ${VERSION}`);
+    expect(await git("cat-file", "-t", `v${VERSION}`)).toBe("tag");
+    expect(await git("status", "--porcelain", "--untracked-files=no")).toBe("");
+    const read = (file: string) => readFile(join(clone, file), "utf8");
+    for (const file of ["package.json", "package-lock.json", "openclaw.plugin.json"])
+      expect(JSON.parse(await read(file)).version).toBe(VERSION);
+    expect(JSON.parse(await read("docs/reference/openapi.json")).info.version).toBe(VERSION);
+    expect(await read("CHANGELOG.md")).toMatch(/^## \[Unreleased\]\n\n## \[99\.0\.0\] - \d{4}-\d\d-\d\d\n/m);
+    const packages = stdout.match(/^dist-release\/.*\.tgz$/gm) ?? [];
+    expect(packages).toHaveLength(2);
+    for (const tarball of packages) {
+      const { stdout: manifest } = await run("tar", ["-xzOf", join(clone, tarball), "package/package.json"]);
+      expect(JSON.parse(manifest).version).toBe(VERSION);
+      const sbom = JSON.parse(await read(tarball.replace(/\.tgz$/, ".cdx.json")));
+      expect(sbom.metadata.component.version).toBe(VERSION);
+    }
+  },
+  TIMEOUT_MS,
+);
+
+test("it is refused a second time, and beside changes that are not committed", async () => {
+  await expect(release(VERSION)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("is not later than"),
+  });
+  await copyFile(join(clone, "LICENSE"), join(clone, "README.md"));
+  await expect(release("99.1.0")).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("README.md"),
+  });
+});
