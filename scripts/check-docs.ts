@@ -32,7 +32,9 @@ export function phraseProblems({ file, text }: Page): readonly string[] {
 /** Of each link and picture of a page that leads nowhere in this repository. */
 export function linkProblems({ file, text }: Page, root = ROOT): readonly string[] {
   return targetsOf(text).flatMap(({ target, line }) => {
-    const problem = problemOf(target, join(root, file), root);
+    const problem = target.startsWith("#")
+      ? headingProblem(text, target.slice(1))
+      : problemOf(target, join(root, file), root);
     return problem === undefined ? [] : [`${file}:${line}: ${target}: ${problem}`];
   });
 }
@@ -54,12 +56,15 @@ function targetsOf(text: string): readonly Target[] {
 function problemOf(target: string, from: string, root: string): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined;
   const [path = "", anchor] = target.split("#");
-  const file = path === "" ? from : resolve(dirname(from), decodeURIComponent(path));
+  const file = resolve(dirname(from), decodeURIComponent(path));
   if (relative(root, file).startsWith("..")) return "leads out of the repository";
   if (!existsSync(file)) return "there is no such file";
   if (anchor === undefined || !file.endsWith(".md") || statSync(file).isDirectory()) return undefined;
-  const isThere = anchorsOf(readFileSync(file, "utf8")).has(decodeURIComponent(anchor));
-  return isThere ? undefined : "there is no such heading";
+  return headingProblem(readFileSync(file, "utf8"), anchor);
+}
+
+function headingProblem(text: string, anchor: string): string | undefined {
+  return anchorsOf(text).has(decodeURIComponent(anchor)) ? undefined : "there is no such heading";
 }
 
 if (import.meta.main) process.exitCode = main();
