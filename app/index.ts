@@ -14,6 +14,7 @@ export {
   importsOf,
   isAuditCategory,
   isImportTag,
+  isKnownTime,
   learnableInputs,
   nameOf,
   nodeSqliteDriver,
@@ -133,6 +134,7 @@ export { statusText } from "./presenters/status-text.ts";
 export { type RankableFact, rankFacts } from "./rank-facts.ts";
 export { checkEngineAddress, type EngineAddress, type EngineSettings } from "./remote/engine-address.ts";
 export type { TokenSource } from "./remote/engine-client.ts";
+export { memoryElsewhere } from "./remote/memory-elsewhere.ts";
 export { openRemoteMemory, type RemoteMemoryOptions } from "./remote/remote-memory.ts";
 export { endAfterRenewal } from "./renewing.ts";
 export { unmatchedText } from "./searching.ts";
@@ -149,6 +151,8 @@ export type { ImportCounts, ImportResult, RefusedLine } from "./transfer/import-
 export { type ImportRequest, importFiles, makeImportId } from "./transfer/import-files.ts";
 export { type ImportOptions, importLines } from "./transfer/import-lines.ts";
 export { removeOnSignal } from "./transfer/remove-on-signal.ts";
+export { notThere } from "./upstream/helmdeck-words.ts";
+export { openUpstreamMemory, type UpstreamMemoryOptions } from "./upstream/upstream-memory.ts";
 export {
   type CallerReply,
   callerReplySchema,
@@ -254,5 +258,7 @@ export {
   myMemoryReplySchema,
 } from "./wire/view-schemas.ts";
 export { hostStoreRequestSchema, type WriterClaim } from "./wire/writer-claim.ts";
+export { startUpstreamWorker } from "./worker/upstream-client.ts";
+export { serveUpstreamMemory } from "./worker/upstream-worker.ts";
 export { startWorkerMemory, type WorkerMemoryOptions } from "./worker/worker-client.ts";
 export { type ServeMemoryOptions, serveMemory } from "./worker/worker-server.ts";

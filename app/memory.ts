@@ -255,6 +255,8 @@ export interface StoredCounts {
 export interface SearchAnswer extends RecallAnswer {
   /** What is there, where nothing of it was found and all of it was looked at. Not for strangers. */
   readonly unmatched?: StoredCounts;
+  /** Its source shows no more than a part of it; `reason` says how much was looked through. */
+  readonly partial?: true;
 }
 
 /** Where memory lives and whether it works; never throws, so that a status can always be shown. */
@@ -274,10 +276,25 @@ export interface MemoryStatus {
 
 export interface EngineStatus {
   readonly url: string;
+  /** Absent for an engine of ours. */
+  readonly kind?: "helmdeck";
   /** Absent where it does not say. */
   readonly version?: string;
   /** How long a request took. */
   readonly tookMs: number;
+  /** Of a memory that is known in part: how much of it, and since when. */
+  readonly held?: HeldRows;
+}
+
+export interface HeldRows {
+  readonly rows: number;
+  /** As the source counts them, what has expired and cached answers with them. */
+  readonly of: number;
+  /** All that the source shows. */
+  readonly isWhole: boolean;
+  readonly readAt: UnixMs;
+  /** Facts that cannot be shown here. */
+  readonly leftOut: number;
 }
 
 /** The service behind search by meaning, and how far it is; asks nobody. */

@@ -1,4 +1,5 @@
 /** Times, counts and sizes as people read them. */
+import { isKnownTime } from "../app/index.ts";
 import { type Html, html } from "./html.ts";
 
 const MINUTE = 60_000;
@@ -84,5 +85,5 @@ export function duration(ms: number): string {
 }
 
 function isDate(at: number): boolean {
-  return Math.abs(at) <= LAST_MS;
+  return isKnownTime(at) && at <= LAST_MS;
 }

@@ -6,6 +6,7 @@ import {
   forgetReply,
   HelmdeckError,
   invalidField,
+  isKnownTime,
   type Memory,
   nearWords,
   quotedKey,
@@ -174,7 +175,7 @@ function storeResult(stored: StoredFact): ToolResult {
     : `Remembered ${name} until ${until}.`;
   const change =
     replaced && !replaced.refreshed
-      ? ` It replaced what was stored there on ${dayOf(replaced.updatedAt)}.`
+      ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dayOf(replaced.updatedAt)}` : ""}.`
       : "";
   const told = `${story}${change} It can be read at ${stored.path}.${alikeStory(stored)}`;
   return answer(told, storeReply(stored));

@@ -13,6 +13,7 @@ import {
   frameOf,
   harmlessBlock,
   harmlessLine,
+  isKnownTime,
   nameOf,
   quotedText,
   rfc3339,
@@ -94,7 +95,7 @@ function about(entry: Framed, quotation: string) {
     content: `${frameOf(entry)}:\n${quotation}`,
     title: nameOf(entry, LINE_MAX_CHARS),
     kind: entry.kind,
-    updatedAt: rfc3339(entry.updatedAt),
+    ...optional("updatedAt", knownTime(entry.updatedAt)),
   };
 }
 
@@ -126,9 +127,13 @@ function hitForHost(result: unknown, before: number, note: string | undefined): 
     kind: entry.kind,
     ...optional("id", idLine(given.docid)),
     ...linesOf(path, lineNumber(given.startLine), lineNumber(given.endLine)),
-    updatedAt: rfc3339(entry.updatedAt),
+    ...optional("updatedAt", knownTime(entry.updatedAt)),
     ...optional("provenanceLabel", labelOf(isPossible, note)),
   };
+}
+
+function knownTime(at: number): string | undefined {
+  return isKnownTime(at) ? rfc3339(at) : undefined;
 }
 
 function labelOf(isPossible: boolean, note: string | undefined): string | undefined {

@@ -7,6 +7,7 @@ import {
   forgetPreview,
   harmlessLine,
   isHelmdeckError,
+  isKnownTime,
   isWideForget,
   keyForText,
   lineOf,
@@ -60,9 +61,10 @@ function storedText(stored: StoredFact): string {
   const before = replaced === undefined ? "" : dayOf(replaced.updatedAt);
   return [
     replaced?.refreshed
-      ? `Remembered already, as ${key}, since ${before}; now until ${end}.`
+      ? `Remembered already, as ${key}${before === "" ? "" : `, since ${before}`}; now until ${end}.`
       : `Remembered as ${key}, until ${end}.`,
-    ...(replaced?.refreshed === false
+    ...(replaced?.refreshed === false && before === "" ? ["It replaced what stood there."] : []),
+    ...(replaced?.refreshed === false && before !== ""
       ? [`It replaced what stood there since ${before}: openclaw helmdeck undo ${key} brings that back.`]
       : []),
     ...sameAs.map((other) => `The same stands under ${harmlessLine(other)}.`),
@@ -112,7 +114,7 @@ export async function memoriesReply(memory: Memory, verdict: Admitted, typed: st
   const { facts, unreadable, nextCursor } = await memory.listFacts(verdict.subject, { limit: NEWEST });
   if (facts.length + unreadable.length === 0) return NOTHING_YET;
   return [
-    ...facts.map((fact) => `- ${lineOf(fact)} (${dayOf(fact.updatedAt)})`),
+    ...facts.map((fact) => `- ${lineOf(fact)}${inBrackets(dayOf(fact.updatedAt))}`),
     ...unreadable.map(
       (key) => `- ${harmlessLine(key)} (cannot be opened; openclaw helmdeck doctor says more)`,
     ),
@@ -121,6 +123,10 @@ export async function memoriesReply(memory: Memory, verdict: Admitted, typed: st
   ].join("\n");
 }
 
+function inBrackets(text: string): string {
+  return text === "" ? "" : ` (${text})`;
+}
+
 function dayOf(at: number): string {
-  return localMinute(at).slice(0, "2026-01-01".length);
+  return isKnownTime(at) ? localMinute(at).slice(0, "2026-01-01".length) : "";
 }

@@ -41,8 +41,15 @@ export interface PluginConfig {
   readonly auditInputs: ReadonlyMap<string, readonly string[]>;
 }
 
-/** This host, or an engine that is served elsewhere. */
-type SourceConfig = { readonly kind: "embedded" } | EngineSourceConfig;
+/** This host, an engine that is served elsewhere, or a running helmdeck. */
+type SourceConfig = { readonly kind: "embedded" } | EngineSourceConfig | HelmdeckSourceConfig;
+
+/** Has the token of OpenClaw's own entry for helmdeck, where it has none of its own. */
+export const MCP_ENTRY_AGENT = "main";
+
+export interface HelmdeckSourceConfig extends Omit<EngineSourceConfig, "kind"> {
+  readonly kind: "helmdeck";
+}
 
 export interface EngineSourceConfig {
   readonly kind: "engine";
@@ -85,8 +92,8 @@ export function parseConfig(raw: unknown): PluginConfig {
     recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
     renewOnUse: given.renewOnUse === true,
     embeddings: readEmbeddings(given.embeddings),
-    // What a token opens is the engine's to say.
-    subjects: source.kind === "engine" ? new Map() : readSubjects(given.subjects),
+    // What a token opens is the engine's, or helmdeck's, to say.
+    subjects: source.kind !== "embedded" ? new Map() : readSubjects(given.subjects),
     allow: new Set(CLOSED_CONTEXTS.filter((context) => strings(given.allow).includes(context))),
     auditServers: given.auditServers === undefined ? DEFAULT_AUDIT_SERVERS : strings(given.auditServers),
     auditTools: given.auditTools === "all" ? "all" : "helmdeck",
@@ -99,10 +106,11 @@ export function parseConfig(raw: unknown): PluginConfig {
 function readSource(raw: unknown): SourceConfig {
   const { kind, url, tokens, fingerprint256, caFile, allowPlainHttp } = asRecord(raw);
   if (raw === undefined || raw === null || kind === "embedded") return { kind: "embedded" };
+  const isKnown = kind === "engine" || kind === "helmdeck";
   return {
-    kind: "engine",
+    kind: kind === "helmdeck" ? kind : "engine",
     settings: {
-      url: kind === "engine" ? (text(url) ?? "") : "",
+      url: isKnown ? (text(url) ?? "") : "",
       allowPlainHttp: allowPlainHttp === true,
       ...defined({ fingerprint256: text(fingerprint256), caFile: text(caFile) }),
     },

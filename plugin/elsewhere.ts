@@ -8,7 +8,12 @@ export async function openElsewhere(
   { source, recall }: PluginConfig,
   hostConfig: () => HostConfig,
 ): Promise<OpenMemory | undefined> {
-  if (source.kind !== "engine") return undefined;
-  const { openEngineMemory } = await import("./engine-source.ts");
-  return openEngineMemory(source, recall, hostConfig);
+  switch (source.kind) {
+    case "embedded":
+      return undefined;
+    case "engine":
+      return (await import("./engine-source.ts")).openEngineMemory(source, recall, hostConfig);
+    case "helmdeck":
+      return (await import("./helmdeck-source.ts")).openHelmdeckMemory(source, recall, hostConfig);
+  }
 }

@@ -73,10 +73,7 @@ function textOf(secret: Secret, agent: string): string {
 /** What is neither a file nor a reference may be a token that somebody wrote down: it is not used, and not repeated. */
 function noToken(agent: string, isMalformed: boolean): HelmdeckError {
   if (!isMalformed)
-    return new HelmdeckError(
-      "identity_refused",
-      `Agent ${agent} has no token for the engine that keeps memory.`,
-    );
+    return new HelmdeckError("identity_refused", `Agent ${agent} has no token for where memory is kept.`);
   const message = `The token of agent ${agent} must be a reference to a secret or {"file": "/path"}; one that stands in the configuration itself is not used.`;
   return new HelmdeckError("identity_refused", message);
 }

@@ -102,20 +102,23 @@ function searchFinding(plugin: PluginConfig): Finding {
   };
 }
 
+/** helmdeck records the runs of its packs, and takes no other records. */
+const OF_RECORDS = ["auditServers", "auditTools", "auditDeny", "auditInputs", "renewOnUse"] as const;
 const OF_A_MEMORY_HERE = ["subjects", "embeddings", "databasePath", "encryptionKey"] as const;
 
 /** Settings of a memory that this host keeps, where it keeps none. Whose memory an agent has is not what `subjects` says: a warning. */
 function idleSettings(config: HostConfig, { source }: PluginConfig): readonly Finding[] {
-  if (source.kind !== "engine") return [];
+  if (source.kind === "embedded") return [];
   const given = fieldsOf(config.plugins?.entries?.[PLUGIN_ID]?.config);
-  const idle = OF_A_MEMORY_HERE.filter((name) => given[name] !== undefined && given[name] !== null);
+  const names = source.kind === "helmdeck" ? [...OF_A_MEMORY_HERE, ...OF_RECORDS] : OF_A_MEMORY_HERE;
+  const idle = names.filter((name) => given[name] !== undefined && given[name] !== null);
   if (idle.length === 0) return [];
   const unset = idle.map((name) => `openclaw config unset plugins.entries.${PLUGIN_ID}.config.${name}`);
   return [
     {
-      level: idle.includes("subjects") ? "warning" : "ok",
+      level: given.subjects !== undefined && given.subjects !== null ? "warning" : "ok",
       check: "settings without effect",
-      message: `${idle.join(", ")}: an engine keeps memory, and whose it is, where it lies, its key and who embeds is said there`,
+      message: `${idle.join(", ")}: ${source.kind === "helmdeck" ? "a running helmdeck" : "an engine"} keeps memory, and whose it is, where it lies, its key and ${source.kind === "helmdeck" ? "what is recorded" : "who embeds"} is said there`,
       remedy: `Keep them if this host is to keep memory again: what it kept opens with its own key alone. Else: ${unset.join(" && ")}`,
     },
   ];
@@ -164,8 +167,20 @@ function originFinding(tellsOrigins: boolean): Finding {
 }
 
 /** What is recorded of tool calls, so that nobody has to guess. */
-function recordedFinding({ auditServers, auditTools, auditDeny, auditInputs }: PluginConfig): Finding {
+function recordedFinding({
+  source,
+  auditServers,
+  auditTools,
+  auditDeny,
+  auditInputs,
+}: PluginConfig): Finding {
   const check = "recorded tool calls";
+  if (source.kind === "helmdeck")
+    return {
+      level: "ok",
+      check,
+      message: "none by this plugin: helmdeck records the runs of its packs itself",
+    };
   const except = auditDeny.length === 0 ? "" : `, but for ${auditDeny.join(", ")}`;
   if (auditTools !== "all") {
     const servers = auditServers.length === 0 ? "none" : `those of MCP server ${auditServers.join(", ")}`;

@@ -9,7 +9,7 @@
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
 import { defined, type Writer } from "../app/index.ts";
-import type { ClosedContext, PluginConfig } from "./config.ts";
+import { type ClosedContext, MCP_ENTRY_AGENT, type PluginConfig } from "./config.ts";
 
 /** What the host says of a call. `unknown`, since a hook or a caller of /tools/invoke may have left anything there. */
 export interface Caller {
@@ -124,12 +124,14 @@ export function isAheadOfTurn(sessionKey: unknown): boolean {
   return typeof sessionKey === "string" && AHEAD_OF_TURN.test(sessionKey);
 }
 
-/** The subject of an agent that the operator names, on the command line. At an engine it is the name of the agent's token. */
+/** The subject of an agent that the operator names, on the command line. Elsewhere it is the name of the agent's token. */
 export function subjectOf(agentId: string, { subjects, source }: SubjectRules): Verdict {
   const id = readAgentId(agentId);
   if (id === undefined) return refuse("malformed");
-  if (source.kind === "engine")
-    return source.tokens.has(id) ? { ok: true, subject: id, agentId: id } : refuse("no_token");
+  if (source.kind !== "embedded")
+    return source.tokens.has(id) || (source.kind === "helmdeck" && id === MCP_ENTRY_AGENT)
+      ? { ok: true, subject: id, agentId: id }
+      : refuse("no_token");
   if (!subjects.has(id)) return { ok: true, subject: id, agentId: id };
   const subject = subjects.get(id);
   return subject === undefined ? refuse("malformed") : { ok: true, subject, agentId: id };
@@ -156,8 +158,7 @@ const REASONS: Readonly<Record<Refusal, string>> = {
   unknown_agent: "this agent is not in OpenClaw's configuration",
   no_session: "OpenClaw did not say which session is asking",
   agent_mismatch: "the session belongs to another agent",
-  no_token:
-    "this agent has no token for the engine that keeps memory (source.tokens in the plugin's configuration)",
+  no_token: "this agent has no token for where memory is kept (source.tokens in the plugin's configuration)",
   malformed: "OpenClaw's account of who is asking is malformed",
   unknown_origin: "memory is closed to this session, since OpenClaw does not say where it comes from",
   groups: "memory is closed to groups, channels and shared sessions (allow: groups opens it)",

@@ -26,7 +26,11 @@ import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "./tool-names.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** Opens memory for a registration; called when it is first needed. */
-export type StartMemory = (api: HostApi, config: PluginConfig, hostConfig: HostConfig) => Promise<Lease>;
+export type StartMemory = (
+  api: HostApi,
+  config: PluginConfig,
+  hostConfig: () => HostConfig,
+) => Promise<Lease>;
 
 /** More agents than this are indexed when they first ask. */
 const MOST_WARMED = 20;
@@ -34,7 +38,7 @@ const MOST_WARMED = 20;
 export function register(api: HostApi, startMemory: StartMemory): void {
   const config = parseConfig(api.pluginConfig);
   const hostConfig = liveConfig(api);
-  const access = makeMemoryAccess(() => startMemory(api, config, hostConfig()));
+  const access = makeMemoryAccess(() => startMemory(api, config, hostConfig));
   api.lifecycle.onDispose?.(() => access.dispose());
   const gate = makeAccessPolicy({ config, hostConfig, readRecord: recordReader(api), log: api.logger });
   const parts = { access, gate, log: api.logger };
@@ -46,7 +50,9 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     timeoutMs: HOOK_TIMEOUT_MS,
   });
   api.on("before_tool_call", makeApprovalHook(parts), { timeoutMs: APPROVAL_TIMEOUT_MS });
-  if (config.auditServers.length > 0 || config.auditTools === "all") {
+  // A running helmdeck records the runs of its packs itself: a second row would be a second run.
+  const records = config.auditServers.length > 0 || config.auditTools === "all";
+  if (records && config.source.kind !== "helmdeck") {
     api.on("after_tool_call", makeAuditHook({ ...parts, servers: config.auditServers, rules: config }));
   }
   api.registerTool((context) => makeStoreTool(parts, context), { name: STORE_TOOL });

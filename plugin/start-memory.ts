@@ -1,4 +1,4 @@
-/** The gateway's memory: in a worker thread of its own, or an engine's that is served elsewhere. What either needs is loaded when it starts. */
+/** The gateway's memory: in a worker thread of its own, or kept elsewhere. What either needs is loaded when it starts. */
 import type { PluginConfig } from "./config.ts";
 import { openElsewhere } from "./elsewhere.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
@@ -8,10 +8,14 @@ import type { Lease } from "./shared-memory.ts";
 export async function startMemory(
   api: HostApi,
   config: PluginConfig,
-  hostConfig: HostConfig,
+  hostConfig: () => HostConfig,
 ): Promise<Lease> {
-  const elsewhere = await openElsewhere(config, () => hostConfig);
+  if (config.source.kind === "helmdeck") {
+    const { leaseHelmdeckMemory } = await import("./helmdeck-source.ts");
+    return leaseHelmdeckMemory(config.source, config.recall, hostConfig);
+  }
+  const elsewhere = await openElsewhere(config, hostConfig);
   if (elsewhere !== undefined) return { memory: elsewhere, release: () => elsewhere.close() };
   const { startHere } = await import("./memory-here.ts");
-  return startHere(api, config, hostConfig);
+  return startHere(api, config, hostConfig());
 }

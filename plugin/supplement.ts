@@ -5,9 +5,10 @@ import {
   type Memory,
   type RecallAnswer,
   type RecallQuery,
+  type SearchAnswer,
 } from "../app/index.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { documentForHost, hitsForHost, PATH_PREFIX } from "./boundary.ts";
+import { documentForHost, hitsForHost, lineOf, PATH_PREFIX } from "./boundary.ts";
 import { isQuiet } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { GetParams, GetResult, Logger, SearchHit, SearchParams, Supplement } from "./openclaw-api.ts";
@@ -16,6 +17,7 @@ import { startDeadline } from "./within-deadline.ts";
 
 /** The host waits 30 s and gives no signal to stop, and a person waits with it. */
 export const ANSWER_DEADLINE_MS = 3_000;
+const IN_PART = "nothing was found in the part of helmdeck memory that was looked through";
 const STILL_INDEXING = "helmdeck memory is still being indexed; ask again in a moment";
 
 export interface SupplementParts {
@@ -83,8 +85,11 @@ export function makeSupplement(parts: SupplementParts): Supplement {
 }
 
 /** That nothing was found in a part of memory says nothing, but a model would take it for an answer. */
-function refuseSilence(answer: RecallAnswer | undefined): void {
-  if (answer?.incomplete === true && answer.results.length === 0) throw new Error(STILL_INDEXING);
+function refuseSilence(answer: SearchAnswer | undefined): void {
+  if (answer === undefined || answer.results.length > 0) return;
+  if (answer.incomplete === true) throw new Error(STILL_INDEXING);
+  const reason = lineOf(answer.reason);
+  if (answer.partial === true) throw new Error(reason === undefined ? IN_PART : `${IN_PART}: ${reason}`);
 }
 
 function checkedHits(answer: RecallAnswer | undefined, limit: number, log: Logger): SearchHit[] {

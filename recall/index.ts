@@ -1,5 +1,6 @@
 /** Recall's public surface. */
 
+export { substringsOf } from "./analysis/substrings.ts";
 export type { Embedder, Embeddings, EmbedOptions } from "./embedder.ts";
 export { OPEN_NAMESPACES } from "./index-cache.ts";
 export { type ReferenceCache, ReferenceVectors } from "./meaning/reference-vectors.ts";

@@ -4,6 +4,7 @@ import {
   defined,
   harmlessLine,
   isHelmdeckError,
+  isKnownTime,
   originOfCategory,
 } from "../../engine/index.ts";
 import type { FactsPage, FactView, Memory } from "../memory.ts";
@@ -65,7 +66,7 @@ function linesOf(
   { key, value, category, updatedAt, expiresAt }: FactView,
   { now, style }: Voice,
 ): readonly string[] {
-  const about = `(${category}, ${localMinute(updatedAt)}, ${endFrom(now, expiresAt)})`;
+  const about = `(${category}, ${isKnownTime(updatedAt) ? `${localMinute(updatedAt)}, ${endFrom(now, expiresAt)}` : "times not told"})`;
   return [
     `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
     `    ${firstWords(value, VALUE_CHARACTERS)}`,

@@ -4,11 +4,13 @@ import { HelmdeckError, isHelmdeckError, type Subject } from "../../engine/index
 import type { EngineAddress } from "./engine-address.ts";
 import { type EngineAgents, makeAgents } from "./engine-agents.ts";
 import {
+  AN_ENGINE,
   type Asked,
   engineUnavailable,
   failureOfAnswer,
   failureOfConnection,
   malformedAnswer,
+  type ServerWords,
 } from "./engine-failures.ts";
 import { type EngineAnswer, requestEngine } from "./engine-request.ts";
 import { type FromReply, fromReply } from "./from-reply.ts";
@@ -20,6 +22,8 @@ export interface EngineClientOptions {
   readonly address: EngineAddress;
   readonly tokenOf: TokenSource;
   readonly deadlines?: Partial<Deadlines>;
+  /** Default: an engine of ours. */
+  readonly server?: ServerWords;
 }
 
 export interface Deadlines {
@@ -43,7 +47,7 @@ export interface Call<Schema extends z.ZodType> {
   readonly alsoOn?: number;
 }
 
-const DEADLINES: Deadlines = { readingMs: 3_000, writingMs: 9_000 };
+export const DEADLINES: Deadlines = { readingMs: 3_000, writingMs: 9_000 };
 const MOST_BYTES = 1024 * 1024;
 
 export class EngineClient {
@@ -104,6 +108,7 @@ export class EngineClient {
     const { readingMs, writingMs } = this.#deadlines;
     return {
       url: this.url,
+      server: this.#options.server ?? AN_ENGINE,
       ...(subject !== undefined && { subject }),
       isReading: !writes,
       deadlineMs: writes ? writingMs : readingMs,
@@ -127,12 +132,12 @@ export class EngineClient {
   }
 }
 
-function agentsFor(address: EngineAddress): EngineAgents {
+export function agentsFor(address: EngineAddress): EngineAgents {
   try {
     return makeAgents(address);
   } catch (cause) {
     const file = address.caFile ?? "";
-    const message = `The authorities for the engine at ${address.url} cannot be read from ${file}: name a PEM file that is there (caFile).`;
+    const message = `The authorities for ${address.url} cannot be read from ${file}: name a PEM file that is there (caFile).`;
     throw new HelmdeckError("engine_unavailable", message, { cause });
   }
 }
@@ -140,7 +145,7 @@ function agentsFor(address: EngineAddress): EngineAgents {
 /** What a header can carry; anything else is no token, and must not end in an error text of the HTTP client. */
 const TOKEN = /^[\w.~+/=-]{1,8192}$/;
 
-function requireToken(token: string, subject: Subject): string {
+export function requireToken(token: string, subject: Subject): string {
   if (TOKEN.test(token)) return token;
   throw new HelmdeckError(
     "invalid_token",
@@ -164,7 +169,9 @@ function checked<Schema extends z.ZodType>(
   } catch (error) {
     if (answer.status !== 200) throw failureOfAnswer(answer, asked);
     if (answer.json === undefined)
-      throw engineUnavailable(`What answers at ${asked.url} is no helmdeck engine: its answer is no JSON.`);
+      throw engineUnavailable(
+        `What answers at ${asked.url} is not ${asked.server.kind}: its answer is no JSON.`,
+      );
     const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
     throw malformedAnswer(issue?.path.join(".") ?? "", asked);
   }

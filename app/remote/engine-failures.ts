@@ -8,9 +8,26 @@ import { cutText, type ErrorCode, HelmdeckError, harmlessLine } from "../../engi
 import { errorReplySchema } from "../wire/error-schema.ts";
 import { type EngineAnswer, NoAnswer, TOO_LARGE, TOO_LATE } from "./engine-request.ts";
 
+/** What answers, as messages call it. */
+export interface ServerWords {
+  readonly named: string;
+  readonly kind: string;
+  /** What has to run there. */
+  readonly program: string;
+  readonly saysWhy: string;
+}
+
+export const AN_ENGINE: ServerWords = {
+  named: "The engine",
+  kind: "a helmdeck engine",
+  program: "helmdeck-memory serve",
+  saysWhy: "its own doctor says why",
+};
+
 /** What was asked, for the message. */
 export interface Asked {
   readonly url: string;
+  readonly server: ServerWords;
   /** As a person names whom the token is for; absent on the open routes. */
   readonly subject?: string;
   readonly isReading: boolean;
@@ -41,10 +58,10 @@ export function failureOfConnection(error: unknown, asked: Asked): HelmdeckError
     const seconds = asked.deadlineMs / 1_000;
     return new HelmdeckError(
       "deadline_exceeded",
-      `The engine at ${asked.url} did not answer within ${seconds} s. ${done}`,
+      `${asked.server.named} at ${asked.url} did not answer within ${seconds} s. ${done}`,
     );
   }
-  return engineUnavailable(`The engine at ${asked.url} ${reasonOf(code, asked)} ${done}`);
+  return engineUnavailable(`${asked.server.named} at ${asked.url} ${reasonOf(code, asked)} ${done}`);
 }
 
 /** Nothing is kept to be sent later: what was not done stays undone until somebody asks again. */
@@ -57,7 +74,7 @@ function whatWasDone({ isReading }: Asked, wasSent: boolean): string {
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS|ERR_SSL|EPROTO/;
 
-function reasonOf(code: string, { mostBytes }: Asked): string {
+function reasonOf(code: string, { mostBytes, server }: Asked): string {
   if (code === TOO_LARGE) return `answers with more than ${mostBytes} bytes, which is too much for this.`;
   if (code === "OTHER_CERTIFICATE")
     return "shows another certificate than fingerprint256 names; no token was sent.";
@@ -65,7 +82,7 @@ function reasonOf(code: string, { mostBytes }: Asked): string {
     return "is not on this machine or a private network, so plain HTTP is refused: use https://, or say allowPlainHttp: true.";
   if (CERTIFICATE.test(code))
     return `shows a certificate that is not trusted (${code}): name its authority (caFile) or its own fingerprint (fingerprint256).`;
-  return `cannot be reached (${code}): see whether helmdeck-memory serve runs there.`;
+  return `cannot be reached (${code}): see whether ${server.program} runs there.`;
 }
 
 /** The engine refused, or something else answered in its place. */
@@ -73,41 +90,45 @@ export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckErr
   const { status } = answer;
   const reply = errorReplySchema.safeParse(answer.json);
   if (status >= 300 && status < 400)
-    return engineUnavailable(`The engine at ${asked.url} answers with a redirect, which is not followed.`);
+    return engineUnavailable(
+      `${asked.server.named} at ${asked.url} answers with a redirect, which is not followed.`,
+    );
   if (status === 429) return tooOften(answer, asked);
   if (!reply.success) {
     return engineUnavailable(
-      `What answers at ${asked.url} is not a helmdeck engine, or none that works: status ${status} without a reason. ${whatWasDone(asked, true)}`,
+      `What answers at ${asked.url} is not ${asked.server.kind}, or none that works: status ${status} without a reason. ${whatWasDone(asked, true)}`,
     );
   }
   const { error: code, message } = reply.data;
   if (code === "not_found" && message.startsWith(NO_ROUTE)) return tooOld(asked);
-  if (ABOUT_THE_INPUT.has(code)) return new HelmdeckError(code, plain(message));
+  // Such as helmdeck's "invalid_input" for a database that fails.
+  const isItsOwnFault = status >= 500 && code === "invalid_input";
+  if (ABOUT_THE_INPUT.has(code) && !isItsOwnFault) return new HelmdeckError(code, plain(message));
   return new HelmdeckError(code, sentenceOf(code, message, asked));
 }
 
 /** What every server of ours says of a route that it does not have. */
 const NO_ROUTE = "There is no such route";
 
-function tooOld({ url }: Asked): HelmdeckError {
-  return engineUnavailable(`The engine at ${url} does not know what is asked of it: update it.`);
+function tooOld({ url, server }: Asked): HelmdeckError {
+  return engineUnavailable(`${server.named} at ${url} does not know what is asked of it: update it.`);
 }
 
-function tooOften({ retryAfter }: EngineAnswer, { url }: Asked): HelmdeckError {
+function tooOften({ retryAfter }: EngineAnswer, { url, server }: Asked): HelmdeckError {
   const seconds = retryAfter !== undefined && /^\d{1,4}$/.test(retryAfter) ? ` in ${retryAfter} s` : " later";
-  const message = `The engine at ${url} was asked too often or by too many at once. Nothing was changed; ask again${seconds}.`;
+  const message = `${server.named} at ${url} was asked too often or by too many at once. Nothing was changed; ask again${seconds}.`;
   return new HelmdeckError("rate_limited", message);
 }
 
-function sentenceOf(code: ErrorCode, message: string, { url, subject = "" }: Asked): string {
+function sentenceOf(code: ErrorCode, message: string, { url, server, subject = "" }: Asked): string {
   switch (code) {
     case "missing_bearer":
     case "invalid_token":
-      return `The engine at ${url} does not take the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} does not take the token of agent ${subject}: ${plain(message)}`;
     case "forbidden":
-      return `The engine at ${url} refuses this to the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} refuses this to the token of agent ${subject}: ${plain(message)}`;
     default:
-      return `The engine at ${url} cannot do it now (${code}); its own doctor says why. Nothing is kept to be sent later.`;
+      return `${server.named} at ${url} cannot do it now (${code}); ${server.saysWhy}. Nothing is kept to be sent later.`;
   }
 }
 
@@ -116,9 +137,9 @@ function plain(message: string): string {
 }
 
 /** An answer that is none: a field has another form than it must have, or is missing. */
-export function malformedAnswer(field: string, { url }: Asked): HelmdeckError {
+export function malformedAnswer(field: string, { url, server }: Asked): HelmdeckError {
   const where = field === "" ? "" : ` (${plain(field)})`;
   return engineUnavailable(
-    `The engine at ${url} answers in a form that is not known here${where}: update the older of the two.`,
+    `${server.named} at ${url} answers in a form that is not known here${where}: update the older of the two.`,
   );
 }

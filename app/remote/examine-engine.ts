@@ -6,11 +6,11 @@ import type { EngineAddress } from "./engine-address.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { askCaller, reachEngine } from "./engine-status.ts";
 
-const SOURCE = "memory source";
+export const SOURCE = "memory source";
 /** May have records of its tool runs kept; what else a token may is more than an agent needs. */
 const RECORD_SCOPE = "record";
-const WARNED_DAYS = 7;
-const DAY_MS = 86_400_000;
+export const WARNED_DAYS = 7;
+export const DAY_MS = 86_400_000;
 
 interface Known {
   readonly agent: Subject;
@@ -48,8 +48,10 @@ async function sourceFinding(client: EngineClient): Promise<Finding> {
   }
 }
 
-function wayFinding({ isPlain, fingerprint256, caFile }: EngineAddress): Finding {
-  const check = "way to the engine";
+export function wayFinding(
+  { isPlain, fingerprint256, caFile }: EngineAddress,
+  check = "way to the engine",
+): Finding {
   if (isPlain) {
     return {
       level: "ok",
@@ -110,7 +112,7 @@ function agentFindings({ agent, subject, authenticated, scopes, expiresAt }: Kno
 }
 
 /** Each agent has a memory of its own unless somebody meant otherwise. */
-function sharedFindings(known: readonly Known[]): Finding[] {
+export function sharedFindings(known: readonly Pick<Known, "agent" | "subject">[]): Finding[] {
   const bySubject = Map.groupBy(known, ({ subject }) => subject);
   return [...bySubject].flatMap(([subject, agents]): Finding[] =>
     agents.length === 1
@@ -136,7 +138,7 @@ function checkOf(agent: Subject): string {
   return `agent ${harmlessLine(agent)}`;
 }
 
-function failed(check: string, error: unknown): Finding {
+export function failed(check: string, error: unknown): Finding {
   const { code, message } = asHelmdeckError(error);
   return { level: "error", check, message: `${code}: ${message}`, remedy: remedyFor(code) };
 }

@@ -14,7 +14,7 @@ export type FromReply<Reply> = Reply extends readonly (infer Item)[]
 
 type FieldFrom<Name, Value> = Name extends `${string}_at`
   ? number
-  : Name extends "inputs"
+  : Name extends "inputs" | "learn_inputs"
     ? Value
     : FromReply<Value>;
 
@@ -35,7 +35,7 @@ function renamed(value: unknown): unknown {
 
 /** The inputs of a run have the names that its tool gave them. */
 function fieldOf(name: string, field: unknown): unknown {
-  if (name === "inputs") return field;
+  if (name === "inputs" || name === "learn_inputs") return field;
   return name.endsWith("_at") && typeof field === "string" ? Date.parse(field) : renamed(field);
 }
 

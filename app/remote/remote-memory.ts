@@ -15,7 +15,7 @@ import {
   type Writer,
 } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
-import { type FactHistory, type FormerView, type Memory, memoryFrom } from "../memory.ts";
+import type { FactHistory, FormerView, Memory } from "../memory.ts";
 import { revisionReplySchema } from "../wire/caller-schemas.ts";
 import { documentReplySchema } from "../wire/document-schemas.ts";
 import { type HistoryReply, historyReplySchema, undoReplySchema } from "../wire/history-schemas.ts";
@@ -30,6 +30,7 @@ import { EngineClient, type EngineClientOptions } from "./engine-client.ts";
 import { engineStatus } from "./engine-status.ts";
 import { examineEngine } from "./examine-engine.ts";
 import type { FromReply } from "./from-reply.ts";
+import { memoryElsewhere } from "./memory-elsewhere.ts";
 
 export interface RemoteMemoryOptions extends EngineClientOptions {
   /** Whoever has a token, for doctor and health. */
@@ -57,16 +58,7 @@ export function openRemoteMemory(options: RemoteMemoryOptions): OpenMemory {
     doctor: () => examineEngine(client, { address, agents, now: now() }),
     close: async () => client.close(),
   };
-  const refuse = async (): Promise<never> => {
-    throw notOverRest(client.url);
-  };
-  return {
-    ...memoryFrom((name) => able[name] ?? refuse),
-    ...{ now, storeFactEvenSecret: refuse, embed: refuse, embedFact: refuse },
-    get store(): never {
-      throw notOverRest(client.url);
-    },
-  };
+  return memoryElsewhere(able, { now, refusal: () => notOverRest(client.url) });
 }
 
 function factUses(client: EngineClient) {

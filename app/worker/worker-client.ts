@@ -16,7 +16,7 @@ import {
 } from "../../engine/index.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
 import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";
-import { fromWire, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
+import { fromWire, type HostFunctions, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
 
 export interface WorkerMemoryOptions {
   /** The file that calls `serveMemory`, of the same build. */
@@ -54,6 +54,26 @@ const CLOSING_MS = 3_000;
  * starts a new one, after a pause that grows while it keeps dying. `close` is idempotent and ends the thread.
  */
 export function startWorkerMemory(options: WorkerMemoryOptions): Memory {
+  const { workerUrl, databasePath, keyPath, clock } = options;
+  const place = { databasePath, keySource: keyPath };
+  return startWorker({ workerUrl, data: workerStart(options), place, ...defined({ clock }) });
+}
+
+export interface WorkerOptions {
+  /** The file that serves a memory, of the same build. */
+  readonly workerUrl: URL;
+  /** Its `workerData`: it may hold secrets. */
+  readonly data: object;
+  /** What the worker may ask of this thread. Default: nothing. */
+  readonly host?: HostFunctions;
+  /** For a status when the worker does not answer. */
+  readonly place: Pick<MemoryStatus, "databasePath" | "keySource">;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** As {@link startWorkerMemory}, of any memory that a worker's file serves. */
+export function startWorker(options: WorkerOptions): Memory {
   const link = new WorkerLink(options);
   return {
     ...memoryFrom((name) => link.method(name)),
@@ -66,14 +86,25 @@ export function startWorkerMemory(options: WorkerMemoryOptions): Memory {
   };
 }
 
+function workerStart(options: WorkerMemoryOptions): WorkerStart {
+  const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs, recall } = options;
+  const { embeddings = NO_EMBEDDINGS } = options;
+  return {
+    ...{ databasePath, keyPath, embeddings },
+    ...defined({ configuredKey }),
+    env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
+    ...defined({ sweepEveryMs, recall }),
+  };
+}
+
 interface Running {
   readonly worker: Worker;
-  readonly rpc: BirpcReturn<WorkerFunctions, object>;
+  readonly rpc: BirpcReturn<WorkerFunctions, Partial<HostFunctions>>;
   hasAnswered: boolean;
 }
 
 class WorkerLink {
-  readonly #options: WorkerMemoryOptions;
+  readonly #options: WorkerOptions;
   readonly #clock: () => number;
   #running: Running | undefined;
   #pending = 0;
@@ -81,7 +112,7 @@ class WorkerLink {
   #restartAt = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(options: WorkerMemoryOptions) {
+  constructor(options: WorkerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock.now;
   }
@@ -104,14 +135,12 @@ class WorkerLink {
   }
 
   failedStatus(error: unknown): MemoryStatus {
-    const { databasePath, keyPath } = this.#options;
     const failure =
       error instanceof HelmdeckError ? error : unavailable("The memory worker does not answer.");
     const { code, message } = failure;
     return {
       state: "failed",
-      databasePath,
-      keySource: keyPath,
+      ...this.#options.place,
       driver: "worker",
       mode: "keyword",
       error: { code, message },
@@ -151,19 +180,16 @@ class WorkerLink {
   #start(): Running {
     const worker = new Worker(this.#options.workerUrl, {
       name: "helmdeck-memory",
-      workerData: this.#workerStart(),
+      workerData: this.#options.data,
       argv: [],
       execArgv: [],
     });
     worker.unref();
-    const rpc = createBirpc<WorkerFunctions, object>(
-      {},
-      {
-        post: (message) => worker.postMessage(message),
-        on: (listener) => worker.on("message", listener),
-        timeout: -1, // deadlines are the caller's
-      },
-    );
+    const rpc = createBirpc<WorkerFunctions, Partial<HostFunctions>>(this.#options.host ?? {}, {
+      post: (message) => worker.postMessage(message),
+      on: (listener) => worker.on("message", listener),
+      timeout: -1, // deadlines are the caller's
+    });
     const running: Running = { worker, rpc, hasAnswered: false };
     let cause: unknown;
     worker.on("error", (error) => {
@@ -171,17 +197,6 @@ class WorkerLink {
     });
     worker.on("exit", (exitCode) => this.#onExit(running, exitCode, cause));
     return running;
-  }
-
-  #workerStart(): WorkerStart {
-    const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs, recall } = this.#options;
-    const { embeddings = NO_EMBEDDINGS } = this.#options;
-    return {
-      ...{ databasePath, keyPath, embeddings },
-      ...defined({ configuredKey }),
-      env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
-      ...defined({ sweepEveryMs, recall }),
-    };
   }
 
   #onExit(running: Running, exitCode: number, cause: unknown): void {

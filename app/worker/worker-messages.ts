@@ -1,5 +1,11 @@
 /** What crosses between the main thread and the memory worker. Small, since the gateway's main thread loads it. */
-import { type ErrorCode, type ErrorDetails, HelmdeckError, type RecallMode } from "../../engine/index.ts";
+import {
+  type ErrorCode,
+  type ErrorDetails,
+  HelmdeckError,
+  type RecallMode,
+  type Subject,
+} from "../../engine/index.ts";
 import type { EmbeddingSettings } from "../embedding/embedding-settings.ts";
 import type { UseCase } from "../memory.ts";
 
@@ -28,6 +34,11 @@ export interface WireError {
 /** The worker's side of the channel. */
 export interface WorkerFunctions {
   call(method: UseCase, args: readonly unknown[]): Promise<WireAnswer>;
+}
+
+/** The main thread's side, for a memory that lies elsewhere: secrets are resolved there. */
+export interface HostFunctions {
+  tokenOf(agent: Subject, how: { readonly refused: boolean }): Promise<WireAnswer>;
 }
 
 export function toWire({ code, message, details }: HelmdeckError): WireError {

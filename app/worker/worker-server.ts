@@ -1,12 +1,18 @@
 /** The worker's half: opens memory at the first call and answers calls from the main thread. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { createBirpc } from "birpc";
+import { type BirpcReturn, createBirpc } from "birpc";
 import { asHelmdeckError, HelmdeckError, type SqliteDriver, systemClock } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
 import { type Memory, USE_CASES, type UseCase } from "../memory.ts";
 import { examineMemory, type OpenMemoryOptions, openMemory } from "../open-memory.ts";
 import { failedStatus } from "../overview.ts";
-import { toWire, type WireAnswer, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
+import {
+  type HostFunctions,
+  toWire,
+  type WireAnswer,
+  type WorkerFunctions,
+  type WorkerStart,
+} from "./worker-messages.ts";
 
 export interface ServeMemoryOptions {
   readonly driver: SqliteDriver;
@@ -25,8 +31,16 @@ export function serveMemory(options: ServeMemoryOptions): void {
   // The main thread of the same build wrote it: see WorkerStart.
   const start = options.start ?? (workerData as WorkerStart);
   const served = new ServedMemory({ ...start, driver: options.driver });
-  createBirpc<object, WorkerFunctions>(
-    { call: (method, args) => served.answer(method, args) },
+  answerOn(port, (method, args) => served.answer(method, args));
+}
+
+/** Answers the main thread's calls, and asks it what it alone knows. */
+export function answerOn(
+  port: MessagePort,
+  answer: WorkerFunctions["call"],
+): BirpcReturn<HostFunctions, WorkerFunctions> {
+  return createBirpc<HostFunctions, WorkerFunctions>(
+    { call: answer },
     {
       post: (message) => port.postMessage(message),
       on: (listener) => port.on("message", listener),
@@ -49,13 +63,8 @@ export class ServedMemory {
   }
 
   /** Never rejects: a failure is an answer. */
-  async answer(method: UseCase, args: readonly unknown[]): Promise<WireAnswer> {
-    try {
-      if (!USE_CASES.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
-      return { ok: true, value: await this.#call(method, args) };
-    } catch (error) {
-      return { ok: false, error: toWire(asHelmdeckError(error)) };
-    }
+  answer(method: UseCase, args: readonly unknown[]): Promise<WireAnswer> {
+    return answerOf(method, () => this.#call(method, args));
   }
 
   async #call(method: UseCase, args: readonly unknown[]): Promise<unknown> {
@@ -97,13 +106,24 @@ export class ServedMemory {
   }
 }
 
-function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
+/** Never rejects: a failure is an answer. */
+export async function answerOf(method: UseCase, call: () => unknown): Promise<WireAnswer> {
+  try {
+    if (!USE_CASES.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
+    return { ok: true, value: await call() };
+  } catch (error) {
+    return { ok: false, error: toWire(asHelmdeckError(error)) };
+  }
+}
+
+/** One of the use cases of an open memory. */
+export function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
   // The arguments are what the main thread's `Memory` was called with; each use case checks what it is handed.
   const useCase = memory[method] as (...given: readonly unknown[]) => Promise<unknown>;
   return useCase(...args);
 }
 
-function requirePort(): MessagePort {
+export function requirePort(): MessagePort {
   if (parentPort !== null) return parentPort;
   throw new HelmdeckError("internal", "The memory worker's file was not started as a worker.");
 }

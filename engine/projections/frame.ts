@@ -7,6 +7,7 @@
  * no line of ours does. Nothing that was stored can end either quotation.
  */
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
+import { isKnownTime } from "../known-time.ts";
 import { rfc3339 } from "../rfc3339.ts";
 import type { UnixMs } from "../store/memory-store.ts";
 import type { Writer } from "../store/writer.ts";
@@ -44,8 +45,9 @@ const PLAIN_NAME = /^[\w.@-]+$/;
 export function frameOf(document: Framed, { time = dayOf, bare, most }: FrameOptions = {}): string {
   const { kind, key, category, createdAt, updatedAt, writer } = document;
   const updated = updatedAt === createdAt ? "" : `, updated ${time(updatedAt)}`;
+  const stored = isKnownTime(createdAt) ? `, stored ${time(createdAt)}${updated}` : "";
   const place = bare && kind !== "fact" ? "" : ` in ${harmlessLine(category)}`;
-  const dated = `${place}, stored ${time(createdAt)}${updated}`;
+  const dated = `${place}${stored}`;
   const by = writer === undefined ? "" : ` by ${writerText(writer)}`;
   if (most === undefined) return `${nameOf({ kind, key })}${dated}${by}`;
   const tail = most - LEAST_KEY < KIND_WORDS[kind].length + 1 + dated.length + by.length ? dated : dated + by;

@@ -1,5 +1,5 @@
 /** A fact in a list: its key, its first words, and what is around it. */
-import { type FactView, firstWords } from "../../app/index.ts";
+import { type FactView, firstWords, isKnownTime } from "../../app/index.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import type { PageContext } from "../page.ts";
 import { time } from "../words.ts";
@@ -16,7 +16,7 @@ export function factRow(context: PageContext, fact: FactView, below?: Html): Htm
   return html`<li>
 <h3>${factLink(context, key)}</h3>
 <p>${firstWords(value, FIRST_CHARACTERS)}</p>
-<div class="meta">${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span><span>${endOf(context.now, expiresAt)}</span></div>${below}
+<div class="meta">${chip(line(category))}<span>stored ${time(context.now, updatedAt)}</span>${isKnownTime(updatedAt) && html`<span>${endOf(context.now, expiresAt)}</span>`}</div>${below}
 </li>`;
 }
 

@@ -7,6 +7,7 @@ import {
   importsOf,
   isHelmdeckError,
   isImportTag,
+  isKnownTime,
   remedyFor,
   writerText,
 } from "../../app/index.ts";
@@ -61,7 +62,7 @@ ${imports.map((id) => html`<dt>Came with</dt><dd><a href="${links.to("/facts", {
 <dt>Stored by</dt><dd>${writer === undefined ? html`<span class="muted">not known</span>` : line(writerText(writer))}</dd>
 <dt>Stored first</dt><dd>${exactTime(now, createdAt)}</dd>
 <dt>Stored last</dt><dd>${exactTime(now, updatedAt)}</dd>
-<dt>Ends</dt><dd>${expiresAt === undefined ? "never" : exactTime(now, expiresAt)}</dd>
+<dt>Ends</dt><dd>${expiresAt === undefined ? (isKnownTime(updatedAt) ? "never" : exactTime(now, updatedAt)) : exactTime(now, expiresAt)}</dd>
 <dt>Size</dt><dd>${size(Buffer.byteLength(value))}</dd>
 <dt>Path</dt><dd><code>${line(path)}</code></dd>
 <dt>Fingerprint</dt><dd><code>${fingerprint}</code></dd>

@@ -1,5 +1,5 @@
 /** The words of one namespace, in memory: add, replace and truly remove entries, and read what stands where. */
-import type { CorpusEntry, EntryId } from "../../engine/index.ts";
+import { type CorpusEntry, type EntryId, isKnownTime } from "../../engine/index.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { Arena, Column } from "./arena.ts";
@@ -162,7 +162,7 @@ export class LexicalIndex {
     if (isTitled) read(entry.chunk.title, IN_TITLE);
     for (const tag of entry.tags) read(tag, IN_TAGS);
     read(entry.category, IN_CATEGORY);
-    mark(dateTermsOf(entry.createdAt), IN_CATEGORY);
+    if (isKnownTime(entry.createdAt)) mark(dateTermsOf(entry.createdAt), IN_CATEGORY);
     return postings;
   }
 

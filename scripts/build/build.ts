@@ -143,9 +143,14 @@ const ON_MAIN_THREAD = {
   seldom: "plugin/seldom.ts",
   pages: "plugin/pages-handler.ts",
   engine: "plugin/engine-source.ts",
+  helmdeck: "plugin/helmdeck-source.ts",
 };
 /** The memory itself: in its worker, and in the process of `openclaw helmdeck`. */
-const ELSEWHERE = { worker: "plugin/worker.ts", commands: "plugin/openclaw-commands.ts" };
+const ELSEWHERE = {
+  worker: "plugin/worker.ts",
+  "helmdeck-worker": "plugin/helmdeck-worker.ts",
+  commands: "plugin/openclaw-commands.ts",
+};
 const BUILT = Object.entries({ ...ON_MAIN_THREAD, ...ELSEWHERE });
 const SHARED_CHUNKS = {
   ...{ splitting: true, chunkNames: "chunks/[name]-[hash]", banner: REQUIRE },

@@ -1,0 +1,23 @@
+/** A memory whose store is not in this process: what it can do, and an honest refusal for the rest. */
+import type { HelmdeckError, UnixMs } from "../../engine/index.ts";
+import type { OpenMemory } from "../compose.ts";
+import { type Memory, memoryFrom, type UseCase } from "../memory.ts";
+
+export interface ElsewhereParts {
+  readonly now: () => UnixMs;
+  /** Absent: for what only a command line does. */
+  readonly refusal: (name?: UseCase) => HelmdeckError;
+}
+
+export function memoryElsewhere(able: Partial<Memory>, { now, refusal }: ElsewhereParts): OpenMemory {
+  const refuse = async (): Promise<never> => {
+    throw refusal();
+  };
+  return {
+    ...memoryFrom((name) => able[name] ?? (() => Promise.reject(refusal(name)))),
+    ...{ now, storeFactEvenSecret: refuse, embed: refuse, embedFact: refuse },
+    get store(): never {
+      throw refusal();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** What doctor says of a running helmdeck: whether it is reached and how, whose memory each agent has there, and how much of it is known. */
+import { harmlessLine, rfc3339, type Subject } from "../../engine/index.ts";
+import type { DoctorReport, Finding } from "../memory.ts";
+import type { EngineAddress } from "../remote/engine-address.ts";
+import type { EngineClient, TokenSource } from "../remote/engine-client.ts";
+import { DAY_MS, failed, SOURCE, sharedFindings, WARNED_DAYS, wayFinding } from "../remote/examine-engine.ts";
+import type { Extent } from "./known-rows.ts";
+import { claimsOf } from "./token-claims.ts";
+import { extentText } from "./upstream-extent.ts";
+import { reachHelmdeck } from "./upstream-status.ts";
+
+export interface ExamineUpstreamParts {
+  readonly rest: EngineClient;
+  readonly address: EngineAddress;
+  readonly agents: readonly Subject[];
+  readonly tokenOf: TokenSource;
+  readonly freshen: (agent: Subject) => Promise<Extent>;
+  readonly now: number;
+}
+
+interface Known {
+  readonly agent: Subject;
+  readonly subject: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Never rejects. */
+export async function examineUpstream(parts: ExamineUpstreamParts): Promise<DoctorReport> {
+  const source = await sourceFinding(parts.rest);
+  const looked = await Promise.all(parts.agents.map((agent) => lookAt(parts, agent)));
+  const known = looked.filter((one) => "subject" in one);
+  return {
+    findings: [
+      source,
+      wayFinding(parts.address, "way to helmdeck"),
+      ...looked.flatMap((one) => ("subject" in one ? one.findings : [one])),
+      ...sharedFindings(known),
+    ],
+  };
+}
+
+async function sourceFinding(rest: EngineClient): Promise<Finding> {
+  try {
+    const { version, tookMs } = await reachHelmdeck(rest);
+    const message = `the helmdeck at ${rest.url}, version ${harmlessLine(version)}; a request took ${tookMs} ms. It keeps no history, and search goes by words`;
+    return { level: "ok", check: SOURCE, message };
+  } catch (error) {
+    return failed(SOURCE, error);
+  }
+}
+
+async function lookAt(parts: ExamineUpstreamParts, agent: Subject): Promise<Known | Finding> {
+  const check = `agent ${harmlessLine(agent)}`;
+  try {
+    const extent = await parts.freshen(agent);
+    const { scopes, expiresAt } = claimsOf(await parts.tokenOf(agent, { refused: false }));
+    const until = expiresAt === undefined ? "" : `, until ${rfc3339(expiresAt)}`;
+    const of = harmlessLine(extent.subject);
+    const has: Finding = {
+      level: "ok",
+      check,
+      message: `has the memory of ${of} at helmdeck${until}; known here: ${extentText(extent, parts.now)}`,
+    };
+    const more = [
+      ...(scopes.includes("admin") ? [adminFinding(check, agent)] : []),
+      ...endFinding(check, agent, expiresAt, parts.now),
+    ];
+    return { agent, subject: extent.subject, findings: [has, ...more] };
+  } catch (error) {
+    return failed(check, error);
+  }
+}
+
+function adminFinding(check: string, agent: Subject): Finding {
+  return {
+    level: "warning",
+    check,
+    message:
+      "its token has the scope admin, which sees and changes all of helmdeck; where agents share it, they have one memory",
+    remedy: `Make a smaller one for each agent where helmdeck runs, and name its file in source.tokens: ${mint(agent)}`,
+  };
+}
+
+function endFinding(
+  check: string,
+  agent: Subject,
+  expiresAt: number | undefined,
+  now: number,
+): readonly Finding[] {
+  if (expiresAt === undefined || expiresAt - now >= WARNED_DAYS * DAY_MS) return [];
+  return [
+    {
+      level: "warning",
+      check,
+      message: `its token ends on ${rfc3339(expiresAt)}`,
+      remedy: `Run helmdeck's scripts/configure-openclaw.sh again, where it made this one; or make another and put it into the same file: ${mint(agent)}`,
+    },
+  ];
+}
+
+/** For a shell where helmdeck runs. */
+function mint(agent: Subject): string {
+  const name = /^[\w.@-]+$/.test(agent) ? agent : "AGENT";
+  return `control-plane -mint-token ${name} -mint-token-scopes ""`;
+}

@@ -1,0 +1,183 @@
+/**
+ * Forgetting at a running helmdeck, which deletes by prefix: case does not matter there, and neither does the category.
+ *
+ * Whoever asks to have "deploy" forgotten must not lose "deploy/konflux" with it. So what a key would take along is looked for
+ * first, and named in a refusal; and where helmdeck does not show everything that could go, nothing is sent.
+ */
+import {
+  type ForgetReadings,
+  type ForgetScope,
+  HelmdeckError,
+  invalidField,
+  parseForgetScope,
+  quotedKey,
+  type Subject,
+} from "../../engine/index.ts";
+import type { ForgetInput, Forgotten } from "../memory.ts";
+import type { EngineClient } from "../remote/engine-client.ts";
+import { DEFAULTS, FORGOTTEN, MOST_RUNS } from "./helmdeck-rest.ts";
+import { notThere } from "./helmdeck-words.ts";
+import type { KnownRows } from "./known-rows.ts";
+import { type LookedUp, lookUpKey } from "./look-up-key.ts";
+
+export interface ForgetParts {
+  readonly url: string;
+  readonly rest: EngineClient;
+  readonly known: KnownRows;
+}
+
+interface RunScope {
+  readonly kind: "pack" | "pipeline";
+  /** Absent for all of them. */
+  readonly id?: string;
+}
+
+/** What runs are kept under. */
+const RUNS = ["pack_history/", "pipeline_history/"] as const;
+const MOST_NAMED = 5;
+/** As helmdeck names packs and pipelines. */
+const RUN_NAME = /^[a-z0-9][a-z0-9_.-]*$/;
+
+/** Throws `method_not_allowed` for a scope that helmdeck has not, and `invalid_input` where more would go than is meant. */
+export async function forgetUpstream(
+  parts: ForgetParts,
+  agent: Subject,
+  { scope: given, dryRun = false }: ForgetInput,
+): Promise<Forgotten> {
+  if (typeof dryRun !== "boolean")
+    throw invalidField("dry_run", "must be true or false; nothing was deleted");
+  const readings = parseForgetScope(given);
+  const scope = given.trim();
+  const run = readings.map(runsOf).find((one) => one !== undefined);
+  const covered =
+    run === undefined ? await coveredFact(parts, readings) : await coveredRuns(parts, agent, run);
+  if (covered.count === 0 || dryRun) return { scope, deleted: covered.count, dryRun, erased: "nothing" };
+  const { deleted } = await parts.rest.call(agent, {
+    ...{ path: "/api/v1/memory/forget", writes: true, answers: FORGOTTEN },
+    body: { scope: covered.scope },
+  });
+  await covered.look?.();
+  return { scope, deleted, dryRun, erased: "pending" };
+}
+
+interface Covered {
+  readonly count: number;
+  /** As helmdeck takes it. */
+  readonly scope: string;
+  /** So that what is known here knows of it. */
+  readonly look?: () => Promise<unknown>;
+}
+
+async function coveredFact({ url, known }: ForgetParts, readings: ForgetReadings): Promise<Covered> {
+  for (const reading of readings) {
+    const key = keyOf(reading, url);
+    if (key === undefined) continue;
+    const looked = await lookUpKey(known, key);
+    if (reading.kind === "document" && looked.fact?.category !== reading.category) continue;
+    if (looked.fact === undefined && looked.isAll) continue;
+    refuseOthers(key, looked);
+    return { count: 1, scope: `key:${key}`, look: () => lookUpKey(known, key) };
+  }
+  return { count: 0, scope: "" };
+}
+
+/** Undefined for the record of a run, which helmdeck deletes by the name of what ran alone. */
+function keyOf(reading: ForgetScope, url: string): string | undefined {
+  if (reading.kind === "key") return reading.key;
+  if (reading.kind !== "document")
+    throw notThere(
+      url,
+      `cannot forget ${WIDE[reading.kind] ?? "that"}: forget facts one by one, by their keys`,
+    );
+  if (reading.origin === "fact") return reading.key;
+  throw notThere(
+    url,
+    "cannot forget one run by its record here: pack:<id> or pipeline:<id> forgets all of one",
+  );
+}
+
+const WIDE: Partial<Record<ForgetScope["kind"], string>> = {
+  all: "all facts at once (its own all leaves them there)",
+  everything: "everything of a caller",
+  category: "a category",
+  import: "an import",
+  tools: "records of other tools, of which it has none",
+  tool: "records of another tool, of which it has none",
+};
+
+/** Only the fact with exactly this key may go. */
+function refuseOthers(key: string, { keys, isAll }: LookedUp): void {
+  const prefix = key.toLowerCase();
+  if (!isAll)
+    throw refused(
+      `helmdeck deletes whatever begins with ${quotedKey(key)}, and it shows no more than a hundred rows of those that may: forget it where helmdeck runs`,
+    );
+  const runs = RUNS.filter((kept) => kept.startsWith(prefix));
+  const others = keys.filter((other) => other !== key && other.toLowerCase().startsWith(prefix));
+  const named = [
+    ...others.map((other) => quotedKey(other)),
+    ...runs.map((kept) => `every record under ${kept}`),
+  ];
+  if (named.length === 0) return;
+  const more = named.length > MOST_NAMED ? `, and ${named.length - MOST_NAMED} more` : "";
+  throw refused(
+    `helmdeck deletes whatever begins with ${quotedKey(key)}, so these would go with it: ${named.slice(0, MOST_NAMED).join(", ")}${more}. Forget those first, or store what it is to hold under it`,
+  );
+}
+
+function runsOf(reading: ForgetScope): RunScope | undefined {
+  switch (reading.kind) {
+    case "packs":
+      return { kind: "pack" };
+    case "pipelines":
+      return { kind: "pipeline" };
+    case "pack":
+    case "pipeline":
+      return { kind: reading.kind, id: reading.id };
+    default:
+      return undefined;
+  }
+}
+
+async function coveredRuns(
+  { rest, url }: ForgetParts,
+  agent: Subject,
+  { kind, id }: RunScope,
+): Promise<Covered> {
+  const { recent } = await rest.call(agent, DEFAULTS);
+  const names = recent.filter((run) => run.kind === kind).map((run) => run.id);
+  if (id !== undefined) refuseOtherRuns(id, names);
+  if (recent.length >= MOST_RUNS) throw uncounted(url);
+  const count = id === undefined ? names.length : names.filter((name) => name === id).length;
+  return { count, scope: id === undefined ? `${kind}s` : `${kind}:${id}` };
+}
+
+function refuseOtherRuns(id: string, names: readonly string[]): void {
+  const others = [...new Set(names)].filter((name) => name !== id && goesWith(name, id));
+  if (others.length === 0 && RUN_NAME.test(id)) return;
+  const named =
+    others.length === 0
+      ? ""
+      : `: ${others
+          .slice(0, MOST_NAMED)
+          .map((name) => quotedKey(name))
+          .join(", ")}`;
+  throw refused(
+    `helmdeck deletes by the beginning of a name, whatever its case, so other runs than those of ${quotedKey(id)} could go${named}. Forget them where helmdeck runs`,
+  );
+}
+
+function goesWith(name: string, id: string): boolean {
+  return `${name}/`.toLowerCase().startsWith(`${id}/`.toLowerCase());
+}
+
+function uncounted(url: string): HelmdeckError {
+  return notThere(
+    url,
+    `shows no more than the newest ${MOST_RUNS} runs, so what would go cannot be counted: forget them where helmdeck runs`,
+  );
+}
+
+function refused(rule: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `Nothing was deleted: ${rule}.`, { details: { field: "scope" } });
+}

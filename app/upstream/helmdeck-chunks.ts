@@ -1,0 +1,75 @@
+/**
+ * What helmdeck's memory endpoint answers, read as facts.
+ *
+ * Everything here was written by somebody else: what is not exactly of helmdeck's form is left out and counted, and the category,
+ * which goes into paths and prompts, gets the form of ours.
+ */
+import * as z from "zod";
+import { isCategory, keyToLookUp, problemOfName, RESERVED_CATEGORIES } from "../../engine/index.ts";
+
+const chunkSchema = z.object({
+  docid: z.string(),
+  snippet: z.string(),
+  collection: z.string().default(""),
+  file: z.string().default(""),
+});
+
+export const chunksSchema = z.object({ results: z.array(chunkSchema) });
+
+export type Chunk = z.infer<typeof chunkSchema>;
+
+export interface UpstreamFact {
+  readonly docid: string;
+  readonly key: string;
+  readonly value: string;
+  /** As helmdeck has it. */
+  readonly itsCategory: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  /** All that helmdeck filters by, in lower case. */
+  readonly text: string;
+}
+
+const COLLECTION = "helmdeck-";
+const FACTS = "facts/";
+/** Caches and plans come as facts do. */
+const NO_FACTS: ReadonlySet<string> = new Set(["pack_history", "pipeline_history", "plan_history", "cache"]);
+const RESERVED: ReadonlySet<string> = new Set(RESERVED_CATEGORIES);
+const MOST_TAG = 64;
+const MOST_CATEGORY = 64;
+const OTHER = "other";
+
+/** Undefined for a run, whose chunk does not show it. */
+export function keyOfChunk({ file }: Chunk): string | undefined {
+  return file.startsWith(FACTS) ? file.slice(FACTS.length) : undefined;
+}
+
+/** Undefined for what is no fact: a run, a plan, a cached answer. `odd`: a fact that cannot be one here. */
+export function factOf({ docid, snippet, collection, file }: Chunk): UpstreamFact | "odd" | undefined {
+  if (!file.startsWith(FACTS) || !collection.startsWith(COLLECTION)) return undefined;
+  const key = file.slice(FACTS.length);
+  const itsCategory = collection.slice(COLLECTION.length);
+  if (NO_FACTS.has(itsCategory)) return undefined;
+  const [head, tail] = [`## ${key}\n\n`, `\n\n(category: ${itsCategory})`];
+  const isWhole =
+    snippet.startsWith(head) && snippet.endsWith(tail) && snippet.length > head.length + tail.length;
+  if (docid !== `${itsCategory}/${key}` || !isWhole || keyToLookUp(key) !== key) return "odd";
+  const value = snippet.slice(head.length, -tail.length);
+  return { docid, key, value, itsCategory, text: snippet.toLowerCase(), ...placeOf(itsCategory) };
+}
+
+/** What ours cannot be called gets a name like it, and its own as a tag. */
+function placeOf(category: string): Pick<UpstreamFact, "category" | "tags"> {
+  if (isOurs(category)) return { category, tags: [] };
+  const slug = category
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]+/g, "_")
+    .replace(/^[_.-]+/, "")
+    .slice(0, MOST_CATEGORY);
+  const isTag = category.length <= MOST_TAG && problemOfName(category) === undefined;
+  return { category: isOurs(slug) ? slug : OTHER, tags: isTag ? [category] : [] };
+}
+
+function isOurs(category: string): boolean {
+  return isCategory(category) && !RESERVED.has(category);
+}

@@ -1,0 +1,286 @@
+/**
+ * What is known of one agent's memory at a running helmdeck: a small cache of facts and runs, kept as entries of a store in memory,
+ * so that everything above reads and ranks them as it does our own.
+ *
+ * helmdeck shows at most a hundred rows to a question, without pages and times. So the newest hundred facts and the newest hundred of
+ * each category that is known are asked for, once a minute and only while somebody uses them, and with each question what holds its
+ * words. What a question must have shown, and did not, is gone.
+ */
+
+import type * as z from "zod";
+import {
+  AUDIT_CATEGORIES,
+  type AuditRow,
+  auditEntry,
+  checkAuditRow,
+  DEFAULT_CATEGORY,
+  type MemoryStore,
+  type Namespace,
+  type NewEntry,
+  type Subject,
+  type UnixMs,
+  untoldTime,
+} from "../../engine/index.ts";
+import { substringsOf } from "../../recall/index.ts";
+import type { HeldRows } from "../memory.ts";
+import type { EngineClient } from "../remote/engine-client.ts";
+import type { FromReply } from "../remote/from-reply.ts";
+import { type Chunk, factOf, keyOfChunk, type UpstreamFact } from "./helmdeck-chunks.ts";
+import { CALLERS, DEFAULTS } from "./helmdeck-rest.ts";
+import { MOST_CHUNKS, type QmdClient } from "./qmd-client.ts";
+
+export interface KnownRowsParts {
+  readonly agent: Subject;
+  readonly namespace: Namespace;
+  readonly store: MemoryStore;
+  readonly qmd: Pick<QmdClient, "query">;
+  readonly rest: Pick<EngineClient, "call">;
+  readonly now: () => UnixMs;
+}
+
+/** How much of a memory is known, how old that is, and whose memory helmdeck says it is. */
+export interface Extent extends HeldRows {
+  readonly subject: string;
+}
+
+const POLLED_EVERY_MS = 60_000;
+const MOST_CATEGORIES = 12;
+const MOST_WORDS = 6;
+/** In the middle of what an order may be, so that older facts can be found after newer ones. */
+const FIRST_PLACE = 40_000_000;
+/** Of facts alone. */
+const FACTS = "(category:";
+
+export interface Matches {
+  readonly facts: readonly UpstreamFact[];
+  /** Also of what is no fact here, such as a cached answer; runs do not show theirs. */
+  readonly keys: readonly string[];
+  readonly isAll: boolean;
+}
+
+type Defaults = FromReply<z.infer<typeof DEFAULTS.answers>>;
+type Run = Defaults["recent"][number];
+
+export class KnownRows {
+  readonly #parts: KnownRowsParts;
+  readonly #facts = new Map<string, UpstreamFact>();
+  readonly #others = new Set<string>();
+  readonly #categories = new Set<string>([DEFAULT_CATEGORY]);
+  #newest = FIRST_PLACE;
+  #oldest = FIRST_PLACE;
+  #runs: readonly string[] = [];
+  #leftOut = 0;
+  #last: Omit<Extent, "rows" | "leftOut"> | undefined;
+  #polling: Promise<void> | undefined;
+
+  constructor(parts: KnownRowsParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined before anything was read. */
+  get extent(): Extent | undefined {
+    return (
+      this.#last && { ...this.#last, rows: this.#facts.size + this.#others.size, leftOut: this.#leftOut }
+    );
+  }
+
+  /** At most a minute old afterwards. */
+  async freshen(): Promise<Extent> {
+    const last = this.#last;
+    const age = last === undefined ? POLLED_EVERY_MS : this.#parts.now() - last.readAt;
+    if (age >= POLLED_EVERY_MS || age < 0) await this.#pollOnce();
+    return this.#requireExtent();
+  }
+
+  /** Also what was stored since and holds words of the question. */
+  async freshenFor(question: string): Promise<Extent> {
+    const before = this.#last;
+    const extent = await this.freshen();
+    if (extent.isWhole && before === this.#last && !(await this.#readAll())) await this.#pollOnce();
+    if (!this.#requireExtent().isWhole)
+      await Promise.all(substringsOf(question, MOST_WORDS).map((word) => this.lookFor(word)));
+    return this.#requireExtent();
+  }
+
+  /** What holds this word, which has no space in it, newest first. */
+  async lookFor(word: string): Promise<Matches> {
+    const chunks = await this.#query(word);
+    const facts = this.#factsOf(chunks);
+    const isAll = chunks.length < MOST_CHUNKS;
+    const shown = new Set(facts.map(({ docid }) => docid));
+    const text = word.toLowerCase();
+    const gone = isAll
+      ? [...this.#facts.values()].filter((fact) => fact.text.includes(text) && !shown.has(fact.docid))
+      : [];
+    await this.#change(facts, gone);
+    return { facts, keys: chunks.map(keyOfChunk).filter((key) => key !== undefined), isAll };
+  }
+
+  async #pollOnce(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = undefined;
+    });
+    await this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    const { agent, rest, now } = this.#parts;
+    const readAt = now();
+    const [all, { scope, recent }, { callers }] = await Promise.all([
+      this.#query(""),
+      rest.call(agent, DEFAULTS),
+      rest.call(agent, CALLERS),
+    ]);
+    const isWhole = all.length < MOST_CHUNKS;
+    this.#leftOut = 0;
+    this.#others.clear();
+    const facts = this.#factsOf(isWhole ? all : [...(await this.#newestFacts()), ...all]);
+    const subject = scope.replace(/^caller=/, "");
+    const of = callers?.find(({ namespace }) => namespace === subject)?.count ?? 0;
+    await this.#settle(facts, recent);
+    this.#last = { of, isWhole, readAt, subject };
+  }
+
+  /** Of all facts, and of each category. */
+  async #newestFacts(): Promise<readonly Chunk[]> {
+    const endings = [...this.#categories].map((category) => `${category.split(/\s+/).at(-1) ?? ""})`);
+    const lists = await Promise.all([FACTS, ...new Set(endings)].map((filter) => this.#query(filter)));
+    return lists.flat();
+  }
+
+  /** False where there is more than helmdeck shows. */
+  async #readAll(): Promise<boolean> {
+    const chunks = await this.#query("");
+    if (chunks.length >= MOST_CHUNKS) return false;
+    const facts = this.#factsOf(chunks);
+    const shown = new Set(facts.map(({ docid }) => docid));
+    await this.#change(
+      facts,
+      [...this.#facts.values()].filter(({ docid }) => !shown.has(docid)),
+    );
+    return true;
+  }
+
+  #query(text: string): Promise<readonly Chunk[]> {
+    return this.#parts.qmd.query(this.#parts.agent, text);
+  }
+
+  #factsOf(chunks: readonly Chunk[]): readonly UpstreamFact[] {
+    const facts = new Map<string, UpstreamFact>();
+    const odd = new Set<string>();
+    for (const chunk of chunks) {
+      const fact = factOf(chunk);
+      if (typeof fact === "object") facts.set(fact.key, fact);
+      else this.#others.add(chunk.docid);
+      if (fact === "odd") odd.add(chunk.docid);
+    }
+    this.#leftOut = Math.max(this.#leftOut, odd.size);
+    for (const { itsCategory } of facts.values())
+      if (this.#categories.size < MOST_CATEGORIES) this.#categories.add(itsCategory);
+    return [...facts.values()];
+  }
+
+  /** These and no others are known. */
+  async #settle(facts: readonly UpstreamFact[], runs: readonly Run[]): Promise<void> {
+    const known = new Set(facts.map(({ key }) => key));
+    await this.#change(
+      facts,
+      [...this.#facts.values()].filter(({ key }) => !known.has(key)),
+    );
+    await this.#keepRuns(runs);
+  }
+
+  /** `facts`: newest first. */
+  async #change(facts: readonly UpstreamFact[], gone: readonly UpstreamFact[]): Promise<void> {
+    const { store, namespace } = this.#parts;
+    for (const { key } of gone) {
+      this.#facts.delete(key);
+      await store.delete({ namespace, origin: "fact", key });
+    }
+    const entries = this.#placed(facts).filter((entry) => entry !== undefined);
+    if (entries.length > 0) await store.putMany(entries);
+  }
+
+  /** Each that is new or changed, with a place in the order: before what it was shown before. */
+  #placed(facts: readonly UpstreamFact[]): readonly (NewEntry | undefined)[] {
+    let isAfterKnown = this.#facts.size === 0;
+    return facts.toReversed().map((fact) => {
+      const before = this.#facts.get(fact.key);
+      isAfterKnown ||= before !== undefined;
+      if (before?.text === fact.text && before.value === fact.value && before.docid === fact.docid)
+        return undefined;
+      this.#facts.set(fact.key, fact);
+      return this.#entryOf(fact, isAfterKnown ? this.#nextPlace() : this.#placeBefore());
+    });
+  }
+
+  #nextPlace(): number {
+    this.#newest += 1;
+    return this.#newest;
+  }
+
+  #placeBefore(): number {
+    this.#oldest -= 1;
+    return this.#oldest;
+  }
+
+  #entryOf({ key, value, category, tags }: UpstreamFact, place: number): NewEntry {
+    const { namespace } = this.#parts;
+    const at = untoldTime(place);
+    return {
+      namespace,
+      origin: "fact",
+      key,
+      value: Buffer.from(value),
+      category,
+      tags,
+      createdAt: at,
+      updatedAt: at,
+    };
+  }
+
+  async #keepRuns(runs: readonly Run[]): Promise<void> {
+    const { store, namespace } = this.#parts;
+    const entries = runs.flatMap((run) => runEntry(namespace, run));
+    const keys = entries.map(({ key }) => key);
+    const known = new Set(this.#runs);
+    const kept = new Set(keys);
+    for (const key of this.#runs) if (!kept.has(key)) await store.delete({ namespace, origin: "audit", key });
+    const added = entries.filter(({ key }) => !known.has(key));
+    if (added.length > 0) await store.putMany(added);
+    this.#runs = keys;
+    for (const { kind, key } of runs) this.#others.add(`${AUDIT_CATEGORIES[kind]}/${key}`);
+  }
+
+  #requireExtent(): Extent {
+    const { extent } = this;
+    if (extent === undefined) throw new Error("nothing was read");
+    return extent;
+  }
+}
+
+/** None for a run that is not of the form of ours. */
+function runEntry(
+  namespace: Namespace,
+  { kind, key, id, outcome, atUnix, durationMs, learnInputs }: Run,
+): NewEntry[] {
+  const row = {
+    outcome,
+    at_unix: atUnix,
+    ...(durationMs !== undefined && { duration_ms: durationMs }),
+    ...(learnInputs !== undefined && { learn_inputs: learnInputs }),
+  };
+  try {
+    const audit: AuditRow = checkAuditRow(
+      kind,
+      kind === "pack" ? { pack: id, ...row } : { pipeline: id, run_id: RUN_ID_NOT_TOLD, ...row },
+    );
+    const at = atUnix * 1_000;
+    return [{ ...auditEntry(namespace, audit, at, { createdAt: at, updatedAt: at }), key }];
+  } catch {
+    return [];
+  }
+}
+
+/** helmdeck's list of runs lacks it. */
+const RUN_ID_NOT_TOLD = "not-told";

@@ -1,0 +1,226 @@
+/**
+ * One stream to a running helmdeck's memory endpoint: MCP over Server-Sent Events, where answers come over a GET that stays open,
+ * and questions are POSTs beside it.
+ *
+ * Who attacks: whoever answers in helmdeck's place. Where questions go is not what the stream says but the one path that helmdeck
+ * has, at the address that was checked; an event that does not end is cut, and an answer that does not come is given up.
+ */
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { createParser } from "eventsource-parser";
+import type { EngineAgents } from "../remote/engine-agents.ts";
+import { type EngineAnswer, NoAnswer, requestEngine, TOO_LARGE, TOO_LATE } from "../remote/engine-request.ts";
+
+export interface QmdStreamOptions {
+  readonly url: string;
+  readonly agents: EngineAgents;
+  readonly token: string;
+  readonly deadlineMs: number;
+  readonly mostBytes: number;
+}
+
+/** An answer over HTTP other than the one that a stream gives. */
+export class StreamRefusal extends Error {
+  readonly answer: EngineAnswer;
+
+  constructor(answer: EngineAnswer) {
+    super(`status ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+/** The stream's own: it is over, and another may be opened. */
+export class StreamEnded extends NoAnswer {}
+
+const PATH = "/api/v1/mcp/qmd/sse";
+/** helmdeck names the session here. */
+const MESSAGES = /^\/api\/v1\/mcp\/qmd\/sse\/message\?sessionId=([\w-]{1,128})$/;
+/** helmdeck ends a session that is sent a longer line. */
+const MOST_SENT_BYTES = 1024 * 1024;
+const ENDED = "STREAM_ENDED";
+const PROTOCOL_VERSION = "2024-11-05";
+/** Of an answer that refuses the stream. */
+const MOST_REFUSAL_BYTES = 64 * 1024;
+
+/** It answers, and is something else. */
+const NO_HELMDECK: EngineAnswer = { status: 200, json: undefined, retryAfter: undefined };
+
+type Waiting = PromiseWithResolvers<unknown>;
+
+export class QmdStream {
+  readonly #options: QmdStreamOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #opened: PromiseWithResolvers<string> = Promise.withResolvers();
+  #request: ClientRequest | undefined;
+  #ready: Promise<string> | undefined;
+  #ended: NoAnswer | StreamRefusal | undefined;
+  #lastId = 0;
+
+  constructor(options: QmdStreamOptions) {
+    this.#options = options;
+    this.#opened.promise.catch(() => undefined); // whoever asks meets it
+  }
+
+  get isOver(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** What the call of this tool answers. Rejects with a {@link NoAnswer} or a {@link StreamRefusal}. */
+  async call(name: string, args: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const deadline = AbortSignal.timeout(this.#options.deadlineMs);
+    this.#ready ??= this.#greet(deadline);
+    const path = await inTime(this.#ready, deadline);
+    return this.#ask(path, { method: "tools/call", params: { name, arguments: args } }, deadline);
+  }
+
+  close(): void {
+    this.#end(new StreamEnded(ENDED, false));
+  }
+
+  async #greet(deadline: AbortSignal): Promise<string> {
+    try {
+      this.#open();
+      const path = await inTime(this.#opened.promise, deadline);
+      const clientInfo = { name: "helmdeck-memory", version: "1" };
+      const params = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo };
+      await this.#ask(path, { method: "initialize", params }, deadline);
+      await this.#post(path, { jsonrpc: "2.0", method: "notifications/initialized" });
+      return path;
+    } catch (error) {
+      this.#end(error);
+      throw error;
+    }
+  }
+
+  #open(): void {
+    const { url, token, agents } = this.#options;
+    const send = url.startsWith("https:") ? requestHttps : requestHttp;
+    const outgoing = send(`${url}${PATH}`, {
+      agent: agents.writing, // a connection of its own
+      headers: {
+        Accept: "text/event-stream",
+        "Accept-Encoding": "identity",
+        Authorization: `Bearer ${token}`,
+      },
+    });
+    this.#request = outgoing;
+    outgoing.once("error", (error) => this.#end(new StreamEnded(codeOf(error), true)));
+    outgoing.once("response", (response) => this.#read(response));
+    outgoing.once("socket", (socket) => socket.unref()); // an idle stream keeps no process alive
+    outgoing.end();
+  }
+
+  #read(response: IncomingMessage): void {
+    const { statusCode = 0, headers } = response;
+    if (statusCode !== 200) return void this.#refused(response);
+    if (!/^text\/event-stream\b/.test(headers["content-type"] ?? ""))
+      return void this.#end(new StreamRefusal(NO_HELMDECK));
+    const parser = createParser({
+      maxBufferSize: this.#options.mostBytes,
+      onEvent: ({ event, data }) => this.#heard(event, data),
+      onError: ({ type }) => {
+        if (type === "max-buffer-size-exceeded") this.#end(new NoAnswer(TOO_LARGE, true));
+      },
+    });
+    response.setEncoding("utf8");
+    response.on("data", (text: string) => {
+      if (this.#ended === undefined) parser.feed(text);
+    });
+    response.once("close", () => this.#end(new StreamEnded(ENDED, true)));
+    response.once("error", (error) => this.#end(new StreamEnded(codeOf(error), true)));
+  }
+
+  /** With what it says, if it is short. */
+  async #refused(response: IncomingMessage): Promise<void> {
+    let text = "";
+    response.setEncoding("utf8");
+    try {
+      for await (const chunk of response) {
+        text += chunk;
+        if (text.length > MOST_REFUSAL_BYTES) break;
+      }
+    } catch {
+      // what came of it is enough
+    }
+    const retryAfter = response.headers["retry-after"];
+    this.#end(new StreamRefusal({ status: response.statusCode ?? 0, json: parsed(text), retryAfter }));
+  }
+
+  #heard(event: string | undefined, data: string): void {
+    if (event === "endpoint") return void this.#greeted(MESSAGES.exec(data)?.[1]);
+    const message = parsed(data);
+    if (typeof message !== "object" || message === null || !("id" in message)) return;
+    const waiting = this.#waiting.get(Number(message.id));
+    waiting?.resolve(message);
+  }
+
+  #greeted(session: string | undefined): void {
+    if (session === undefined) this.#end(new StreamRefusal(NO_HELMDECK));
+    else this.#opened.resolve(`${PATH}/message?sessionId=${session}`);
+  }
+
+  async #ask(path: string, request: object, deadline: AbortSignal): Promise<unknown> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const waiting: Waiting = Promise.withResolvers();
+    waiting.promise.catch(() => undefined);
+    this.#waiting.set(id, waiting);
+    try {
+      if (this.#ended !== undefined) throw this.#ended;
+      await this.#post(path, { jsonrpc: "2.0", id, ...request });
+      return await inTime(waiting.promise, deadline);
+    } finally {
+      this.#waiting.delete(id);
+    }
+  }
+
+  async #post(path: string, body: object): Promise<void> {
+    const { url, agents, token, deadlineMs } = this.#options;
+    if (Buffer.byteLength(JSON.stringify(body)) > MOST_SENT_BYTES) throw new NoAnswer(TOO_LARGE, false);
+    const sent = { method: "POST" as const, path, body, token, isReading: true, deadlineMs };
+    const answer = await requestEngine(url, agents, { ...sent, mostBytes: MOST_REFUSAL_BYTES });
+    if (answer.status === 404) {
+      // helmdeck was started anew, and knows no session of before.
+      const over = new StreamEnded(ENDED, true);
+      this.#end(over);
+      throw over;
+    }
+    if (answer.status !== 202) throw new StreamRefusal(answer);
+  }
+
+  #end(reason: unknown): void {
+    if (this.#ended !== undefined) return;
+    const ended =
+      reason instanceof NoAnswer || reason instanceof StreamRefusal
+        ? reason
+        : new StreamEnded("unknown", true);
+    this.#ended = ended;
+    this.#opened.reject(ended);
+    for (const { reject } of this.#waiting.values()) reject(ended);
+    this.#request?.destroy();
+  }
+}
+
+async function inTime<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(new NoAnswer(TOO_LATE, true));
+  if (deadline.aborted) giveUp();
+  deadline.addEventListener("abort", giveUp, { once: true });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    deadline.removeEventListener("abort", giveUp);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: Error): string {
+  return "code" in error ? String(error.code) : "unknown";
+}

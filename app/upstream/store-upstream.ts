@@ -1,0 +1,63 @@
+/** Storing a fact at a running helmdeck, and reading it back: with its memory off helmdeck answers as if it had stored, and the fact is lost. */
+import {
+  FACT_LIMITS,
+  HelmdeckError,
+  pathOf,
+  type Subject,
+  untoldTime,
+  validateFact,
+} from "../../engine/index.ts";
+import type { FactInput, Memory, StoredFact } from "../memory.ts";
+import type { EngineClient } from "../remote/engine-client.ts";
+import { STORED } from "./helmdeck-rest.ts";
+import { notThere } from "./helmdeck-words.ts";
+import type { KnownRows } from "./known-rows.ts";
+import { lookUpKey } from "./look-up-key.ts";
+
+export interface StoreParts {
+  readonly url: string;
+  readonly rest: EngineClient;
+  readonly known: KnownRows;
+  /** Of what is known here. */
+  readonly checkFact: Memory["checkFact"];
+}
+
+/** Throws what storing here would throw, and `engine_unavailable` where the fact is not there afterwards. */
+export async function storeUpstream(
+  { url, rest, known, checkFact }: StoreParts,
+  agent: Subject,
+  input: FactInput,
+): Promise<StoredFact> {
+  refuseSupersedes(url, input);
+  const { category, key, tags, value, sameAs, similar } = await checkFact(agent, input);
+  const { ttlSeconds = FACT_LIMITS.defaultTtlSeconds } = validateFact(input);
+  const before = (await lookUpKey(known, key)).fact;
+  const stored = await rest.call(agent, {
+    ...{ path: "/api/v1/memory/store", writes: true, answers: STORED },
+    body: { key, value, category, tags, ttl_seconds: ttlSeconds },
+  });
+  const { fact } = await lookUpKey(known, key);
+  if (fact?.value !== value) throw notReadBack(url);
+  const replaced = before && { updatedAt: untoldTime(0), refreshed: before.value === value };
+  return {
+    ...{ key, category, expiresAt: stored.expiresAt, path: pathOf(category, key) },
+    ...(replaced && { replaced }),
+    ...(sameAs && { sameAs }),
+    ...(similar && { similar }),
+  };
+}
+
+export function refuseSupersedes(url: string, { supersedes }: FactInput): void {
+  if (supersedes !== undefined && supersedes.length > 0)
+    throw notThere(
+      url,
+      "cannot retire one fact for another. Store without supersedes, and forget what no longer holds by its key",
+    );
+}
+
+function notReadBack(url: string): HelmdeckError {
+  return new HelmdeckError(
+    "engine_unavailable",
+    `The helmdeck at ${url} said that it stored the fact, but it is not there: helmdeck loses what it is given while its memory is off (HELMDECK_MEMORY_KEY). Take it for not stored.`,
+  );
+}

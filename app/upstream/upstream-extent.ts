@@ -1,0 +1,30 @@
+/** How much of a helmdeck's memory is known here, as people are told. */
+import type { HeldRows } from "../memory.ts";
+
+const MINUTE_MS = 60_000;
+
+/** `312 of 5,012 rows, read less than a minute ago` */
+export function extentText({ rows, of, readAt, isWhole, leftOut }: HeldRows, now: number): string {
+  const minutes = Math.floor(Math.max(0, now - readAt) / MINUTE_MS);
+  const age =
+    minutes === 0
+      ? "less than a minute"
+      : minutes === 1
+        ? "a minute"
+        : `${minutes.toLocaleString("en-GB")} minutes`;
+  const counted = isWhole
+    ? `all ${count(rows)} rows that helmdeck shows`
+    : `${count(rows)} of ${count(of)} rows`;
+  const odd = leftOut === 0 ? "" : `; ${count(leftOut)} facts cannot be shown here`;
+  return `${counted}, read ${age} ago${odd}`;
+}
+
+/** Undefined where nothing is missing: what a search says beside its hits. */
+export function partText(extent: HeldRows, now: number): string | undefined {
+  if (extent.isWhole && extent.leftOut === 0) return undefined;
+  return `helmdeck shows a part of this memory at a time; looked through were ${extentText(extent, now)}.`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-GB");
+}

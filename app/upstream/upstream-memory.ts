@@ -1,0 +1,285 @@
+/**
+ * A memory that a running helmdeck keeps (0.29): its facts and runs are read into a small cache, ranked by our own recall, and
+ * written by its REST.
+ *
+ * Whose memory a call means is what the agent's token says, and helmdeck decides. Nothing is queued: what cannot be done now fails
+ * now. What helmdeck cannot do, such as looking back, is refused in a plain sentence.
+ */
+import {
+  citedPath,
+  createInMemoryStore,
+  defined,
+  HelmdeckError,
+  isMyMemoryPath,
+  parsePath,
+  quotedKey,
+  type RecallMode,
+  type Subject,
+  type Timer,
+  type UnixMs,
+  within,
+} from "../../engine/index.ts";
+import { composeMemory, type OpenMemory } from "../compose.ts";
+import { factsNamedBy } from "../fact-names.ts";
+import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../memory.ts";
+import { DEADLINES, EngineClient, type EngineClientOptions } from "../remote/engine-client.ts";
+import { memoryElsewhere } from "../remote/memory-elsewhere.ts";
+import { requireNamespace } from "../subject.ts";
+import { examineUpstream } from "./examine-upstream.ts";
+import { forgetUpstream } from "./forget-upstream.ts";
+import { A_HELMDECK, notThere } from "./helmdeck-words.ts";
+import { type Extent, KnownRows } from "./known-rows.ts";
+import { lookUpKey } from "./look-up-key.ts";
+import { QmdClient } from "./qmd-client.ts";
+import { refuseSupersedes, storeUpstream } from "./store-upstream.ts";
+import { extentText, partText } from "./upstream-extent.ts";
+import { upstreamStatus } from "./upstream-status.ts";
+
+export interface UpstreamMemoryOptions extends Omit<EngineClientOptions, "server"> {
+  /** Whoever has a token, for doctor. */
+  readonly agents: readonly Subject[];
+  /** For queries that do not say. Default `balanced`. */
+  readonly recall?: RecallMode;
+  /** The system's clock, in Unix milliseconds. */
+  readonly now?: () => UnixMs;
+  /** For what nobody waits for. */
+  readonly timer?: Timer;
+  /** Of one answer to a question. */
+  readonly mostBytes?: number;
+}
+
+/** A search waits this long for what is there now, where something is known already. */
+const LIVE_MS = 1_500;
+
+/** Asks nothing before the first call. */
+export function openUpstreamMemory(options: UpstreamMemoryOptions): OpenMemory {
+  return new UpstreamMemory(options).asMemory();
+}
+
+class UpstreamMemory {
+  readonly #options: UpstreamMemoryOptions;
+  readonly #now: () => UnixMs;
+  readonly #rest: EngineClient;
+  readonly #qmd: QmdClient;
+  /** Over what is known. */
+  readonly #inner: OpenMemory;
+  readonly #known = new Map<Subject, KnownRows>();
+  readonly #failures = new Map<Subject, unknown>();
+
+  constructor(options: UpstreamMemoryOptions) {
+    const { now = Date.now, address, tokenOf, deadlines, recall } = options;
+    this.#options = options;
+    this.#now = now;
+    this.#rest = new EngineClient({ ...options, server: A_HELMDECK });
+    this.#qmd = new QmdClient({
+      ...{ address, tokenOf, deadlineMs: deadlines?.readingMs ?? DEADLINES.readingMs },
+      ...defined({ timer: options.timer, mostBytes: options.mostBytes }),
+    });
+    const nowhere = { databasePath: "", keyPath: "", keySource: "", driver: "helmdeck" };
+    this.#inner = composeMemory({
+      ...{ store: createInMemoryStore({ now }), location: nowhere, key: { source: "", made: false } },
+      ...{ sweepEveryMs: 0, ...defined({ recall }) },
+    });
+  }
+
+  asMemory(): OpenMemory {
+    const { address, agents, tokenOf } = this.#options;
+    const rest = this.#rest;
+    const freshen = (agent: Subject) => this.#rowsOf(agent).freshen();
+    const able: Partial<Memory> = {
+      ...this.#reading(),
+      ...this.#writing(),
+      warm: async () => {}, // nothing is asked before somebody uses it
+      sweep: async () => ({ deleted: 0, erased: "complete" }),
+      status: (agent) =>
+        upstreamStatus(
+          {
+            ...{ rest, freshen, counts: async (of) => this.#countsOf(of) },
+            lastFailure: this.#failures.values().next().value,
+          },
+          agent,
+        ),
+      doctor: () => examineUpstream({ rest, address, agents, tokenOf, freshen, now: this.#now() }),
+      close: () => this.#close(),
+    };
+    return memoryElsewhere(able, {
+      now: this.#now,
+      refusal: (name) => notThere(rest.url, CANNOT[name ?? "other"] ?? CANNOT.other),
+    });
+  }
+
+  #reading() {
+    const inner = this.#inner;
+    return {
+      search: (agent, query) => this.#noting(agent, () => this.#search(agent, query)),
+      getFact: (agent, key) =>
+        this.#noting(agent, async () => {
+          await this.#lookUp(agent, key);
+          return inner.getFact(agent, key);
+        }),
+      listFacts: (agent, query) =>
+        this.#noting(agent, async () => {
+          this.#refuseUntold(query);
+          const known = this.#rowsOf(agent);
+          const { isWhole } = await known.freshen();
+          const filter = query.prefix ?? (query.category === undefined ? undefined : `${query.category})`);
+          if (!isWhole && filter !== undefined && /^\S+$/.test(filter)) await known.lookFor(filter);
+          return inner.listFacts(agent, query);
+        }),
+      readDocument: (agent, { renewOnUse: _, ...query }) =>
+        this.#noting(agent, async () => {
+          const place = typeof query.path === "string" ? parsePath(citedPath(query.path)) : undefined;
+          if (place?.origin === "fact") await this.#requireShown(agent, place.key);
+          else await this.#rowsOf(agent).freshen();
+          const slice = await inner.readDocument(agent, query);
+          return slice && isMyMemoryPath(query.path) ? this.#withExtent(agent, slice) : slice;
+        }),
+      myMemory: (agent) =>
+        this.#noting(agent, async () => {
+          const extent = await this.#rowsOf(agent).freshen();
+          const summary = await inner.myMemory(agent);
+          return { ...summary, scope: `caller=${extent.subject}`, note: this.#noteOf(extent) };
+        }),
+      listRuns: (agent, query) =>
+        this.#noting(agent, async () => {
+          await this.#rowsOf(agent).freshen();
+          return inner.listRuns(agent, query);
+        }),
+      imports: async () => [],
+      revision: (agent) => inner.revision(agent),
+    } satisfies Partial<Memory>;
+  }
+
+  #writing() {
+    const { url } = this.#rest;
+    const checkFact: Memory["checkFact"] = async (agent, fact) => {
+      refuseSupersedes(url, fact);
+      await this.#rowsOf(agent).freshen();
+      return this.#inner.checkFact(agent, fact);
+    };
+    return {
+      checkFact: (agent, fact) => this.#noting(agent, () => checkFact(agent, fact)),
+      storeFact: (agent, fact) =>
+        this.#noting(agent, () =>
+          storeUpstream({ url, rest: this.#rest, known: this.#rowsOf(agent), checkFact }, agent, fact),
+        ),
+      forget: (agent, input) =>
+        this.#noting(agent, () =>
+          forgetUpstream({ url, rest: this.#rest, known: this.#rowsOf(agent) }, agent, input),
+        ),
+    } satisfies Partial<Memory>;
+  }
+
+  async #search(agent: Subject, query: Parameters<Memory["search"]>[1]): Promise<SearchAnswer> {
+    const known = this.#rowsOf(agent);
+    const question = typeof query?.query === "string" ? query.query : "";
+    const asked = known.freshenFor(question);
+    // What was read before is better than nothing where helmdeck takes its time, and said to be old.
+    const extent = known.extent === undefined ? await asked : await within(LIVE_MS, asked, () => undefined);
+    asked.catch(() => undefined);
+    const answer = await this.#inner.search(agent, query);
+    const reason = extent === undefined ? this.#slowText(known) : partText(extent, this.#now());
+    return reason === undefined ? answer : { ...answer, reason, partial: true };
+  }
+
+  #slowText({ extent }: KnownRows): string {
+    const known = extent === undefined ? "nothing yet" : extentText(extent, this.#now());
+    return `helmdeck did not answer within ${LIVE_MS / 1_000} s; looked through was what is known here: ${known}.`;
+  }
+
+  /** By its key, path, docid or citation: what is known of it is then what helmdeck says now. */
+  async #lookUp(agent: Subject, name: string): Promise<void> {
+    for (const { key } of factsNamedBy(name)) if (await this.#requireShown(agent, key)) return;
+  }
+
+  /** Throws where helmdeck shows a hundred others instead. */
+  async #requireShown(agent: Subject, key: string): Promise<boolean> {
+    const { fact, isAll } = await lookUpKey(this.#rowsOf(agent), key);
+    if (fact !== undefined || isAll) return fact !== undefined;
+    if ((await this.#inner.getFact(agent, key)) !== undefined) return true;
+    throw new HelmdeckError(
+      "not_found",
+      `The helmdeck at ${this.#rest.url} shows a hundred rows that hold the words of ${quotedKey(key)}, and it is not among them: whether it is there cannot be told from here.`,
+    );
+  }
+
+  #refuseUntold({ tag, expiring, soonestFirst }: FactsQuery): void {
+    if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not tell tags");
+    if (expiring === true || soonestFirst === true)
+      throw notThere(this.#rest.url, "does not tell when a fact ends");
+  }
+
+  #withExtent(agent: Subject, slice: DocumentSlice): DocumentSlice {
+    const { extent } = this.#rowsOf(agent);
+    return extent === undefined || slice.truncated
+      ? slice
+      : { ...slice, content: `${slice.content}\n\n${this.#noteOf(extent)}`, ...moreLines(slice, 2) };
+  }
+
+  #noteOf(extent: Extent): string {
+    return `From helmdeck, which keeps this memory: ${extentText(extent, this.#now())}.`;
+  }
+
+  async #countsOf(agent: Subject): Promise<{ facts: number; auditRows: number }> {
+    const { subject } = await this.#inner.status(agent);
+    return { facts: subject?.facts ?? 0, auditRows: subject?.auditRows ?? 0 };
+  }
+
+  #rowsOf(agent: Subject): KnownRows {
+    const known = this.#known.get(agent);
+    if (known !== undefined) return known;
+    const { store } = this.#inner;
+    const parts = { agent, namespace: requireNamespace(agent), store, qmd: this.#qmd, rest: this.#rest };
+    const made = new KnownRows({ ...parts, now: this.#now });
+    this.#known.set(agent, made);
+    return made;
+  }
+
+  /** What health shows until the next use: only what lies with helmdeck and the way to it. */
+  async #noting<T>(agent: Subject, work: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await work();
+      this.#failures.delete(agent);
+      return answer;
+    } catch (error) {
+      if (error instanceof HelmdeckError && OF_THE_SOURCE.has(error.code)) this.#failures.set(agent, error);
+      throw error;
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#qmd.close();
+    this.#rest.close();
+    await this.#inner.close();
+  }
+}
+
+const OF_THE_SOURCE: ReadonlySet<HelmdeckError["code"]> = new Set([
+  "engine_unavailable",
+  "deadline_exceeded",
+  "memory_unavailable",
+  "entry_unreadable",
+  "missing_bearer",
+  "invalid_token",
+  "forbidden",
+  "rate_limited",
+]);
+
+const ITS_OWN = "records the runs of its packs itself, and of other tools nothing";
+
+/** After "it". */
+const CANNOT: Partial<Record<UseCase, string>> & { readonly other: string } = {
+  factHistory: "keeps no history: what a fact held before is gone",
+  undoFact: "keeps no history, so nothing can be undone: store again what the fact held before",
+  renewFact: "cannot renew a fact: store it again, which gives it a new end",
+  growth: "does not tell when facts were stored, so how it grew is not known",
+  callers: "is asked here for one's own memory alone: its own pages show the callers",
+  recordPackRun: ITS_OWN,
+  recordPipelineRun: ITS_OWN,
+  recordToolCall: ITS_OWN,
+  other: "cannot do this",
+};
+
+function moreLines({ lineCount, totalLines }: DocumentSlice, count: number) {
+  return { lineCount: lineCount + count, totalLines: totalLines + count };
+}

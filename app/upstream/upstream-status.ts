@@ -1,0 +1,58 @@
+/** How a running helmdeck stands, and how much of an agent's memory there is known here. */
+import { asHelmdeckError, harmlessLine, type Subject, systemClock } from "../../engine/index.ts";
+import type { EngineStatus, MemoryStatus } from "../memory.ts";
+import type { EngineClient } from "../remote/engine-client.ts";
+import { VERSION } from "./helmdeck-rest.ts";
+import type { Extent } from "./known-rows.ts";
+
+export interface UpstreamStatusParts {
+  readonly rest: EngineClient;
+  /** What came of it when it was last asked for a memory. */
+  readonly lastFailure: unknown;
+  readonly freshen: (agent: Subject) => Promise<Extent>;
+  readonly counts: (
+    agent: Subject,
+  ) => Promise<Pick<NonNullable<MemoryStatus["subject"]>, "facts" | "auditRows">>;
+}
+
+const THERE = {
+  databasePath: "at helmdeck",
+  keySource: "at helmdeck",
+  driver: "helmdeck",
+  mode: "keyword",
+} as const;
+
+/**
+ * Never rejects. Without an agent only the open routes are asked, which helmdeck keeps no record of: health asks often, and nothing
+ * is to be polled that nobody uses.
+ */
+export async function upstreamStatus(parts: UpstreamStatusParts, agent?: Subject): Promise<MemoryStatus> {
+  const { rest, freshen, counts } = parts;
+  const began = systemClock.now();
+  try {
+    const engine = await reachHelmdeck(rest);
+    if (agent === undefined) {
+      if (parts.lastFailure !== undefined) throw parts.lastFailure;
+      return { ...THERE, state: "ready", engine };
+    }
+    const extent = await freshen(agent);
+    const { subject, ...held } = extent;
+    return {
+      ...{ ...THERE, state: "ready", engine: { ...engine, held } },
+      subject: { name: harmlessLine(subject), ...(await counts(agent)) },
+    };
+  } catch (thrown) {
+    const { code, message } = asHelmdeckError(thrown);
+    const tookMs = Math.round(systemClock.now() - began);
+    const engine = { url: rest.url, kind: "helmdeck", tookMs } as const;
+    return { ...THERE, state: "failed", engine, error: { code, message } };
+  }
+}
+
+export async function reachHelmdeck(
+  rest: EngineClient,
+): Promise<EngineStatus & { readonly version: string }> {
+  const began = systemClock.now();
+  const { version } = await rest.ask(VERSION);
+  return { url: rest.url, kind: "helmdeck", version, tookMs: Math.round(systemClock.now() - began) };
+}

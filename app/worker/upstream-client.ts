@@ -1,0 +1,28 @@
+/** The main thread's half of a running helmdeck's memory: it resolves the tokens that the worker asks for. */
+import { asHelmdeckError } from "../../engine/index.ts";
+import type { Memory } from "../memory.ts";
+import type { TokenSource } from "../remote/engine-client.ts";
+import type { UpstreamStart } from "./upstream-worker.ts";
+import { startWorker } from "./worker-client.ts";
+import { toWire } from "./worker-messages.ts";
+
+export interface UpstreamWorkerOptions {
+  /** The file that calls `serveUpstreamMemory`, of the same build. */
+  readonly workerUrl: URL;
+  readonly start: UpstreamStart;
+  readonly tokenOf: TokenSource;
+}
+
+/** Starts nothing until the first call. */
+export function startUpstreamWorker({ workerUrl, start, tokenOf }: UpstreamWorkerOptions): Memory {
+  return startWorker({
+    ...{ workerUrl, data: start, place: { databasePath: "at helmdeck", keySource: "at helmdeck" } },
+    host: {
+      tokenOf: (agent, how) =>
+        tokenOf(agent, how).then(
+          (value) => ({ ok: true, value }),
+          (error: unknown) => ({ ok: false, error: toWire(asHelmdeckError(error)) }),
+        ),
+    },
+  });
+}

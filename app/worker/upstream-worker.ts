@@ -1,0 +1,32 @@
+/** A running helmdeck's memory in a worker thread: reading and ranking stay off the gateway's main thread, which resolves the tokens. */
+import { type MessagePort, workerData } from "node:worker_threads";
+import type { RecallMode, Subject } from "../../engine/index.ts";
+import type { EngineAddress } from "../remote/engine-address.ts";
+import { openUpstreamMemory } from "../upstream/upstream-memory.ts";
+import { fromWire, type HostFunctions } from "./worker-messages.ts";
+import { answerOf, answerOn, callOn, requirePort } from "./worker-server.ts";
+
+/** What the worker is started with. */
+export interface UpstreamStart {
+  readonly address: EngineAddress;
+  readonly agents: readonly Subject[];
+  readonly recall: RecallMode;
+}
+
+/** Serves a helmdeck's memory on a port, for a worker's entry file. Asks nothing before the first call. */
+export function serveUpstreamMemory(
+  port: MessagePort = requirePort(),
+  start = workerData as UpstreamStart,
+): void {
+  const memory = openUpstreamMemory({
+    ...start, // the main thread of the same build wrote it
+    tokenOf: async (agent, how) => {
+      const answer = await host.tokenOf(agent, how);
+      if (!answer.ok) throw fromWire(answer.error);
+      return String(answer.value);
+    },
+  });
+  const host: Pick<HostFunctions, "tokenOf"> = answerOn(port, (method, args) =>
+    answerOf(method, () => callOn(memory, method, args)),
+  );
+}

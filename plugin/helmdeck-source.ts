@@ -1,0 +1,61 @@
+/**
+ * The memory of a running helmdeck, for this host's agents: read and ranked in a worker thread beside this file, with tokens that
+ * are resolved here. Loaded only where the configuration names one.
+ */
+import {
+  checkEngineAddress,
+  memoryElsewhere,
+  NO_EMBEDDINGS,
+  notThere,
+  type OpenMemory,
+  type RecallMode,
+  startUpstreamWorker,
+} from "../app/index.ts";
+import type { HelmdeckSourceConfig } from "./config.ts";
+import { helmdeckTokens } from "./helmdeck-tokens.ts";
+import type { HostConfig } from "./openclaw-api.ts";
+import { type Lease, leaseMemory } from "./shared-memory.ts";
+
+/** Set by the build: a fingerprint of the sources. */
+declare const __HELMDECK_BUILD__: string | undefined;
+const BUILD = typeof __HELMDECK_BUILD__ === "string" ? __HELMDECK_BUILD__ : "source";
+
+/** For one command. Asks nothing before the first call. Throws `invalid_input` for an address that cannot be used. */
+export function openHelmdeckMemory(
+  source: HelmdeckSourceConfig,
+  recall: RecallMode,
+  hostConfig: () => HostConfig,
+): OpenMemory {
+  const memory = startWorker(source, recall, hostConfig);
+  const { url } = source.settings;
+  return memoryElsewhere(memory, { now: Date.now, refusal: () => notThere(url, "cannot do this") });
+}
+
+/** The same for a gateway, whose registrations share it: each token has one stream. */
+export async function leaseHelmdeckMemory(
+  source: HelmdeckSourceConfig,
+  recall: RecallMode,
+  hostConfig: () => HostConfig,
+): Promise<Lease> {
+  const { settings, tokens } = source;
+  const place = { databasePath: settings.url, keyPath: "", embeddings: NO_EMBEDDINGS, recall };
+  const configuredKey = JSON.stringify([settings, [...tokens]]);
+  return leaseMemory({ build: BUILD, ...place, configuredKey }, () =>
+    startWorker(source, recall, hostConfig),
+  );
+}
+
+function startWorker(source: HelmdeckSourceConfig, recall: RecallMode, hostConfig: () => HostConfig) {
+  const address = checkEngineAddress(
+    source.settings,
+    (field) => `source.${field} in the plugin's configuration`,
+  );
+  const { agents, tokenOf } = helmdeckTokens(source, hostConfig);
+  return startUpstreamWorker({ workerUrl: workerUrl(), start: { address, agents, recall }, tokenOf });
+}
+
+/** The worker of this very build lies beside this module. */
+function workerUrl(): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new URL(isSource ? "./helmdeck-worker.ts" : "./helmdeck-worker.js", import.meta.url);
+}

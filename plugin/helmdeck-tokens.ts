@@ -1,0 +1,70 @@
+/**
+ * The token of each agent for a running helmdeck: its own, from a file or a reference to a secret, and for OpenClaw's main agent the
+ * one that OpenClaw's entry `mcp.servers.helmdeck` has, which helmdeck's own script writes and renews.
+ *
+ * Who attacks: whoever gets `source.url` changed. The entry's token goes to no other address than the entry's, so that it is not
+ * handed to another server. No other agent gets it: one token for all would be one memory for all.
+ */
+import { HelmdeckError, type TokenSource } from "../app/index.ts";
+import { type HelmdeckSourceConfig, MCP_ENTRY_AGENT } from "./config.ts";
+import { makeTokenSource } from "./engine-tokens.ts";
+import type { HostConfig } from "./openclaw-api.ts";
+import { resolveSecret } from "./resolve-secret.ts";
+import { fieldOf, fieldsOf } from "./unchecked.ts";
+
+const ENTRY = "mcp.servers.helmdeck";
+const BEARER = /^bearer\s+/i;
+
+export interface HelmdeckTokens {
+  /** Whoever has one. */
+  readonly agents: readonly string[];
+  readonly tokenOf: TokenSource;
+}
+
+export function helmdeckTokens(
+  { settings, tokens }: HelmdeckSourceConfig,
+  hostConfig: () => HostConfig,
+): HelmdeckTokens {
+  const own = makeTokenSource({
+    tokens,
+    resolve: (asked) => resolveSecret(asked, hostConfig(), process.env),
+  });
+  const isEntryMeant = tokens.size === 0 || entryOf(hostConfig()) !== undefined;
+  return {
+    agents: [...new Set([...tokens.keys(), ...(isEntryMeant ? [MCP_ENTRY_AGENT] : [])])],
+    tokenOf: async (agent, how) =>
+      tokens.has(agent) || agent !== MCP_ENTRY_AGENT
+        ? own(agent, how)
+        : entryToken(settings.url, hostConfig()),
+  };
+}
+
+/** As the entry is at the moment. */
+async function entryToken(url: string, config: HostConfig): Promise<string> {
+  const entry = entryOf(config);
+  if (entry === undefined) throw noEntry(`there is no ${ENTRY} in OpenClaw's configuration`);
+  const its = originOf(fieldOf(entry, "url"));
+  if (its === undefined || its !== originOf(url))
+    throw noEntry(`${ENTRY} is for another address (${its ?? "none"}) than source.url`);
+  const headers = Object.entries(fieldsOf(fieldOf(entry, "headers")));
+  const value = headers.find(([name]) => name.toLowerCase() === "authorization")?.[1];
+  const secret = await resolveSecret({ value, path: `${ENTRY}.headers.authorization` }, config, process.env);
+  if (secret.kind !== "text" || !BEARER.test(secret.text.trim()))
+    throw noEntry(`${ENTRY} has no authorization header with a bearer token that can be read`);
+  return secret.text.trim().replace(BEARER, "");
+}
+
+function entryOf(config: HostConfig): unknown {
+  return fieldOf(fieldOf(fieldOf(config, "mcp"), "servers"), "helmdeck") ?? undefined;
+}
+
+function originOf(url: unknown): string | undefined {
+  return typeof url === "string" ? URL.parse(url)?.origin : undefined;
+}
+
+function noEntry(what: string): HelmdeckError {
+  return new HelmdeckError(
+    "invalid_token",
+    `Agent ${MCP_ENTRY_AGENT} has no token for helmdeck: ${what}. Run helmdeck's scripts/configure-openclaw.sh, or name a file in source.tokens.${MCP_ENTRY_AGENT}.`,
+  );
+}

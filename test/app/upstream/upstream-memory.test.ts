@@ -1,0 +1,223 @@
+/** A running helmdeck as a memory: the same suite against the stand-in, and against the real one where HELMDECK_BIN names it. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { OpenMemory } from "../../../app/index.ts";
+import { RealHelmdeck } from "./real-helmdeck.ts";
+import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
+import { upstreamOf } from "./upstream-of.ts";
+
+const BINARY = process.env.HELMDECK_BIN ?? "";
+const FACT = { key: "konflux/deployment-preference", value: "Konflux: staging first,\nnever on a Friday." };
+const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
+
+const codeOf = (asked: Promise<unknown>): Promise<{ code: string; message: string }> =>
+  asked.then(
+    () => ({ code: "none", message: "" }),
+    ({ code, message }: { code: string; message: string }) => ({ code, message }),
+  );
+
+describe.each([
+  { by: "a stand-in", start: () => StandInHelmdeck.start(), isLeftOut: false },
+  {
+    by: "the real one (HELMDECK_BIN names its control-plane; without it this is left out)",
+    start: () => RealHelmdeck.start(BINARY),
+    isLeftOut: BINARY === "",
+  },
+])("a memory at helmdeck, $by", ({ start, isLeftOut }) => {
+  let helmdeck: StandInHelmdeck | RealHelmdeck;
+  let memory: OpenMemory;
+  if (!isLeftOut) {
+    beforeAll(async () => {
+      helmdeck = await start();
+      memory = upstreamOf(helmdeck);
+    });
+    afterAll(async () => {
+      await memory?.close();
+      await (helmdeck instanceof RealHelmdeck ? helmdeck.remove() : helmdeck.stop());
+    });
+  }
+  const facts = it.skipIf(isLeftOut);
+
+  facts(
+    "stores, finds, reads and lists, with the value byte for byte and no time that nobody told",
+    async () => {
+      const stored = await memory.storeFact("main", FACT);
+      expect(stored).toMatchObject({ key: FACT.key, category: "user_facts", path: PATH });
+      expect(stored.expiresAt).toBeGreaterThan(Date.now() + 89 * 86_400_000);
+      const found = await memory.search("main", { query: "what was that about my Konflux deployments" });
+      expect(found.results[0]).toMatchObject({ key: FACT.key, path: PATH });
+      expect(found.partial).toBeUndefined();
+      expect(await memory.getFact("main", FACT.key)).toMatchObject({ ...FACT, tags: [] });
+      const read = await memory.readDocument("main", { path: PATH });
+      expect(read?.content).toContain("never on a Friday.");
+      expect(read?.entry?.createdAt).toBeLessThan(86_400_000);
+      expect((await memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual([FACT.key]);
+      const again = await memory.storeFact("main", { ...FACT, value: "Konflux on Fridays." });
+      expect(again.replaced).toMatchObject({ refreshed: false });
+    },
+  );
+
+  facts(
+    "takes odd categories, leaves caches and plans out, and finds what somebody else stored since",
+    async () => {
+      const { url } = helmdeck;
+      const put = async (key: string, value: string, category: string) => {
+        await fetch(`${url}/api/v1/memory/store`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${helmdeck.tokenOf("main")}` },
+          body: JSON.stringify({ key, value, category }),
+        });
+      };
+      await memory.search("main", { query: "heron" });
+      await put("birds", "The heron nests in March.", "Work Stuff");
+      await put("cached", "The heron of the cache.", "cache");
+      const { results } = await memory.search("main", { query: "when does the heron nest" });
+      expect(results.map(({ key, category }) => [key, category])).toEqual([["birds", "work_stuff"]]);
+      expect(await memory.getFact("main", "birds")).toMatchObject({ tags: ["Work Stuff"] });
+      expect((await memory.myMemory("main")).categories.map(({ name }) => name)).toContain("work_stuff");
+    },
+  );
+
+  facts("shows the runs of its packs, with their times", async () => {
+    const runner = upstreamOf(helmdeck);
+    try {
+      await helmdeck.addRun("main", "github.list_issues");
+      const { runs } = await runner.listRuns("main", {});
+      expect(runs).toHaveLength(1);
+      expect(runs[0]).toMatchObject({ kind: "pack", name: "github.list_issues" });
+      expect(Math.abs((runs[0]?.at ?? 0) - Date.now())).toBeLessThan(60_000);
+    } finally {
+      await runner.close();
+    }
+  });
+
+  // verifies P-alone-subjects
+  facts("keeps two agents apart", async () => {
+    expect((await memory.search("work", { query: "Konflux heron" })).results).toEqual([]);
+    expect(await memory.getFact("work", FACT.key)).toBeUndefined();
+    await memory.storeFact("work", { key: "works", value: "The ferry leaves at nine." });
+    expect((await memory.search("main", { query: "when does the ferry leave" })).results).toEqual([]);
+    expect((await memory.search("work", { query: "when does the ferry leave" })).results[0]?.key).toBe(
+      "works",
+    );
+  });
+
+  // verifies P-helmdeck-forget
+  facts("forgets one key, and refuses where helmdeck would take others along", async () => {
+    for (const key of ["deploy", "Deploy/tool", "deploy/konflux", "a_b", "aXb", "two words here"])
+      await memory.storeFact("main", { key, value: `about ${key}` });
+    const refused = await codeOf(memory.forget("main", { scope: "key:deploy" }));
+    expect(refused.code).toBe("invalid_input");
+    expect(refused.message).toContain('"Deploy/tool"');
+    expect(refused.message).toContain('"deploy/konflux"');
+    expect(await memory.getFact("main", "deploy")).toBeDefined();
+    for (const key of ["a_b", "two words here", "deploy/konflux"]) {
+      expect(await memory.forget("main", { scope: `key:${key}`, dryRun: true })).toMatchObject({
+        deleted: 1,
+        dryRun: true,
+      });
+      expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
+      expect(await memory.getFact("main", key)).toBeUndefined();
+    }
+    expect(await memory.getFact("main", "aXb")).toBeDefined();
+    expect(await memory.forget("main", { scope: "key:never was" })).toMatchObject({ deleted: 0 });
+    expect((await memory.forget("main", { scope: PATH })).deleted).toBe(1);
+  });
+
+  // verifies P-helmdeck-forget
+  facts("keeps the records of runs when a fact's key is the beginning of theirs", async () => {
+    await memory.storeFact("main", { key: "pack", value: "The pack is blue." });
+    const refused = await codeOf(memory.forget("main", { scope: "key:pack" }));
+    expect(refused).toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("every record under pack_history/"),
+    });
+    const fresh = upstreamOf(helmdeck);
+    expect((await fresh.listRuns("main", {})).runs.length).toBeGreaterThan(0);
+    await fresh.close();
+    expect(await memory.forget("main", { scope: "pack:github.list_issues", dryRun: true })).toMatchObject({
+      deleted: 1,
+    });
+    expect(await memory.forget("main", { scope: "pack:github.list_issues" })).toMatchObject({ deleted: 1 });
+  });
+
+  facts.each([
+    ["history", (one: OpenMemory) => one.factHistory("main", "x"), "keeps no history"],
+    ["undo", (one: OpenMemory) => one.undoFact("main", "x"), "keeps no history"],
+    ["renewal", (one: OpenMemory) => one.renewFact("main", { key: "x" }), "cannot renew"],
+    ["growth", (one: OpenMemory) => one.growth("main"), "does not tell when"],
+    [
+      "retiring",
+      (one: OpenMemory) => one.storeFact("main", { ...FACT, supersedes: ["aXb"] }),
+      "cannot retire",
+    ],
+    [
+      "a category's end",
+      (one: OpenMemory) => one.forget("main", { scope: "category:work" }),
+      "cannot forget a category",
+    ],
+    ["the end of all", (one: OpenMemory) => one.forget("main", { scope: "all" }), "its own all leaves them"],
+    ["tags", (one: OpenMemory) => one.listFacts("main", { tag: "x" }), "does not tell tags"],
+    [
+      "a second record",
+      (one: OpenMemory) => one.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1 }),
+      "records the runs of its packs itself",
+    ],
+  ] as const)("refuses %s in a plain sentence", async (_what, ask, sentence) => {
+    expect(await codeOf(ask(memory))).toMatchObject({
+      code: "method_not_allowed",
+      message: expect.stringContaining(sentence),
+    });
+  });
+
+  facts("says whose memory it is, how much of it is known and how old that is", async () => {
+    const status = await memory.status("main");
+    expect(status).toMatchObject({
+      state: "ready",
+      engine: { kind: "helmdeck", url: helmdeck.url, held: { isWhole: true } },
+      subject: { name: "main" },
+    });
+    expect((await memory.myMemory("main")).note).toMatch(
+      /all \d+ rows that helmdeck shows, read less than a minute ago/,
+    );
+    const document = await memory.readDocument("main", { path: "helmdeck/my-memory.md" });
+    expect(document?.content).toContain("rows that helmdeck shows, read less than a minute ago");
+    const { findings } = await memory.doctor();
+    expect(findings.map(({ message }) => message).join("\n")).toContain(
+      "has the memory of main at helmdeck, until ",
+    );
+  });
+
+  facts(
+    "more than helmdeck shows: what a question's words are in is found, and how much was looked through is said",
+    async () => {
+      const many = upstreamOf(helmdeck);
+      try {
+        await many.storeFact("big", { key: "old", value: "The zeppelin hangar is at Löwental." });
+        for (let at = 0; at < 130; at += 1)
+          await storeAs(helmdeck, "big", `note/${at}`, `An ordinary note, number ${at}.`);
+        const fresh = upstreamOf(helmdeck);
+        const found = await fresh.search("big", { query: "where is the zeppelin's hangar" });
+        expect(found.results[0]?.key).toBe("old");
+        expect(found.reason).toMatch(/looked through were \d+ of 131 rows, read less than a minute ago/);
+        expect(found.partial).toBe(true);
+        expect((await fresh.getFact("big", "old"))?.value).toContain("Löwental");
+        const refused = await codeOf(fresh.forget("big", { scope: "key:note" }));
+        expect(refused.message).toContain("no more than a hundred rows");
+        expect((await fresh.getFact("big", "note/129"))?.key).toBe("note/129");
+        await fresh.close();
+      } finally {
+        await many.close();
+      }
+    },
+  );
+});
+
+async function storeAs(
+  helmdeck: StandInHelmdeck | RealHelmdeck,
+  sub: string,
+  key: string,
+  value: string,
+): Promise<void> {
+  if (helmdeck instanceof StandInHelmdeck) helmdeck.put(sub, key, value);
+  else await helmdeck.post(sub, "/api/v1/memory/store", { key, value });
+}
