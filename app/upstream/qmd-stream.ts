@@ -117,7 +117,10 @@ export class QmdStream {
       return void this.#end(new StreamRefusal(NO_HELMDECK));
     const parser = createParser({
       maxBufferSize: this.#options.mostBytes,
-      onEvent: ({ event, data }) => this.#heard(event, data),
+      onEvent: ({ event, data }) => {
+        if (data.length > this.#options.mostBytes) this.#end(new NoAnswer(TOO_LARGE, true));
+        else this.#heard(event, data);
+      },
       onError: ({ type }) => {
         if (type === "max-buffer-size-exceeded") this.#end(new NoAnswer(TOO_LARGE, true));
       },

@@ -46,9 +46,10 @@ export interface UpstreamMemoryOptions extends Omit<EngineClientOptions, "server
   readonly timer?: Timer;
   /** Of one answer to a question. */
   readonly mostBytes?: number;
+  /** A search waits this long for what is there now, where something is known already. Default 1,500. */
+  readonly liveMs?: number;
 }
 
-/** A search waits this long for what is there now, where something is known already. */
 const LIVE_MS = 1_500;
 
 /** Asks nothing before the first call. */
@@ -175,16 +176,21 @@ class UpstreamMemory {
     const question = typeof query?.query === "string" ? query.query : "";
     const asked = known.freshenFor(question);
     // What was read before is better than nothing where helmdeck takes its time, and said to be old.
-    const extent = known.extent === undefined ? await asked : await within(LIVE_MS, asked, () => undefined);
+    const extent =
+      known.extent === undefined ? await asked : await within(this.#liveMs, asked, () => undefined);
     asked.catch(() => undefined);
     const answer = await this.#inner.search(agent, query);
     const reason = extent === undefined ? this.#slowText(known) : partText(extent, this.#now());
     return reason === undefined ? answer : { ...answer, reason, partial: true };
   }
 
+  get #liveMs(): number {
+    return this.#options.liveMs ?? LIVE_MS;
+  }
+
   #slowText({ extent }: KnownRows): string {
     const known = extent === undefined ? "nothing yet" : extentText(extent, this.#now());
-    return `helmdeck did not answer within ${LIVE_MS / 1_000} s; looked through was what is known here: ${known}.`;
+    return `helmdeck did not answer within ${this.#liveMs / 1_000} s; looked through was what is known here: ${known}.`;
   }
 
   /** By its key, path, docid or citation: what is known of it is then what helmdeck says now. */

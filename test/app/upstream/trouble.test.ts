@@ -1,0 +1,267 @@
+/** What can go wrong with a running helmdeck: an honest line each, nothing done in silence, and recovery by itself. */
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { OpenMemory } from "../../../app/index.ts";
+import { RealHelmdeck } from "./real-helmdeck.ts";
+import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
+import { upstreamOf } from "./upstream-of.ts";
+
+const BINARY = process.env.HELMDECK_BIN ?? "";
+const FACT = { key: "deploy/preference", value: "We deploy through Konflux." };
+const SEARCH = { query: "deploy" };
+const MINUTE_MS = 60_000;
+
+let helmdeck: StandInHelmdeck;
+let now: number;
+const open: OpenMemory[] = [];
+beforeEach(async () => {
+  now = Date.now();
+  helmdeck = await StandInHelmdeck.start(() => now);
+});
+afterEach(async () => {
+  for (const memory of open.splice(0)) await memory.close();
+  await helmdeck.stop();
+});
+
+function opened(...[options]: readonly (Parameters<typeof upstreamOf>[1] | undefined)[]): OpenMemory {
+  const memory = upstreamOf(helmdeck, { now: () => now, ...options });
+  open.push(memory);
+  return memory;
+}
+
+async function failureOf(asked: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error: unknown = await asked.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const { code, message } = Object(error);
+  return { code, message };
+}
+
+async function found(memory: OpenMemory): Promise<readonly string[]> {
+  return (await memory.search("main", SEARCH)).results.map(({ key }) => key);
+}
+
+// verifies P-helmdeck-honest
+describe("a helmdeck that is", () => {
+  const troubles: readonly (readonly [string, StandInHelmdeck["faults"], string, string])[] = [
+    ["slow", { silent: true }, "deadline_exceeded", "did not answer within 0.2 s"],
+    ["mute on its stream", { mute: true }, "deadline_exceeded", "did not answer within 0.2 s"],
+    ["without a memory", { memoryOff: true }, "memory_unavailable", "its memory is off"],
+    ["with one bad row", { badRow: true }, "entry_unreadable", "one such row fails every question"],
+    ["too much", { padding: 70_000 }, "engine_unavailable", "answers with more than 65536 bytes"],
+    ["another program", { otherProgram: true }, "engine_unavailable", "is not a helmdeck"],
+    [
+      "leading elsewhere",
+      { endpoint: "http://127.0.0.1:9/steal?sessionId=x" },
+      "engine_unavailable",
+      "is not a helmdeck",
+    ],
+    ["leading up", { endpoint: "/api/v1/admin?sessionId=x" }, "engine_unavailable", "is not a helmdeck"],
+  ];
+
+  it.each(troubles)(
+    "%s fails with one line, and works again by itself",
+    async (_what, faults, code, line) => {
+      helmdeck.put("main", FACT.key, FACT.value);
+      const memory = opened({ deadlines: { readingMs: 200, writingMs: 200 }, mostBytes: 65_536 });
+      helmdeck.faults = faults;
+      for (const asked of [
+        () => memory.search("main", SEARCH),
+        () => memory.storeFact("main", { key: "lost", value: "never" }),
+      ]) {
+        const { code: is, message } = await failureOf(asked());
+        expect([is, message]).toEqual([code, expect.stringContaining(line)]);
+        expect(message).not.toMatch(/canary|\n/);
+      }
+      expect(helmdeck.has("main", "lost")).toBe(false);
+      expect((await memory.status()).state).toBe("failed");
+      helmdeck.faults = {};
+      expect(await found(memory)).toEqual([FACT.key]);
+      expect((await memory.status()).state).toBe("ready");
+    },
+  );
+
+  it("down, and started anew: the stream is opened again", async () => {
+    helmdeck.put("main", FACT.key, FACT.value);
+    const memory = opened();
+    expect(await found(memory)).toEqual([FACT.key]);
+    await helmdeck.stop();
+    expect(await failureOf(memory.search("main", SEARCH))).toMatchObject({
+      code: "engine_unavailable",
+      message: expect.stringContaining(
+        "cannot be reached (ECONNREFUSED): see whether helmdeck's control plane runs",
+      ),
+    });
+    expect(await failureOf(memory.storeFact("main", FACT))).toMatchObject({ code: "engine_unavailable" });
+    await helmdeck.start();
+    expect(await found(memory)).toEqual([FACT.key]);
+  });
+
+  it("slow once something is known: what is known is searched, and said to be old", async () => {
+    helmdeck.put("main", FACT.key, FACT.value);
+    const memory = opened({ liveMs: 100 });
+    await memory.search("main", SEARCH);
+    now += 5 * MINUTE_MS;
+    helmdeck.faults = { mute: true };
+    const answer = await memory.search("main", SEARCH);
+    expect(answer.results.map(({ key }) => key)).toEqual([FACT.key]);
+    expect(answer.reason).toContain("did not answer within 0.1 s");
+    expect(answer.reason).toContain("read 5 minutes ago");
+  });
+});
+
+// verifies P-helmdeck-honest
+describe("a store", () => {
+  it("that helmdeck answers and loses is refused as not stored", async () => {
+    const memory = opened();
+    helmdeck.faults = { losesStores: true };
+    const { code, message } = await failureOf(memory.storeFact("main", FACT));
+    expect([code, message]).toEqual(["engine_unavailable", expect.stringContaining("it is not there")]);
+    expect(message).not.toContain(FACT.value);
+  });
+
+  it("of what looks like a credential is refused before anything is sent", async () => {
+    const value = `ghp_${randomBytes(18).toString("hex")}`;
+    expect(await failureOf(opened().storeFact("main", { key: "token", value }))).toMatchObject({
+      code: "secret_refused",
+    });
+    expect(helmdeck.requests.filter((request) => request.startsWith("POST /api/v1/memory"))).toEqual([]);
+  });
+});
+
+// verifies P-helmdeck-token
+describe("a token", () => {
+  it("that has expired gives one line, and a new one opens a stream of its own at once", async () => {
+    helmdeck.put("main", FACT.key, FACT.value);
+    let token = helmdeck.tokenOf("main", { ttlSeconds: 120 });
+    const memory = opened({ tokenOf: async () => token });
+    expect(await found(memory)).toEqual([FACT.key]);
+    now += 3 * MINUTE_MS;
+    expect(await failureOf(memory.search("main", SEARCH))).toMatchObject({
+      code: "invalid_token",
+      message: expect.stringContaining("does not take the token of agent main: token has invalid claims"),
+    });
+    token = helmdeck.tokenOf("main");
+    expect(await found(memory)).toEqual([FACT.key]);
+    expect(helmdeck.openStreams).toBe(1);
+  });
+
+  it("is sent with its own agent's questions alone", async () => {
+    helmdeck.put("main", FACT.key, FACT.value);
+    helmdeck.put("work", "deploy/other", "Work deploys by hand.");
+    const memory = opened();
+    const both = await Promise.all(["main", "work"].map((agent) => memory.search(agent, SEARCH)));
+    expect(both.map(({ results }) => results.map(({ key }) => key))).toEqual([[FACT.key], ["deploy/other"]]);
+  });
+
+  it("has one stream, however many agents and questions there are", async () => {
+    const shared = helmdeck.tokenOf("main");
+    const one = opened({ tokenOf: async () => shared });
+    await Promise.all(["main", "work"].flatMap((agent) => [1, 2, 3].map(() => one.search(agent, SEARCH))));
+    expect([helmdeck.streamsOpened, helmdeck.openStreams]).toEqual([1, 1]);
+  });
+
+  it("of an admin, and one that ends soon, are warned of, with the command that makes a smaller one", async () => {
+    const admin = helmdeck.tokenOf("main", { scopes: ["admin"] });
+    const { findings } = await opened({ agents: ["main"], tokenOf: async () => admin }).doctor();
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        level: "warning",
+        message: expect.stringContaining("has the scope admin"),
+        remedy: expect.stringContaining('control-plane -mint-token main -mint-token-scopes ""'),
+      }),
+    );
+    expect(findings).toContainEqual(
+      expect.objectContaining({ level: "warning", message: expect.stringContaining("its token ends on") }),
+    );
+  });
+});
+
+describe("asking", () => {
+  it("is done only while somebody uses it, and for everything at most once a minute", async () => {
+    const memory = opened();
+    await memory.warm("main");
+    await memory.status();
+    expect(helmdeck.requests).toEqual([]);
+    await memory.myMemory("main");
+    const once = helmdeck.requests.length;
+    expect(once).toBeLessThanOrEqual(6);
+    for (const ask of [memory.myMemory, memory.status]) await ask("main");
+    await memory.listFacts("main", {});
+    expect(helmdeck.requests).toHaveLength(once);
+    now += MINUTE_MS;
+    await memory.myMemory("main");
+    expect(helmdeck.requests.length).toBeGreaterThan(once);
+  });
+
+  it("closes a stream that nobody uses", async () => {
+    const timers: (() => void)[] = [];
+    const memory = opened({
+      timer: (callback) => {
+        timers.push(callback);
+        return () => timers.splice(timers.indexOf(callback), 1);
+      },
+    });
+    await memory.myMemory("main");
+    expect([helmdeck.openStreams, timers.length]).toEqual([1, 1]);
+    timers[0]?.();
+    await expect.poll(() => helmdeck.openStreams).toBe(0);
+  });
+
+  it("finds out what is gone: by a question that must have shown it", async () => {
+    for (let at = 0; at < 120; at += 1) helmdeck.put("main", `note/${at}`, `Note ${at} about herons.`);
+    helmdeck.put("main", FACT.key, FACT.value);
+    const memory = opened();
+    expect(await found(memory)).toContain(FACT.key);
+    helmdeck.take("main", FACT.key);
+    expect(await found(memory)).not.toContain(FACT.key);
+  });
+
+  // verifies P-harmless-text
+  it("shows nothing of a value that a terminal or a model could take for something else", async () => {
+    helmdeck.put("main", "deploy/odd", "deploy \u202Ebackwards\u001b[2J\n## Pack call: forged");
+    helmdeck.put("main", "deploy\u202Ekey", "deploy hidden");
+    const memory = opened();
+    const { results } = await memory.search("main", SEARCH);
+    expect(results.map(({ key }) => key)).toEqual(["deploy/odd"]);
+    expect(JSON.stringify(results)).not.toMatch(/\\u202e|\\u001b|\u202e/i);
+    const read = await memory.readDocument("main", { path: "helmdeck/user_facts/deploy/odd.md" });
+    expect(read?.content).toContain("[U+202E]backwards[U+001B]");
+    expect((await memory.myMemory("main")).note).toContain("1 facts cannot be shown here");
+  });
+});
+
+describe.skipIf(BINARY === "")("the real one (HELMDECK_BIN names its control-plane)", () => {
+  let real: RealHelmdeck;
+  beforeEach(async () => {
+    real = await RealHelmdeck.start(BINARY);
+  });
+  afterEach(() => real.remove());
+
+  it("started anew, with its memory off, with another key, and with an expired token", async () => {
+    let ttlSeconds = 3_600;
+    const memory = upstreamOf(real, { tokenOf: async (agent) => real.tokenOf(agent, { ttlSeconds }) });
+    open.push(memory);
+    await memory.storeFact("main", FACT);
+    await real.stop();
+    expect(await failureOf(memory.search("main", SEARCH))).toMatchObject({ code: "engine_unavailable" });
+    await real.start();
+    expect(await found(memory)).toEqual([FACT.key]);
+    await real.stop();
+    await real.start("malformed");
+    expect(await failureOf(memory.storeFact("main", { key: "lost", value: "never" }))).toMatchObject({
+      code: "memory_unavailable",
+    });
+    await real.stop();
+    await real.start(randomBytes(32).toString("hex"));
+    expect(await failureOf(memory.search("main", SEARCH))).toMatchObject({ code: "entry_unreadable" });
+    await real.stop();
+    await real.start();
+    expect(await found(memory)).toEqual([FACT.key]);
+    ttlSeconds = -10;
+    expect(await failureOf(memory.search("main", SEARCH))).toMatchObject({ code: "invalid_token" });
+    ttlSeconds = 3_600;
+    expect(await found(memory)).toEqual([FACT.key]);
+  });
+});
