@@ -152,6 +152,7 @@ export { type ImportRequest, importFiles, makeImportId } from "./transfer/import
 export { type ImportOptions, importLines } from "./transfer/import-lines.ts";
 export { removeOnSignal } from "./transfer/remove-on-signal.ts";
 export { notThere } from "./upstream/helmdeck-words.ts";
+export { extentText } from "./upstream/upstream-extent.ts";
 export { openUpstreamMemory, type UpstreamMemoryOptions } from "./upstream/upstream-memory.ts";
 export {
   type CallerReply,

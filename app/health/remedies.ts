@@ -34,7 +34,8 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   forbidden: "Ask as a caller who may.",
   rate_limited: "Wait, and try again.",
   too_large: "Send less at once; the message names the limit.",
-  method_not_allowed: "Use a method that the Allow header names.",
+  method_not_allowed:
+    "Use a method that the Allow header names; of a memory that a helmdeck keeps, do it another way.",
   unsupported_media_type: "Send JSON.",
   pack_failed: "Correct what the message names.",
   invalid_output: "Report it to the author of the pack.",

@@ -1,6 +1,7 @@
 /** `status` on both command lines and in chat, as plain text: no control characters, no values. */
 import { harmlessLine } from "../../engine/index.ts";
 import type { MemoryStatus } from "../memory.ts";
+import { extentText } from "../upstream/upstream-extent.ts";
 import type { Voice } from "./presented.ts";
 
 export function statusText(
@@ -32,8 +33,11 @@ function placeLines({ engine, databasePath, driver, keySource }: MemoryStatus): 
       `  key:      ${plainLine(keySource)}`,
     ];
   }
-  const { url, version = "unknown", tookMs } = engine;
-  return [`  engine:   ${plainLine(url)} (version ${plainLine(version)}, ${tookMs} ms for a request)`];
+  const { url, kind = "engine", version = "unknown", tookMs, held } = engine;
+  return [
+    `  ${`${kind}:`.padEnd(9)} ${plainLine(url)} (version ${plainLine(version)}, ${tookMs} ms for a request)`,
+    ...(held === undefined ? [] : [`  known:    ${extentText(held, Date.now())}`]),
+  ];
 }
 
 /** With the command that keeps them. */

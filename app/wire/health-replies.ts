@@ -1,6 +1,6 @@
 /** Status and doctor's report as programs read them. */
-import { defined } from "../../engine/index.ts";
-import type { DoctorReport, MemoryStatus } from "../memory.ts";
+import { defined, rfc3339 } from "../../engine/index.ts";
+import type { DoctorReport, EngineStatus, MemoryStatus } from "../memory.ts";
 import { snakeCased } from "./snake-case.ts";
 import { expiringReply } from "./view-replies.ts";
 
@@ -13,7 +13,7 @@ export function statusReply(
     ...status,
     database_path: databasePath,
     key_source: keySource,
-    ...(engine && { engine: snakeCased({ ...engine }) }),
+    ...(engine && { engine: engineReply(engine) }),
     ...(subject && {
       subject: {
         name: subject.name,
@@ -24,6 +24,12 @@ export function statusReply(
     }),
     ...defined({ warnings: warnings.length > 0 ? warnings : undefined }),
   };
+}
+
+function engineReply({ held, ...engine }: EngineStatus) {
+  if (held === undefined) return snakeCased({ ...engine });
+  const { readAt, ...counts } = held;
+  return { ...snakeCased({ ...engine }), held: { ...snakeCased({ ...counts }), read_at: rfc3339(readAt) } };
 }
 
 export function doctorReply({ findings, store }: DoctorReport) {

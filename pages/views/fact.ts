@@ -14,6 +14,7 @@ import {
 import { commandList, factCommands } from "../components/commands.ts";
 import { factLink } from "../components/fact-row.ts";
 import { chip, empty, heading, notice } from "../components/parts.ts";
+import { unlessImpossible } from "../components/unless-impossible.ts";
 import { block, type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { counted, exactTime, size, time } from "../words.ts";
@@ -27,17 +28,23 @@ export async function factPage(context: PageContext): Promise<Page> {
   if (name === undefined) return missing(context, undefined);
   try {
     const fact = await context.memory.getFact(context.subject, name);
-    const history = await context.memory.factHistory(context.subject, name);
-    return fact === undefined ? missing(context, history) : await whole(context, fact, history);
+    const history = await unlessImpossible(context.memory.factHistory(context.subject, name));
+    if (fact !== undefined) return await whole(context, fact, history);
+    return missing(context, typeof history === "string" ? undefined : history);
   } catch (error) {
     if (isHelmdeckError(error, "entry_unreadable")) return unreadable(context, name, error.message);
     throw error;
   }
 }
 
-async function whole(context: PageContext, fact: FactView, history: FactHistory | undefined): Promise<Page> {
+/** `history`: in place of one that its source does not keep, the sentence that says so. */
+async function whole(
+  context: PageContext,
+  fact: FactView,
+  history: FactHistory | string | undefined,
+): Promise<Page> {
   const { key, value } = fact;
-  const { former = [], undo = [] } = history ?? {};
+  const { former = [], undo = [] } = typeof history === "object" ? history : {};
   const body = html`${doneNotice(context)}${heading(line(key), html`Fact`)}
 <section class="card" aria-label="Value"><pre class="value">${block(value)}</pre></section>
 <h2>About it</h2>
@@ -45,7 +52,7 @@ async function whole(context: PageContext, fact: FactView, history: FactHistory 
 <h2 id="change">Change it</h2>
 ${changes(context, fact, undo.length > 0)}
 <h2>What it held before</h2>
-${historyList(context, key, former)}
+${typeof history === "string" ? html`<p class="muted">${line(history)}</p>` : historyList(context, key, former)}
 <h2>Similar</h2>
 ${await similar(context, fact)}`;
   return { title: shortLine(key, 80), section: "facts", body };

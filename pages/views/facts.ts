@@ -17,6 +17,8 @@ interface Overview {
   readonly runs: number;
   readonly ending: number;
   readonly categories: readonly { readonly name: string; readonly count: number }[];
+  /** What its source says of it. */
+  readonly note?: string | undefined;
 }
 
 export async function factsPage(context: PageContext): Promise<Page> {
@@ -29,18 +31,18 @@ export async function factsPage(context: PageContext): Promise<Page> {
 }
 
 async function overviewOf({ memory, subject }: PageContext): Promise<Overview> {
-  const { categories, expiring } = await memory.myMemory(subject);
+  const { categories, expiring, note } = await memory.myMemory(subject);
   const ofFacts = categories.filter(({ name }) => !isAuditCategory(name));
   const ofRuns = categories.filter(({ name }) => isAuditCategory(name));
   const sum = (counts: typeof categories) => counts.reduce((total, { count }) => total + count, 0);
-  return { facts: sum(ofFacts), runs: sum(ofRuns), ending: expiring?.count ?? 0, categories: ofFacts };
+  return { facts: sum(ofFacts), runs: sum(ofRuns), ending: expiring?.count ?? 0, categories: ofFacts, note };
 }
 
-function summary({ links }: PageContext, { facts, runs, ending }: Overview): Html {
+function summary({ links }: PageContext, { facts, runs, ending, categories, note }: Overview): Html {
   const ends = ending === 1 ? "1 ends" : `${ending} end`;
   return html`${counted(facts, "fact")}${runs > 0 && html` · <a href="${links.to("/timeline")}">${counted(runs, "record")} of what tools did</a>`}${
     ending > 0 && html` · <a href="${links.to("/ending")}">${ends} within 14 days</a>`
-  }`;
+  }${categories.length > 0 && note !== undefined && html`<br>${line(note)}`}`;
 }
 
 function remember({ viewer, links }: PageContext): Html | undefined {

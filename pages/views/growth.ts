@@ -1,7 +1,8 @@
 /** How memory grew: what is there now, by when it came, as a picture and as the same numbers in a table. */
 import type { Growth } from "../../app/index.ts";
-import { empty, heading } from "../components/parts.ts";
-import { type Html, html } from "../html.ts";
+import { empty, heading, notice } from "../components/parts.ts";
+import { unlessImpossible } from "../components/unless-impossible.ts";
+import { type Html, html, line } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 import { number, size } from "../words.ts";
 import { chart } from "./chart.ts";
@@ -9,7 +10,13 @@ import { growthBy, PERIODS, type Period, type Span, usualPeriod } from "./period
 
 export async function growthPage(context: PageContext): Promise<Page> {
   const { memory, subject, now } = context;
-  const growth = await memory.growth(subject);
+  const growth = await unlessImpossible(memory.growth(subject));
+  if (typeof growth === "string")
+    return {
+      title: "Growth",
+      section: "growth",
+      body: html`${heading("Growth")}${notice("soft", line(growth))}`,
+    };
   const chosen = PERIODS.find((period) => period === param(context, "by")) ?? usualPeriod(growth, now);
   const body = html`${heading("Growth", "What is in memory now, by when it came in. What was forgotten or has ended is not counted.")}
 ${growth.days.length === 0 ? nothing() : grown(context, growth, chosen)}`;

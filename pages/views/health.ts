@@ -7,6 +7,7 @@ import {
   type DoctorReport,
   doctorText,
   type EngineStatus,
+  extentText,
   type Finding,
   type MemoryStatus,
   remedyFor,
@@ -102,14 +103,17 @@ function place({ databasePath, keySource, driver }: MemoryStatus): Html {
 }
 
 /** Which one it is, and whose memory the agent's token opens there. */
-function engine({ subject }: MemoryStatus, { url, version, tookMs }: EngineStatus): Html {
-  return html`<dt>Kept by</dt><dd>an engine elsewhere, <code>${line(url)}</code>${version !== undefined && html` <span class="muted">(version ${line(version)})</span>`}</dd>
+function engine({ subject }: MemoryStatus, { url, kind, version, tookMs, held }: EngineStatus): Html {
+  const who = kind === "helmdeck" ? "a running helmdeck" : "an engine elsewhere";
+  return html`<dt>Kept by</dt><dd>${who}, <code>${line(url)}</code>${version !== undefined && html` <span class="muted">(version ${line(version)})</span>`}</dd>
 <dt>It took</dt><dd>${duration(tookMs)}</dd>
+${held && html`<dt>Known here</dt><dd>${extentText(held, Date.now())}</dd>`}
 ${subject && html`<dt>Memory of</dt><dd><code>${line(subject.name)}</code></dd>`}
 `;
 }
 
-function atTheEngine({ state, mode }: MemoryStatus): Html {
+function atTheEngine({ state, mode, engine }: MemoryStatus): Html {
+  if (engine?.kind === "helmdeck") return html`<p>Off: what helmdeck keeps is searched by words alone.</p>`;
   const how =
     state === "failed"
       ? "Whether it is on is not known now."

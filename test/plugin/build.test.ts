@@ -40,6 +40,8 @@ describe("the plugin's package", () => {
         "THIRD_PARTY_NOTICES.md",
         "commands.js",
         "engine.js",
+        "helmdeck-worker.js",
+        "helmdeck.js",
         "here.js",
         "index.js",
         "openclaw.plugin.json",
@@ -56,7 +58,7 @@ describe("the plugin's package", () => {
     const imported = [...textOf("dist/index.js").matchAll(/^import .*?from "(.+?)";|import\("(.+?)"\)/gm)];
     for (const [, fixed, lazy] of imported)
       expect(fixed ?? lazy).toMatch(
-        /^(node:|openclaw\/plugin-sdk\/|\.\/(commands|engine|here|pages|seldom)\.js$)/,
+        /^(node:|openclaw\/plugin-sdk\/|\.\/(commands|engine|helmdeck|here|pages|seldom)\.js$)/,
       );
   });
 

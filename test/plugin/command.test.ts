@@ -48,8 +48,8 @@ const POSSIBLE: RecallHit = {
   endLine: 3,
   category: "user_facts",
   key: "home",
-  createdAt: 0,
-  updatedAt: 0,
+  createdAt: 1_000_000_000_000,
+  updatedAt: 1_000_000_000_000,
 };
 
 describe("what was typed", () => {
@@ -100,15 +100,15 @@ describe("what is replied", () => {
       endLine: 5,
       category: "user_facts",
       key: "deploy",
-      createdAt: 0,
-      updatedAt: 0,
+      createdAt: 1_000_000_000_000,
+      updatedAt: 1_000_000_000_000,
     };
     const memory = fakeMemory({
       search: async () => ({ results: [hit], mode: "keyword", reason: "still indexing" }),
     });
     const { text } = await typing("search deploy", memory);
     expect(text).toBe(
-      '1. fact "deploy" in user_facts, stored 1970-01-01\n' +
+      '1. fact "deploy" in user_facts, stored 2001-09-09\n' +
         "   > always[U+001B][31m via\n   > Konflux\n\n(still indexing)",
     );
   });
@@ -123,11 +123,11 @@ describe("what is replied", () => {
         title: "run",
       },
       ...{ score: 0.9, snippet: "Outcome: ok", startLine: 3, endLine: 3, category: "pack_history", key },
-      ...{ createdAt: 0, updatedAt: 0 },
+      ...{ createdAt: 1_000_000_000_000, updatedAt: 1_000_000_000_000 },
     };
     const memory = fakeMemory({ search: async () => ({ results: [hit], mode: "keyword" }) });
     const { text } = await typing("search slides", memory);
-    expect(text).toBe(`1. pack call "${key}", stored 1970-01-01\n   > Outcome: ok`);
+    expect(text).toBe(`1. pack call "${key}", stored 2001-09-09\n   > Outcome: ok`);
   });
 
   test("no hits", async () => {
@@ -148,7 +148,7 @@ describe("what is replied", () => {
     const { text } = await typing("search wifi", memory);
     expect(text).toBe(
       'Nothing answers "wifi" surely; what follows is only possibly related.\n\n' +
-        '1. fact "home" in user_facts, stored 1970-01-01  (only possibly related)\n' +
+        '1. fact "home" in user_facts, stored 2001-09-09  (only possibly related)\n' +
         "   > called Kolibri",
     );
     expect(memory.calls).toEqual([{ method: "search", args: ["main", { query: "wifi", limit: 5 }] }]);

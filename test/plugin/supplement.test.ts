@@ -17,8 +17,8 @@ const HIT: RecallHit = {
   endLine: 3,
   category: "user_facts",
   key: "deploy",
-  createdAt: 0,
-  updatedAt: 0,
+  createdAt: 1_000_000_000_000,
+  updatedAt: 1_000_000_000_000,
 };
 const ANSWER: RecallAnswer = { results: [HIT], mode: "keyword" };
 const SLICE = {
@@ -80,7 +80,7 @@ describe("search", () => {
     expect(others).toEqual([]);
     expect(hit?.score).toBeLessThan(0.1);
     expect(hit?.snippet).toBe(
-      'Only possibly related: fact "deploy" in user_facts, stored 1970-01-01:\n> always via Konflux',
+      'Only possibly related: fact "deploy" in user_facts, stored 2001-09-09:\n> always via Konflux',
     );
     expect(hit?.provenanceLabel).toContain("only possibly related");
   });
@@ -209,7 +209,7 @@ describe("get", () => {
     const { supplement } = supplementOver(memory);
     const shown = await supplement.get({ ...MAIN, lookup: PATH, fromLine: 2, lineCount: 3 });
     expect(shown).toMatchObject({ corpus: "helmdeck", path: PATH, totalLines: 1 });
-    expect(shown?.content).toBe('fact "deploy" in user_facts, stored 1970-01-01:\n> always via Konflux');
+    expect(shown?.content).toBe('fact "deploy" in user_facts, stored 2001-09-09:\n> always via Konflux');
     expect(memory.calls).toEqual([
       { method: "readDocument", args: ["main", { path: PATH, fromLine: 2, lineCount: 3 }] },
     ]);
