@@ -30,6 +30,7 @@ const OWN_GATEWAY_TESTS = [
   "notes-index",
   "share-one-memory",
   "sources",
+  "sources-helmdeck",
 ].map((name) => `test/gateway/${name}.test.ts`);
 /** What is tried on every OpenClaw that the plugin runs on: here on the oldest, by scripts/host-versions.ts on any. */
 const EACH_HOST_TEST = "test/gateway/each-host.test.ts";

@@ -128,13 +128,17 @@ export function isAheadOfTurn(sessionKey: unknown): boolean {
 export function subjectOf(agentId: string, { subjects, source }: SubjectRules): Verdict {
   const id = readAgentId(agentId);
   if (id === undefined) return refuse("malformed");
-  if (source.kind !== "embedded")
-    return source.tokens.has(id) || (source.kind === "helmdeck" && id === MCP_ENTRY_AGENT)
-      ? { ok: true, subject: id, agentId: id }
-      : refuse("no_token");
+  if (source.kind !== "embedded" && !hasToken(id, source)) return refuse("no_token");
   if (!subjects.has(id)) return { ok: true, subject: id, agentId: id };
   const subject = subjects.get(id);
   return subject === undefined ? refuse("malformed") : { ok: true, subject, agentId: id };
+}
+
+function hasToken(
+  id: string,
+  { kind, tokens }: Exclude<SubjectRules["source"], { kind: "embedded" }>,
+): boolean {
+  return tokens.has(id) || (kind === "helmdeck" && id === MCP_ENTRY_AGENT);
 }
 
 /** Who writes, as it is kept with what is written. */

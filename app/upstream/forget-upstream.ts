@@ -112,7 +112,7 @@ function refuseOthers(key: string, { keys, isAll }: LookedUp): void {
     throw refused(
       `helmdeck deletes whatever begins with ${quotedKey(key)}, and it shows no more than a hundred rows of those that may: forget it where helmdeck runs`,
     );
-  const runs = RUNS.filter((kept) => kept.startsWith(prefix));
+  const runs = RUNS.filter((kept) => kept.startsWith(prefix) || prefix.startsWith(kept));
   const others = keys.filter((other) => other !== key && other.toLowerCase().startsWith(prefix));
   const named = [
     ...others.map((other) => quotedKey(other)),

@@ -5,7 +5,8 @@
  * which goes into paths and prompts, gets the form of ours.
  */
 import * as z from "zod";
-import { isCategory, keyToLookUp, problemOfName, RESERVED_CATEGORIES } from "../../engine/index.ts";
+import { keyToLookUp } from "../../engine/index.ts";
+import { categoryOf } from "../transfer/formats/helmdeck/entries.ts";
 
 const chunkSchema = z.object({
   docid: z.string(),
@@ -34,10 +35,6 @@ const COLLECTION = "helmdeck-";
 const FACTS = "facts/";
 /** Caches and plans come as facts do. */
 const NO_FACTS: ReadonlySet<string> = new Set(["pack_history", "pipeline_history", "plan_history", "cache"]);
-const RESERVED: ReadonlySet<string> = new Set(RESERVED_CATEGORIES);
-const MOST_TAG = 64;
-const MOST_CATEGORY = 64;
-const OTHER = "other";
 
 /** Undefined for a run, whose chunk does not show it. */
 export function keyOfChunk({ file }: Chunk): string | undefined {
@@ -58,18 +55,8 @@ export function factOf({ docid, snippet, collection, file }: Chunk): UpstreamFac
   return { docid, key, value, itsCategory, text: snippet.toLowerCase(), ...placeOf(itsCategory) };
 }
 
-/** What ours cannot be called gets a name like it, and its own as a tag. */
-function placeOf(category: string): Pick<UpstreamFact, "category" | "tags"> {
-  if (isOurs(category)) return { category, tags: [] };
-  const slug = category
-    .toLowerCase()
-    .replace(/[^a-z0-9_.-]+/g, "_")
-    .replace(/^[_.-]+/, "")
-    .slice(0, MOST_CATEGORY);
-  const isTag = category.length <= MOST_TAG && problemOfName(category) === undefined;
-  return { category: isOurs(slug) ? slug : OTHER, tags: isTag ? [category] : [] };
-}
-
-function isOurs(category: string): boolean {
-  return isCategory(category) && !RESERVED.has(category);
+/** As an import of helmdeck's database has it. */
+function placeOf(itsCategory: string): Pick<UpstreamFact, "category" | "tags"> {
+  const { category, tag } = categoryOf(itsCategory);
+  return { category, tags: tag === undefined ? [] : [tag] };
 }

@@ -234,6 +234,13 @@ describe("configuration", () => {
     register(all.api, startCounting(fakeMemory()).start);
     expect(all.registered.on?.map(([name]) => name)).toContain("after_tool_call");
   });
+
+  test("records no run where a running helmdeck does it itself", () => {
+    const source = { kind: "helmdeck", url: "http://127.0.0.1:3000" };
+    const { api, registered } = recordingApi({ source, auditTools: "all" });
+    register(api, startCounting(fakeMemory()).start);
+    expect(registered.on?.map(([name]) => name)).not.toContain("after_tool_call");
+  });
 });
 
 describe("the tab with the pages", () => {

@@ -35,9 +35,8 @@ describe.each([
       await (helmdeck instanceof RealHelmdeck ? helmdeck.remove() : helmdeck.stop());
     });
   }
-  const facts = it.skipIf(isLeftOut);
 
-  facts(
+  it.skipIf(isLeftOut)(
     "stores, finds, reads and lists, with the value byte for byte and no time that nobody told",
     async () => {
       const stored = await memory.storeFact("main", FACT);
@@ -56,7 +55,7 @@ describe.each([
     },
   );
 
-  facts(
+  it.skipIf(isLeftOut)(
     "takes odd categories, leaves caches and plans out, and finds what somebody else stored since",
     async () => {
       const { url } = helmdeck;
@@ -71,13 +70,13 @@ describe.each([
       await put("birds", "The heron nests in March.", "Work Stuff");
       await put("cached", "The heron of the cache.", "cache");
       const { results } = await memory.search("main", { query: "when does the heron nest" });
-      expect(results.map(({ key, category }) => [key, category])).toEqual([["birds", "work_stuff"]]);
+      expect(results.map(({ key, category }) => [key, category])).toEqual([["birds", "work-stuff"]]);
       expect(await memory.getFact("main", "birds")).toMatchObject({ tags: ["Work Stuff"] });
-      expect((await memory.myMemory("main")).categories.map(({ name }) => name)).toContain("work_stuff");
+      expect((await memory.myMemory("main")).categories.map(({ name }) => name)).toContain("work-stuff");
     },
   );
 
-  facts("shows the runs of its packs, with their times", async () => {
+  it.skipIf(isLeftOut)("shows the runs of its packs, with their times", async () => {
     const runner = upstreamOf(helmdeck);
     try {
       await helmdeck.addRun("main", "github.list_issues");
@@ -91,7 +90,7 @@ describe.each([
   });
 
   // verifies P-alone-subjects
-  facts("keeps two agents apart", async () => {
+  it.skipIf(isLeftOut)("keeps two agents apart", async () => {
     expect((await memory.search("work", { query: "Konflux heron" })).results).toEqual([]);
     expect(await memory.getFact("work", FACT.key)).toBeUndefined();
     await memory.storeFact("work", { key: "works", value: "The ferry leaves at nine." });
@@ -102,7 +101,7 @@ describe.each([
   });
 
   // verifies P-helmdeck-forget
-  facts("forgets one key, and refuses where helmdeck would take others along", async () => {
+  it.skipIf(isLeftOut)("forgets one key, and refuses where helmdeck would take others along", async () => {
     for (const key of ["deploy", "Deploy/tool", "deploy/konflux", "a_b", "aXb", "two words here"])
       await memory.storeFact("main", { key, value: `about ${key}` });
     const refused = await codeOf(memory.forget("main", { scope: "key:deploy" }));
@@ -124,13 +123,14 @@ describe.each([
   });
 
   // verifies P-helmdeck-forget
-  facts("keeps the records of runs when a fact's key is the beginning of theirs", async () => {
-    await memory.storeFact("main", { key: "pack", value: "The pack is blue." });
-    const refused = await codeOf(memory.forget("main", { scope: "key:pack" }));
-    expect(refused).toMatchObject({
-      code: "invalid_input",
-      message: expect.stringContaining("every record under pack_history/"),
-    });
+  it.skipIf(isLeftOut)("keeps the records of runs when a fact's key is the beginning of theirs", async () => {
+    for (const key of ["pack", "Pack_history/github"]) {
+      await memory.storeFact("main", { key, value: `about ${key}` });
+      expect(await codeOf(memory.forget("main", { scope: `key:${key}` }))).toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining("every record under pack_history/"),
+      });
+    }
     const fresh = upstreamOf(helmdeck);
     expect((await fresh.listRuns("main", {})).runs.length).toBeGreaterThan(0);
     await fresh.close();
@@ -140,7 +140,7 @@ describe.each([
     expect(await memory.forget("main", { scope: "pack:github.list_issues" })).toMatchObject({ deleted: 1 });
   });
 
-  facts.each([
+  it.skipIf(isLeftOut).each([
     ["history", (one: OpenMemory) => one.factHistory("main", "x"), "keeps no history"],
     ["undo", (one: OpenMemory) => one.undoFact("main", "x"), "keeps no history"],
     ["renewal", (one: OpenMemory) => one.renewFact("main", { key: "x" }), "cannot renew"],
@@ -169,7 +169,7 @@ describe.each([
     });
   });
 
-  facts("says whose memory it is, how much of it is known and how old that is", async () => {
+  it.skipIf(isLeftOut)("says whose memory it is, how much of it is known and how old that is", async () => {
     const status = await memory.status("main");
     expect(status).toMatchObject({
       state: "ready",
@@ -187,7 +187,7 @@ describe.each([
     );
   });
 
-  facts(
+  it.skipIf(isLeftOut)(
     "more than helmdeck shows: what a question's words are in is found, and how much was looked through is said",
     async () => {
       const many = upstreamOf(helmdeck);

@@ -98,7 +98,7 @@ function timesOf(
 }
 
 /** A category of helmdeck's may be any text: where ours may not, one like it, with the text itself as a tag. */
-function categoryOf(given: string): { readonly category: string; readonly tag?: string } {
+export function categoryOf(given: string): { readonly category: string; readonly tag?: string } {
   if (given === "" || (isCategory(given) && !isReservedCategory(given))) return { category: given };
   const tag = cutBytes(harmlessLine(given), FACT_LIMITS.tagBytes).trim();
   return { category: likeCategory(given), tag };

@@ -1,0 +1,192 @@
+/**
+ * A running helmdeck as the source of a real gateway's memory: a stand-in for it, which the suite in test/app/upstream compares with
+ * the real one.
+ *
+ * Budget: one and a half minutes on two processors: one gateway, and two reloads.
+ */
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { OpenClawHost, type ToolReply } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
+import { NOTES } from "./setup.ts";
+import { patchConfig, pathsOf } from "./shared.ts";
+
+const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
+const FACT = { key: "konflux/deployment-preference", value: "Konflux: staging first, never on a Friday." };
+const QUERY = "what was that thing about my Konflux deployment preference";
+const ANSWERED_WITHIN_MS = 10_000;
+/** Whom helmdeck's own script makes its token for. */
+const SHARED = "openclaw-configure";
+const WORK = { agentId: "work" };
+
+let host: OpenClawHost;
+let helmdeck: StandInHelmdeck;
+
+beforeAll(async () => {
+  host = await OpenClawHost.make({ runtime: inject("runtime"), notes: NOTES, otherAgents: ["work", "bare"] });
+  helmdeck = await StandInHelmdeck.start();
+  await host.installPlugin(inject("tarball"));
+  await host.startGateway();
+  await registerInOpenClaw(helmdeck.tokenOf(SHARED, { scopes: ["admin"] }));
+  const file = join(host.home.root, "work.token");
+  await writeFile(file, helmdeck.tokenOf("work"), { mode: 0o600 });
+  await patchConfig(host, {
+    plugins: {
+      entries: {
+        "helmdeck-memory": {
+          config: { source: { kind: "helmdeck", url: helmdeck.url, tokens: { work: { file } } } },
+        },
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await host?.stop();
+  await helmdeck?.stop();
+});
+
+describe("a running helmdeck behind a gateway", () => {
+  it("stores, finds by default, reads and forgets, at helmdeck alone, with the token of OpenClaw's own entry", async () => {
+    const stored = await call("helmdeck__memory_store", FACT);
+    expect([stored.status, stored.text]).toEqual([200, expect.stringContaining("Remembered")]);
+    expect(helmdeck.has(SHARED, FACT.key)).toBe(true);
+    const found = await search();
+    expect(pathsOf(found, "helmdeck")[0]).toBe(PATH);
+    expect(pathsOf(found, "memory")).toContain("MEMORY.md");
+    const read = await call("memory_get", { path: PATH });
+    expect(read.text).toContain("staging first");
+    expect(read.text).not.toMatch(/stored \d{4}-/);
+    expect((await call("memory_get", { path: "helmdeck/my-memory.md" })).text).toContain(
+      "rows that helmdeck shows",
+    );
+    await call("helmdeck__memory_store", { key: "konflux", value: "The build system." });
+    const refused = await call("helmdeck__memory_forget", { scope: "key:konflux" });
+    expect(refused.error?.message).toContain(FACT.key);
+    await call("helmdeck__memory_store", { key: "once", value: "gone soon" });
+    expect(await call("helmdeck__memory_forget", { scope: "key:once" })).toMatchObject({ status: 200 });
+    expect(helmdeck.has(SHARED, "once")).toBe(false);
+    const history = await call("helmdeck__memory_history", { key: FACT.key });
+    expect(history.error?.message).toContain("keeps no history");
+  });
+
+  // verifies P-alone-subjects
+  it("keeps two agents apart, and gives nothing to one without a token", async () => {
+    expect(pathsOf(await host.invokeTool("memory_search", { query: QUERY }, WORK), "helmdeck")).toEqual([]);
+    expect((await host.invokeTool("memory_get", { path: PATH }, WORK)).text).not.toContain("staging");
+    await host.invokeTool("helmdeck__memory_store", { key: "works", value: "Heron nests in March." }, WORK);
+    expect(helmdeck.has("work", "works")).toBe(true);
+    expect(pathsOf(await search("when does the heron nest"), "helmdeck")).toEqual([]);
+    const refused = await host.invokeTool("helmdeck__memory_store", FACT, { agentId: "bare" });
+    expect(refused.error?.message).toMatch(/identity_refused: this agent has no token/);
+  });
+
+  it("is named by doctor and status, which warn of the shared token and say how much is known", async () => {
+    const { stdout } = await host.openclaw(["helmdeck", "doctor"]);
+    expect(stdout).toContain(`the helmdeck at ${helmdeck.url}, version 0.29.10`);
+    expect(stdout).toContain(`agent main: has the memory of ${SHARED} at helmdeck`);
+    expect(stdout).toContain('control-plane -mint-token main -mint-token-scopes ""');
+    expect(stdout).toContain("none by this plugin: helmdeck records the runs of its packs itself");
+    const status = await host.rpc("helmdeck.status");
+    expect(status).toMatchObject({
+      state: "ready",
+      engine: { kind: "helmdeck", held: { is_whole: true } },
+      subject: { name: SHARED },
+    });
+  });
+
+  // verifies P-helmdeck-token
+  it("has one stream for each token, whichever part of the plugin asks", () => {
+    expect(helmdeck.openStreams).toBeLessThanOrEqual(2);
+  });
+});
+
+// verifies P-helmdeck-honest, P-quiet-host
+describe("trouble", () => {
+  afterEach(async () => {
+    helmdeck.faults = {};
+    await expect.poll(async () => pathsOf(await search(), "helmdeck")[0]).toBe(PATH);
+  });
+
+  const odd: readonly (readonly [string, StandInHelmdeck["faults"], string, string])[] = [
+    ["without its memory", { memoryOff: true }, "it did not start", "memory_unavailable"],
+    ["with one bad row", { badRow: true }, "an entry cannot be decrypted", "entry_unreadable"],
+    ["another program", { otherProgram: true }, "its engine", "engine_unavailable"],
+  ];
+
+  it.each(odd)(
+    "helmdeck is %s: OpenClaw's own hits, one line why, and tools refuse",
+    async (_what, faults, warning, code) => {
+      await helmdeck.stop();
+      await helmdeck.start();
+      helmdeck.faults = faults;
+      const found = await search();
+      expectOwnHitsAnd(found, warning);
+      expect(found.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+      const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
+      expect(stored).toMatchObject({ ok: false, status: 400 });
+      expect(stored.error?.message).toContain(code);
+      expect(stored.error?.message).not.toContain("canary");
+      expect(helmdeck.has(SHARED, "lost")).toBe(false);
+    },
+  );
+
+  it("helmdeck is slow: what is known is found, and said to be old; a store is refused", async () => {
+    helmdeck.faults = { mute: true };
+    const found = await search();
+    expect(pathsOf(found, "helmdeck")[0]).toBe(PATH);
+    expect(JSON.stringify(found.details)).toContain("did not answer within 1.5 s");
+    const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
+    expect(stored.error?.message).toContain("deadline_exceeded");
+  });
+
+  it("helmdeck is down, and comes back: no restart of the gateway", async () => {
+    await helmdeck.stop();
+    expectOwnHitsAnd(await search(), "its engine");
+    const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
+    expect(stored.error?.message).toMatch(/engine_unavailable/);
+    await helmdeck.start();
+  });
+
+  it("a store that helmdeck loses is refused as not stored", async () => {
+    helmdeck.faults = { losesStores: true };
+    const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
+    expect(stored.error?.message).toContain("it is not there");
+  });
+
+  it("the token has expired: the line says so, and the one that helmdeck's script writes counts at once", async () => {
+    await registerInOpenClaw(helmdeck.tokenOf(SHARED, { ttlSeconds: -10 }));
+    expectOwnHitsAnd(await search(), "it refused the token");
+    await registerInOpenClaw(helmdeck.tokenOf(SHARED));
+  });
+
+  it("no token shows in the gateway's log", async () => {
+    expect(readFileSync(host.home.logPath, "utf8")).not.toContain(helmdeck.tokenOf(SHARED).split(".")[0]);
+  });
+});
+
+/** As helmdeck's own script does with `openclaw mcp set helmdeck`. */
+async function registerInOpenClaw(token: string): Promise<void> {
+  const entry = { url: `${helmdeck.url}/api/v1/mcp/sse`, headers: { authorization: `Bearer ${token}` } };
+  await patchConfig(host, { mcp: { servers: { helmdeck: { ...entry, transport: "sse" } } } });
+}
+
+function call(tool: string, args: Parameters<OpenClawHost["invokeTool"]>[1]): Promise<ToolReply> {
+  return host.invokeTool(tool, args);
+}
+
+function search(query = QUERY): Promise<ToolReply> {
+  return call("memory_search", { query });
+}
+
+function expectOwnHitsAnd(found: ToolReply, warning: string): void {
+  expect(found.status).toBe(200);
+  expect(pathsOf(found, "memory")).toContain("MEMORY.md");
+  expect(pathsOf(found, "helmdeck")).toEqual([]);
+  const shown = String(found.details.warning);
+  expect(shown).toMatch(
+    /^Wiki corpus unavailable: helmdeck memory is not available: [^\n]*; run openclaw helmdeck doctor$/,
+  );
+  expect(shown).toContain(warning);
+}

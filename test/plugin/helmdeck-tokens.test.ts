@@ -1,0 +1,88 @@
+/** A running helmdeck as the source: whose token goes where. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type HelmdeckSourceConfig, parseConfig } from "../../plugin/config.ts";
+import { openHelmdeckMemory } from "../../plugin/helmdeck-source.ts";
+import { helmdeckTokens } from "../../plugin/helmdeck-tokens.ts";
+import type { HostConfig } from "../../plugin/openclaw-api.ts";
+
+const ADDRESS = "http://127.0.0.1:3000";
+const ASKED = { refused: false } as const;
+
+let folder: string;
+let entry: unknown;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "helmdeck-tokens-"));
+  entry = { url: `${ADDRESS}/api/v1/mcp/sse`, headers: { authorization: "Bearer entry.token.x" } };
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function sourceOf(given: object = {}): HelmdeckSourceConfig {
+  const { source } = parseConfig({ source: { kind: "helmdeck", url: ADDRESS, ...given } });
+  if (source.kind !== "helmdeck") throw new Error("another source");
+  return source;
+}
+
+function tokensOf(given: object = {}) {
+  // What the host's schema lets pass, and more.
+  const config = () => ({ mcp: { servers: { helmdeck: entry } } }) as HostConfig;
+  return helmdeckTokens(sourceOf(given), config);
+}
+
+// verifies P-helmdeck-token
+describe("the token of OpenClaw's entry for helmdeck", () => {
+  test("is main's, as it is at the moment", async () => {
+    const { agents, tokenOf } = tokensOf();
+    expect(agents).toEqual(["main"]);
+    expect(await tokenOf("main", ASKED)).toBe("entry.token.x");
+    entry = { url: ADDRESS, headers: { Authorization: "bearer renewed.token.y" } };
+    expect(await tokenOf("main", ASKED)).toBe("renewed.token.y");
+  });
+
+  test("gives way to a token of main's own", async () => {
+    const file = join(folder, "main.token");
+    await writeFile(file, "own.token.z\n", { mode: 0o600 });
+    const { agents, tokenOf } = tokensOf({ tokens: { Main: { file } } });
+    expect(agents).toEqual(["main"]);
+    expect(await tokenOf("main", ASKED)).toBe("own.token.z");
+  });
+
+  test("is no other agent's", async () => {
+    const { tokenOf } = tokensOf();
+    await expect(tokenOf("work", ASKED)).rejects.toMatchObject({ code: "identity_refused" });
+  });
+
+  test.each([
+    ["another address", { url: "http://127.0.0.1:3001/sse", headers: { authorization: "Bearer a.b.c" } }],
+    ["another scheme", { url: "https://127.0.0.1:3000/sse", headers: { authorization: "Bearer a.b.c" } }],
+    ["no address", { headers: { authorization: "Bearer a.b.c" } }],
+  ])("of %s goes nowhere", async (_what, given) => {
+    entry = given;
+    await expect(tokensOf().tokenOf("main", ASKED)).rejects.toMatchObject({
+      code: "invalid_token",
+      message: expect.stringContaining("is for another address"),
+    });
+  });
+
+  test.each([
+    ["an entry", undefined, "there is no mcp.servers.helmdeck"],
+    ["a header", { url: ADDRESS }, "no authorization header"],
+    ["a bearer", { url: ADDRESS, headers: { authorization: "Basic canary" } }, "no authorization header"],
+  ])("without %s is missed in one line", async (_what, given, line) => {
+    entry = given;
+    const failure = tokensOf().tokenOf("main", ASKED);
+    await expect(failure).rejects.toMatchObject({
+      code: "invalid_token",
+      message: expect.stringContaining(line),
+    });
+    await expect(failure).rejects.not.toMatchObject({ message: expect.stringContaining("canary") });
+  });
+});
+
+// verifies P-helmdeck-token
+test("plain HTTP to another machine is refused before anything is asked", () => {
+  const open = () => openHelmdeckMemory(sourceOf({ url: "http://192.0.2.7:3000" }), "balanced", () => ({}));
+  expect(open).toThrow(/must begin with https:/);
+});
