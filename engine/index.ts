@@ -151,6 +151,7 @@ export {
   unlessMissing,
 } from "./store/private-file.ts";
 export type { Quota } from "./store/quota.ts";
+export type { ResealProgress } from "./store/reseal-options.ts";
 export { betterSqliteDriver } from "./store/sqlite/better-sqlite-driver.ts";
 export { copyDatabase, setGeneration, whileAlone } from "./store/sqlite/copy-database.ts";
 export { nodeSqliteDriver } from "./store/sqlite/node-sqlite-driver.ts";
@@ -170,7 +171,6 @@ export {
   type VerifyOptions,
   verifyDatabase,
 } from "./store/sqlite/repair.ts";
-export type { ResealProgress } from "./store/sqlite/reseal.ts";
 export type { SqliteConnection, SqliteDriver, SqliteRow } from "./store/sqlite/sqlite-driver.ts";
 export { lookAtStore, type StoreFacts } from "./store/sqlite/store-facts.ts";
 export type { Writer } from "./store/writer.ts";

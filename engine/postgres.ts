@@ -4,6 +4,7 @@ export { openMovablePostgres } from "./store/postgres/movable-postgres.ts";
 export {
   openPostgresReader,
   openPostgresStore,
+  openPostgresStoreToChangeKey,
   type PostgresReaderOptions,
   type PostgresStoreOptions,
   preparePostgres,

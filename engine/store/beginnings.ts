@@ -5,12 +5,20 @@ import type { UnixMs } from "./memory-store.ts";
 
 export class Beginnings {
   #begun: Beginning;
+  #isDue = false;
+  /** The highest number that was ever in use. */
+  #highest = 0;
   /** The latest time by which a reader was told what has expired. */
   #latest: UnixMs = Number.NEGATIVE_INFINITY;
 
   /** @param times how often another store was open before this one under the same cursors: none of theirs counts here */
   constructor(times = 0) {
     this.#begun = { times, before: times === 0 ? 0 : Number.MAX_SAFE_INTEGER };
+  }
+
+  /** What was read so far may not be there any longer: with the next answer every reader begins anew. */
+  renew(): void {
+    this.#isDue = true;
   }
 
   /** The times between which a clock that went back shows again what it hid; undefined where it went on. */
@@ -20,9 +28,11 @@ export class Beginnings {
 
   /** To be asked for each answer. `hides`: whether anything expires after the first of two times, up to the second. */
   at(now: UnixMs, lastSeq: number, hides: (after: UnixMs, until: UnixMs) => boolean): Beginning {
-    if (now < this.#latest && hides(now, this.#latest)) {
-      this.#begun = { times: this.#begun.times + 1, before: lastSeq + 1 };
+    this.#highest = Math.max(this.#highest, lastSeq);
+    if (this.#isDue || (now < this.#latest && hides(now, this.#latest))) {
+      this.#begun = { times: this.#begun.times + 1, before: this.#highest + 1 };
     }
+    this.#isDue = false;
     this.#latest = now;
     return this.#begun;
   }

@@ -24,15 +24,28 @@ export interface ConnectionParts {
   readonly name: string;
 }
 
+/** By which the server knows a transaction afterwards. */
+export interface TransactionName {
+  readonly id: string;
+  /** Which line of the server's history it belongs to: a standby that takes over begins another. */
+  readonly timeline: string;
+}
+
 /** The connection was lost while it committed: only the server knows whether it did. */
 export class CommitLost extends Error {
-  readonly transactionId: string;
+  readonly transaction: TransactionName;
+  /** What the call would have answered. */
+  readonly answer: unknown;
 
-  constructor(transactionId: string, cause: unknown) {
+  constructor(transaction: TransactionName, answer: unknown, cause: unknown) {
     super("The connection was lost during a commit.", { cause });
-    this.transactionId = transactionId;
+    this.transaction = transaction;
+    this.answer = answer;
   }
 }
+
+/** Of a server that may be written to: a name for its line of history. */
+export const TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
 
 export class Connection {
   readonly schema: string;
@@ -41,8 +54,7 @@ export class Connection {
   /** The first of this transaction; what comes after it only says that it came after. */
   #failure: unknown;
   #owner: string | undefined;
-  /** Known once it was asked for. */
-  #transactionId: string | undefined;
+  #transaction: TransactionName | undefined;
 
   constructor({ client, schema, name }: ConnectionParts) {
     this.#client = client;
@@ -85,18 +97,28 @@ export class Connection {
     return this.query(`SELECT pg_advisory_lock(${LOCK_CLASS}, hashtext(?))`, [this.schema]);
   }
 
-  /** Lets the outcome of a lost commit be found out. */
-  noteTransactionId(id: string): void {
-    this.#transactionId = id;
+  /** Lets the outcome be found out if the commit is lost; in a write transaction. */
+  async nameTransaction(): Promise<TransactionName> {
+    const sql = `SELECT pg_current_xact_id()::text AS id, ${TIMELINE} AS timeline`;
+    const [row] = await this.query(sql);
+    this.#transaction = { id: `${row?.id}`, timeline: `${row?.timeline}` };
+    return this.#transaction;
+  }
+
+  /** What became of a transaction of another connection; undefined when this server cannot know. */
+  async outcomeOf({ id, timeline }: TransactionName): Promise<string | undefined> {
+    const sql = `SELECT CASE WHEN ${TIMELINE} = ? THEN pg_xact_status(?::text::xid8) END AS outcome`;
+    const [row] = await this.query(sql, [timeline, id]);
+    return typeof row?.outcome === "string" ? row.outcome : undefined;
   }
 
   /** All of `work` or none of it. */
   async transaction<T>(mode: Mode, work: () => Promise<T>): Promise<T> {
-    this.#failure = this.#owner = this.#transactionId = undefined;
+    this.#failure = this.#owner = this.#transaction = undefined;
     try {
       void this.run(BEGIN[mode]);
       const answer = await work();
-      await this.#commit();
+      await this.#commit(answer);
       return answer;
     } catch (error) {
       if (!isLost(error)) await this.run("ROLLBACK").catch(() => undefined);
@@ -106,12 +128,12 @@ export class Connection {
     }
   }
 
-  async #commit(): Promise<void> {
+  async #commit(answer: unknown): Promise<void> {
     try {
       await this.run("COMMIT");
     } catch (error) {
-      if (this.#transactionId === undefined || !isLost(error)) throw error;
-      throw new CommitLost(this.#transactionId, error);
+      if (this.#transaction === undefined || !isLost(error)) throw error;
+      throw new CommitLost(this.#transaction, answer, error);
     }
     if (this.#failure !== undefined) throw this.#failure;
   }

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
-import { CommitLost, Connection } from "./connection.ts";
+import { CommitLost, Connection, TIMELINE } from "./connection.ts";
 import { explainPostgresError, isLost, isToBeTriedAgain } from "./postgres-errors.ts";
 
 /** How the server is reached: as `pg` takes it. The password may be a function, which is asked for each connection. */
@@ -37,7 +37,8 @@ const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
 
 /** Settings of a session: where our tables are, and that a commit is on the disk when it is acknowledged. */
 const SET_UP = `SELECT set_config('search_path', quote_ident($1) || ', pg_temp', false),
-  CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`;
+  CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
+  CASE WHEN NOT pg_is_in_recovery() THEN ${TIMELINE} END AS timeline`;
 
 export class Database {
   readonly schema: string;
@@ -45,6 +46,8 @@ export class Database {
   readonly name: string;
   readonly #pool: pg.Pool;
   readonly #patienceMs: number;
+  #timeline: string | undefined;
+  #onTakeover: () => void = () => undefined;
   #isClosed = false;
 
   constructor({ connection, schema = DEFAULT_SCHEMA, ...more }: DatabaseOptions) {
@@ -65,10 +68,16 @@ export class Database {
       keepAlive: true,
       types: { getTypeParser },
       onConnect: async (client) => {
-        await client.query(SET_UP, [schema]);
+        const { rows } = await client.query(SET_UP, [schema]);
+        this.#noteTimeline(rows[0]?.timeline);
       },
     });
     this.#pool.on("error", () => undefined); // an idle connection was lost; the next call makes another
+  }
+
+  /** Another server has taken over: it may lack what was read from the one before. */
+  set onTakeover(listener: () => void) {
+    this.#onTakeover = listener;
   }
 
   /** One piece of work, which may be done again from its beginning when the connection is lost before it committed. */
@@ -79,8 +88,9 @@ export class Database {
       try {
         return await this.#lend(work);
       } catch (error) {
-        if (error instanceof CommitLost) throw await this.#explainLost(error);
-        const mayTry = (isLost(error) || isToBeTriedAgain(error)) && performance.now() + pauseMs < until;
+        const hasTime = performance.now() + pauseMs < until;
+        if (error instanceof CommitLost && (await this.#hasCommitted(error, until))) return error.answer as T; // of this work
+        const mayTry = (isLost(error) || isToBeTriedAgain(error) || error instanceof CommitLost) && hasTime;
         if (!mayTry) throw explainPostgresError(error, this.name);
         await delay(pauseMs);
       }
@@ -111,13 +121,39 @@ export class Database {
     }
   }
 
-  async #explainLost(error: CommitLost): Promise<HelmdeckError> {
-    return explainPostgresError(error.cause, this.name);
+  #noteTimeline(timeline: unknown): void {
+    if (typeof timeline !== "string" || timeline === this.#timeline) return;
+    if (this.#timeline !== undefined) this.#onTakeover();
+    this.#timeline = timeline;
+  }
+
+  /** Throws when it cannot be known: then the caller has to look, and not to write again unseen. */
+  async #hasCommitted({ transaction }: CommitLost, until: number): Promise<boolean> {
+    for (;;) {
+      const outcome = await this.#lend((connection) => connection.outcomeOf(transaction)).catch((error) => {
+        if (isLost(error)) return "in progress"; // not there yet
+        throw error;
+      });
+      if (outcome === "committed") return true;
+      if (outcome === "aborted") return false;
+      if (outcome === undefined || performance.now() + LONGEST_PAUSE_MS > until)
+        throw unknownOutcome(this.name);
+      await delay(FIRST_PAUSE_MS);
+    }
   }
 
   requireOpen(): void {
     if (this.#isClosed) throw new HelmdeckError("store_unavailable", "This memory store has been closed.");
   }
+}
+
+function unknownOutcome(name: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_unavailable",
+    `The memory database ${name} was lost while it committed, and whether this write was kept is not known. Look whether it is ` +
+      "there before you write it again.",
+    { details: { outcome: "unknown" } },
+  );
 }
 
 function getTypeParser(type: number, format?: "text" | "binary"): (value: string) => unknown {

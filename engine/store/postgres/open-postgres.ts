@@ -40,7 +40,20 @@ const OLDEST_SERVER = 14;
  * @throws `key_wrong`, and `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
  * `store_unavailable`; none of them takes anything away that was there.
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<MemoryStore> {
+export function openPostgresStore(options: PostgresStoreOptions): Promise<MemoryStore> {
+  return openToWrite(options);
+}
+
+/** A store whose key can be changed. */
+type KeyChangingStore = MemoryStore &
+  Pick<PostgresStore, "beginKeyChange" | "sealAnew" | "exchangeKeys" | "finishKeyChange">;
+
+/** Opens the store to change its key: with the key in use, or where a change has begun, with either. Throws as {@link openPostgresStore}. */
+export function openPostgresStoreToChangeKey(options: PostgresStoreOptions): Promise<KeyChangingStore> {
+  return openToWrite(options);
+}
+
+function openToWrite(options: PostgresStoreOptions): Promise<PostgresStore> {
   return withDatabase(options, async (database) => {
     const row = await readOrMakeRow(database, options.key);
     const store = new PostgresStore({
@@ -149,6 +162,8 @@ function partsOf(
   const onUnknown = (): void => {
     keyWatch.unknown += 1;
   };
+  const begun = new Beginnings(beginnings);
+  database.onTakeover = () => begun.renew();
   return {
     database,
     databaseClock,
@@ -156,7 +171,7 @@ function partsOf(
     identity: row.identity,
     sealer: new Sealer({ ring: openRing(key, row, database.name), onUnknown }),
     clock: new StoreClock(now ?? (() => databaseClock.now()), seen),
-    beginnings: new Beginnings(beginnings),
+    beginnings: begun,
   };
 }
 

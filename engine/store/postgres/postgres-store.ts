@@ -1,6 +1,8 @@
 /** The PostgreSQL store: the reader, and the writes, each one transaction. */
 import { checkNewEntry } from "../entry-rules.ts";
 import { checkSuperseded } from "../history.ts";
+import type { KeyChangeReport } from "../key-change.ts";
+import type { MasterKey } from "../master-key.ts";
 import type {
   DecideRenewal,
   Entry,
@@ -22,8 +24,11 @@ import type {
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Quota } from "../quota.ts";
+import type { SealAnewOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
+import { beginKeyChange, finishKeyChange, sealAnew, whileChanging } from "./change-key.ts";
 import { filterCondition } from "./conditions.ts";
+import type { Connection } from "./connection.ts";
 import { eraseCovered } from "./covered-former.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
@@ -35,6 +40,7 @@ import { renewEntry } from "./renew-entry.ts";
 import { sweepExpired } from "./sweep.ts";
 import { WriteTransactions } from "./transactions.ts";
 import { undoEntry } from "./undo-entry.ts";
+import type { Writing } from "./writing.ts";
 
 export interface PostgresStoreParts extends PostgresReaderParts {
   readonly databaseClock: DatabaseClock;
@@ -164,6 +170,26 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     await this.#writeIfFree([], ({ connection }) => writeReferences(connection, this.sealer, space, made));
   }
 
+  /** From here until {@link finishKeyChange} both keys open the store; see `change-key.ts`. */
+  beginKeyChange(newKey: MasterKey): Promise<void> {
+    return beginKeyChange(this.#changing, newKey);
+  }
+
+  /** Exchanges key files while no other process can finish this change, nor begin another one. */
+  exchangeKeys(exchange: () => void): Promise<void> {
+    return whileChanging(this.#changing, exchange);
+  }
+
+  /** Seals every row under the key in use; can be interrupted at any time, and called again. */
+  sealAnew(options: SealAnewOptions = {}): Promise<void> {
+    return sealAnew(this.#changing, options);
+  }
+
+  /** Takes the former key out of the store. */
+  finishKeyChange(): Promise<KeyChangeReport> {
+    return finishKeyChange(this.#changing);
+  }
+
   override async close(): Promise<void> {
     await this.#transactions.ended();
     await super.close();
@@ -178,12 +204,12 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     return true;
   }
 
-  #writeIfFree<T>(
-    namespaces: readonly Namespace[],
-    work: Parameters<WriteTransactions["write"]>[1] extends (writing: infer W) => unknown
-      ? (writing: W) => Promise<T>
-      : never,
-  ): Promise<T> {
+  get #changing() {
+    const readingAll = <T>(work: (connection: Connection) => Promise<T>) => this.readingAll(work);
+    return { sealer: this.sealer, transactions: this.#transactions, readingAll };
+  }
+
+  #writeIfFree<T>(namespaces: readonly Namespace[], work: (writing: Writing) => Promise<T>): Promise<T> {
     return this.#transactions.write(namespaces, work, { givesWay: true, numbers: 0 });
   }
 }

@@ -3,7 +3,7 @@ import type { ReferenceVectors } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { decodeVectors, encodeVectors, KEPT_REFERENCE_SPACES } from "../vector-rules.ts";
 import type { Connection } from "./connection.ts";
-import { bytesOf } from "./texts.ts";
+import { bytesOf, textOf } from "./texts.ts";
 
 export async function readReferences(
   connection: Connection,
@@ -17,6 +17,21 @@ export async function readReferences(
   const content = sealer.openReferences({ space, dimensions }, row.sealed);
   const decoded = content && decodeVectors(content, dimensions);
   return decoded && { dimensions, ...decoded };
+}
+
+/** Few, and made anew by whoever misses them; in a write transaction. */
+export async function sealReferencesAnew(connection: Connection, sealer: Sealer): Promise<void> {
+  for (const row of await connection.query("SELECT space, dimensions, sealed FROM reference_vectors")) {
+    const columns = { space: textOf(row.space), dimensions: Number(row.dimensions) };
+    const content = row.sealed instanceof Uint8Array ? sealer.openReferences(columns, row.sealed) : undefined;
+    const place = bytesOf(columns.space);
+    if (content === undefined)
+      void connection.query("DELETE FROM reference_vectors WHERE space = ?", [place]);
+    else
+      void connection.query("UPDATE reference_vectors SET sealed = ? WHERE space = ?", [
+        ...[sealer.sealReferences(columns, content), place],
+      ]);
+  }
 }
 
 /** To be called in a write transaction. */

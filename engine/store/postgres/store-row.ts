@@ -26,6 +26,23 @@ export async function readStoreRow(connection: Connection): Promise<StoreRow | u
   return row && parseStoreRow(row, connection.name);
 }
 
+/** Of a store that is open. */
+export async function requireStoreRow(connection: Connection): Promise<StoreRow> {
+  const row = await readStoreRow(connection);
+  if (row === undefined) throw emptied(connection.name);
+  return row;
+}
+
+/** Says which keys the rows are sealed under from now on; sent, and part of the commit. */
+export function saveKeys(connection: Connection, { check, change }: StoredKeys): void {
+  void connection.query("UPDATE store SET (key_check, former_check, former_key, new_key) = (?, ?, ?, ?)", [
+    check,
+    change?.formerCheck ?? null,
+    change?.former ?? null,
+    change?.current ?? null,
+  ]);
+}
+
 /** In a schema without one; of several that try at once, the first makes it. */
 export async function makeStoreRow(connection: Connection, master: MasterKey): Promise<void> {
   await connection.query("INSERT INTO store (one, id, key_check) VALUES (1, ?, ?) ON CONFLICT DO NOTHING", [
@@ -79,6 +96,14 @@ function parseStoreRow(row: StoredRow, name: string): StoreRow {
     timeSeen: typeof timeSeen === "string" ? timeSeen : undefined,
     clock: Number(clock),
   };
+}
+
+function emptied(name: string): HelmdeckError {
+  return new HelmdeckError(
+    "store_replaced",
+    `The memory database ${name} was emptied while it was open. Nothing more is read or written through this opening.`,
+    { details: { now: "other" } },
+  );
 }
 
 function damaged(name: string): HelmdeckError {

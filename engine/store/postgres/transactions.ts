@@ -6,7 +6,6 @@
  * numbers, and a reader who has seen a number has seen all before it; different subjects do not wait for each other.
  */
 import { compareText } from "../../compare-text.ts";
-import { HelmdeckError } from "../../errors.ts";
 import type { StoreIdentity } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
@@ -18,7 +17,7 @@ import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { OwnerQueue } from "./owner-queue.ts";
 import { requireKnown, schemaStateOf } from "./schema.ts";
-import { followKeys, readStoreRow, requireSame, type StoreRow } from "./store-row.ts";
+import { followKeys, requireSame, requireStoreRow, type StoreRow } from "./store-row.ts";
 import { OneWriting, type Writing } from "./writing.ts";
 
 export interface TransactionParts {
@@ -91,10 +90,22 @@ export class WriteTransactions {
     await this.#queue.empty();
   }
 
-  #transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  /** While no engine writes. */
+  alone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#transaction(async (connection) => {
+      await this.#requireSame(connection);
+      return work(connection);
+    }, "alone");
+  }
+
+  #transaction<T>(
+    work: (connection: Connection) => Promise<T>,
+    how: "beside others" | "alone" = "beside others",
+  ): Promise<T> {
     return this.#parts.database.perform((connection) =>
       connection.transaction("write", async () => {
-        void connection.lockSchema("beside others");
+        void connection.lockSchema(how);
+        await connection.nameTransaction();
         return work(connection);
       }),
     );
@@ -103,9 +114,8 @@ export class WriteTransactions {
   /** It is the store that was opened, under the keys that it has now, and this program may write into it. */
   async #requireSame(connection: Connection): Promise<StoreRow> {
     const { sealer, identity, databaseClock } = this.#parts;
-    const [state, row] = await Promise.all([schemaStateOf(connection), readStoreRow(connection)]);
+    const [state, row] = await Promise.all([schemaStateOf(connection), requireStoreRow(connection)]);
     requireKnown(connection, state);
-    if (row === undefined) throw emptied(connection.name);
     requireSame(identity, row, connection.name);
     followKeys(sealer.ring, row, connection.name);
     databaseClock.set(row.clock);
@@ -117,12 +127,4 @@ export class WriteTransactions {
     if (kept !== undefined) this.#parts.clock.adopt(kept);
     this.#timeSeen = timeSeen;
   }
-}
-
-function emptied(name: string): HelmdeckError {
-  return new HelmdeckError(
-    "store_replaced",
-    `The memory database ${name} was emptied while it was open. Nothing more is read or written through this opening.`,
-    { details: { now: "other" } },
-  );
 }

@@ -5,6 +5,7 @@
  * the old way or the new, both open, and the next run finds what is left. A row that does not open is left as it is.
  */
 import { HEADER_BYTES } from "../envelope.ts";
+import type { ResealProgress } from "../reseal-options.ts";
 import type { Sealer } from "../sealing.ts";
 import { CLEAR_COLUMNS, parseColumns } from "../stored-rows.ts";
 import { inSlices } from "./slices.ts";
@@ -13,16 +14,6 @@ import type { SqliteSession } from "./sqlite-session.ts";
 import { readStoredKeys, saveStoredKeys } from "./store-row.ts";
 
 const SLICE_ROWS = 500;
-
-export interface ResealProgress {
-  readonly done: number;
-  readonly total: number;
-}
-
-export interface SealAnewOptions {
-  readonly onProgress?: (progress: ResealProgress) => void;
-  readonly signal?: AbortSignal;
-}
 
 /** One run over all entries, with what hangs on them. */
 export class ResealRun {

@@ -2,6 +2,7 @@
 
 import { checkNewEntry } from "../entry-rules.ts";
 import { checkSuperseded } from "../history.ts";
+import type { KeyChangeReport } from "../key-change.ts";
 import type { MasterKey } from "../master-key.ts";
 import type {
   DecideRenewal,
@@ -24,14 +25,15 @@ import type {
 } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { Quota } from "../quota.ts";
+import type { SealAnewOptions } from "../reseal-options.ts";
 import { checkNewReferences, checkNewVectors, checkVectorsQuery } from "../vector-rules.ts";
-import { beginKeyChange, finishKeyChange, type KeyChangeReport, requireChanging } from "./change-key.ts";
+import { beginKeyChange, finishKeyChange, requireChangeBegun } from "./change-key.ts";
 import { Eraser } from "./erasing.ts";
 import { LogFolder } from "./fold-log.ts";
 import { type Putting, putEntry, putUnlessKept } from "./put-entry.ts";
 import { writeReferences } from "./references.ts";
 import { renewEntry } from "./renew-entry.ts";
-import { ResealRun, type SealAnewOptions } from "./reseal.ts";
+import { ResealRun } from "./reseal.ts";
 import { Room } from "./room.ts";
 import { inSlices } from "./slices.ts";
 import { compact, givesBack } from "./spare-pages.ts";
@@ -167,7 +169,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   exchangeKeys(exchange: () => void): Promise<void> {
     return this.calls.change(() =>
       this.#transactions.write(() => {
-        requireChanging(this.session, this.sealer);
+        requireChangeBegun(this.session, this.sealer);
         exchange();
       }),
     );

@@ -1,0 +1,191 @@
+/** What an engine's role may do in the database, and what not: another subject's rows, the tables themselves, their owner's part. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openPostgresStore, preparePostgres } from "../../../../engine/postgres.ts";
+import { MIGRATIONS } from "../../../../engine/store/postgres/schema.ts";
+import { ANA, BEN, fact, refTo, text } from "../../../contract/rig.ts";
+import {
+  type PostgresServer,
+  SUPERUSER,
+  startPostgres,
+  whyWithoutPostgres,
+} from "../../../postgres/server.ts";
+import { ENGINE, makeRoles, OWNER, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";
+
+const OWNED = ["subjects", "entries", "removals", "vectors", "history"];
+const hex = (owner: string): string => Buffer.from(owner).toString("hex");
+
+describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+    await makeRoles(server);
+  });
+  afterAll(() => server.dispose());
+
+  /** With a row of Ana's and one of Ben's in every table whose rows are a subject's. */
+  async function withRows(run: (rig: PostgresRig) => Promise<void>): Promise<void> {
+    const rig = await openPostgresRig(server);
+    try {
+      for (const namespace of [ANA, BEN]) {
+        await rig.store.put(fact("kept", "before", { namespace }));
+        const { entry } = await rig.store.put(fact("kept", "now", { namespace }));
+        const { fingerprint = "" } = (await rig.store.get(refTo("kept", { namespace }))) ?? {};
+        const vectors = Float32Array.of(1);
+        await rig.store.putVectors(namespace, "model", [
+          { id: entry.id, fingerprint: fingerprint as never, dimensions: 1, vectors },
+        ]);
+        await rig.store.put(fact("gone", "1", { namespace }));
+        await rig.store.delete(refTo("gone", { namespace }));
+      }
+      await run(rig);
+    } finally {
+      await rig.dispose();
+    }
+  }
+
+  // verifies P-postgres-walls
+  describe("the walls between subjects", () => {
+    test.each([ENGINE, OWNER])("show %s nobody's rows unless it says whose", (user) =>
+      withRows(async ({ schema }) => {
+        for (const table of OWNED) {
+          const all = await server.query(`SELECT FROM ${schema}.${table}`);
+          expect([table, all.length > 1]).toEqual([table, true]);
+          expect([table, await server.query(`SELECT FROM ${schema}.${table}`, [], { user })]).toEqual([
+            table,
+            [],
+          ]);
+        }
+      }),
+    );
+
+    test("let a transaction see and change the rows of its owner alone", () =>
+      withRows(async ({ schema, store }) => {
+        const asBen = (sql: string) =>
+          server.query(`BEGIN; SET LOCAL helmdeck.owner = '${hex(BEN)}'; ${sql}; COMMIT`, [], {
+            user: ENGINE,
+          });
+        for (const table of OWNED.slice(1)) await asBen(`DELETE FROM ${schema}.${table}`);
+        await asBen(`UPDATE ${schema}.subjects SET entries = 0`);
+        expect(text((await store.get(refTo("kept")))?.value)).toBe("now");
+        expect(await store.history(refTo("kept"))).toHaveLength(1);
+        expect(await store.usage(ANA)).toMatchObject({ entries: 1 });
+        expect(await store.usage(BEN)).toMatchObject({ entries: 0 });
+        expect(await store.get(refTo("kept", { namespace: BEN }))).toBeUndefined();
+      }));
+
+    test("refuse a row for another owner", () =>
+      withRows(async ({ schema }) => {
+        const insert = `INSERT INTO ${schema}.removals (seq, owner, namespace, id) VALUES (1000, '\\x${hex(ANA)}', '', 'x')`;
+        const sql = `BEGIN; SET LOCAL helmdeck.owner = '${hex(BEN)}'; ${insert}; COMMIT`;
+        await expect(server.query(sql, [], { user: ENGINE })).rejects.toMatchObject({ code: "42501" });
+      }));
+
+    test("let what spans subjects read, and write nothing", () =>
+      withRows(async ({ schema, store }) => {
+        const spanning = (sql: string) =>
+          server.query(`BEGIN; SET LOCAL helmdeck.span = 'read'; ${sql}; COMMIT`, [], { user: ENGINE });
+        for (const table of OWNED) await spanning(`DELETE FROM ${schema}.${table}`);
+        await spanning(`UPDATE ${schema}.subjects SET entries = 0`);
+        expect(await store.namespaces()).toEqual([
+          { namespace: ANA, count: 1 },
+          { namespace: BEN, count: 1 },
+        ]);
+        expect(await store.usage(ANA)).toMatchObject({ entries: 1 });
+      }));
+  });
+
+  // verifies P-postgres-rights
+  describe("an engine's role", () => {
+    test.each([
+      "CREATE TABLE more (n int)",
+      "ALTER TABLE entries ADD COLUMN more int",
+      "ALTER TABLE entries DISABLE ROW LEVEL SECURITY",
+      "ALTER TABLE entries NO FORCE ROW LEVEL SECURITY",
+      "DROP POLICY own ON entries",
+      "CREATE POLICY mine ON entries USING (true)",
+      "CREATE TRIGGER t BEFORE INSERT ON entries EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+      "TRUNCATE entries",
+      "DROP TABLE removals",
+      "UPDATE schema_version SET version = 9",
+      "DELETE FROM schema_version",
+      "DELETE FROM store",
+      "GRANT DELETE ON store TO PUBLIC",
+      "SELECT setval('change_numbers', 1)",
+      "CREATE ROLE another",
+      `SET ROLE ${OWNER}`,
+    ])("may not: %s", (sql) =>
+      withRows(async ({ schema }) => {
+        const there = `SET search_path = ${schema}; ${sql}`;
+        await expect(server.query(there, [], { user: ENGINE })).rejects.toMatchObject({ code: "42501" });
+      }),
+    );
+
+    test("is not a superuser's, nor one that the walls do not hold for", () =>
+      withRows(async ({ options }) => {
+        await server.query("CREATE ROLE passes LOGIN BYPASSRLS");
+        for (const user of [SUPERUSER, "passes"]) {
+          const connection = { connectionString: server.url({ user }) };
+          await expect(openPostgresStore({ ...options, connection })).rejects.toMatchObject({
+            code: "store_unavailable",
+            details: { role: "superuser" },
+          });
+        }
+      }));
+
+    test("cannot make the tables; the role that may does at its first start", async () => {
+      const options = { key: undefined as never, schema: "first_start" };
+      const opening = (user: string, more = {}) =>
+        openPostgresStore({ ...options, ...more, connection: { connectionString: server.url({ user }) } });
+      await expect(opening(ENGINE)).rejects.toMatchObject({ code: "store_unavailable" });
+      const rig = await openPostgresRig(server);
+      const store = await opening(OWNER, { key: rig.options.key });
+      await store.put(fact("a", "1"));
+      await store.close();
+      await rig.dispose();
+      await expect(opening(OWNER, { key: rig.options.key, schema: "pg_catalog" })).rejects.toMatchObject({
+        code: "store_not_ours",
+      });
+    });
+  });
+
+  // verifies P-postgres-migrations
+  describe("a schema that a newer program has changed", () => {
+    const prepare = (schema: string, sql: string, oldestWriter: number) =>
+      preparePostgres({
+        connection: { connectionString: server.url({ user: OWNER }) },
+        schema,
+        steps: [...MIGRATIONS, { sql, oldestWriter }],
+      });
+
+    test("by adding to it serves engines of the version before, open or opened anew", () =>
+      withRows(async ({ schema, store, openAgain }) => {
+        await Promise.all([
+          prepare(schema, "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0", 1),
+          ...Array.from({ length: 10 }, (_, i) => store.put(fact(`meanwhile-${i}`, "v"))),
+        ]);
+        const again = await openAgain();
+        await again.put(fact("after", "v"));
+        expect(await store.countWhere({ namespace: ANA })).toBe(12);
+        expect(await again.inspect()).toMatchObject({ schemaVersion: MIGRATIONS.length + 1, unreadable: 0 });
+      }));
+
+    test("so that older ones would do harm takes no write of theirs, and says one thing", () =>
+      withRows(async ({ schema, store, openAgain }) => {
+        await prepare(schema, "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0", 2);
+        const refusal = { code: "store_newer", message: expect.stringContaining("Upgrade this program") };
+        await expect(store.put(fact("after", "v"))).rejects.toMatchObject(refusal);
+        await expect(store.delete(refTo("kept"))).rejects.toMatchObject(refusal);
+        await expect(openAgain()).rejects.toMatchObject(refusal);
+        expect(text((await store.get(refTo("kept")))?.value)).toBe("now");
+      }));
+
+    test("is changed by one of several that start at once", async () => {
+      const schema = "at_once";
+      const connection = { connectionString: server.url({ user: OWNER }) };
+      await Promise.all([1, 2, 3].map(() => preparePostgres({ connection, schema, engineRoles: [ENGINE] })));
+      expect(await server.query(`SELECT version, oldest_writer FROM ${schema}.schema_version`)).toEqual([
+        { version: MIGRATIONS.length, oldest_writer: 1 },
+      ]);
+    });
+  });
+});
