@@ -11,7 +11,7 @@ const LOCK_CLASS = 0x48444d4d;
 
 const BEGIN = {
   // Whoever writes has locked the subject first, and each statement then sees what was committed before.
-  write: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+  write: "BEGIN ISOLATION LEVEL READ COMMITTED",
   // All statements see one moment.
   read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 };

@@ -50,6 +50,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   "3F000": ANOTHER_SCHEMA,
   "42P01": ANOTHER_SCHEMA,
   "42703": ANOTHER_SCHEMA,
+  // Our statements ask for nothing else that a server refuses while it follows another.
+  "55000": READONLY,
   "53100": FULL,
   "53": {
     code: "store_unavailable",

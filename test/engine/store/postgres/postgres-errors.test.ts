@@ -1,0 +1,39 @@
+/** What the server's failures become: one of our codes, a remedy, and nothing of what the server said. */
+import { expect, test } from "vitest";
+import { HelmdeckError } from "../../../../engine/index.ts";
+import { explainPostgresError } from "../../../../engine/store/postgres/postgres-errors.ts";
+
+const failure = (code: string | undefined, message = "said with a value") =>
+  Object.assign(new Error(message), { ...(code !== undefined && { code }), detail: "Key (key)=(a value)" });
+
+test.each([
+  ["08006", "store_unavailable"],
+  ["ECONNREFUSED", "store_unavailable"],
+  ["57P01", "store_unavailable"],
+  ["28P01", "store_unavailable"],
+  ["53300", "store_unavailable"],
+  ["25P03", "store_unavailable"],
+  ["42501", "store_unavailable"],
+  ["55P03", "store_locked"],
+  ["57014", "store_locked"],
+  ["40001", "store_locked"],
+  ["40P01", "store_locked"],
+  ["53100", "store_full"],
+  ["25006", "store_readonly"],
+  ["55000", "store_readonly"],
+  ["XX001", "store_corrupt"],
+  ["42P01", "store_replaced"],
+  ["23505", "internal"],
+])("%s is %s", (state, code) => {
+  const explained = explainPostgresError(failure(state), "memory at db:5432");
+  expect(explained).toMatchObject({ code, details: { postgres: state } });
+  expect(`${explained} ${JSON.stringify(explained)}`).not.toContain("value");
+  expect(explained.cause).toBeUndefined();
+});
+
+test("a connection that ended says so, and an error of ours stays as it is", () => {
+  const ended = explainPostgresError(failure(undefined, "Connection terminated unexpectedly"), "m");
+  expect(ended.code).toBe("store_unavailable");
+  const ours = new HelmdeckError("key_wrong", "ours");
+  expect(explainPostgresError(ours, "m")).toBe(ours);
+});
