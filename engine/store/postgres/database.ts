@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   readonly patienceMs?: number;
 }
 
-export const DEFAULT_SCHEMA = "helmdeck_memory";
+const DEFAULT_SCHEMA = "helmdeck_memory";
 const DEFAULTS = { connections: 10, busyTimeoutMs: 5_000, statementTimeoutMs: 30_000, patienceMs: 5_000 };
 /** An engine that stands still in a transaction holds a subject's lock. */
 const IDLE_IN_TRANSACTION_MS = 10_000;

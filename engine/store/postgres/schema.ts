@@ -259,7 +259,7 @@ function grantsTo(schema: string, role: string): string {
     GRANT USAGE, SELECT ON change_numbers, history_numbers TO ${name};`;
 }
 
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 

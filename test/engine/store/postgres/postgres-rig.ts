@@ -3,6 +3,7 @@ import type { EntryRef, MasterKey, MemoryReader } from "../../../../engine/index
 import {
   openPostgresReader,
   openPostgresStore,
+  type PostgresConnection,
   type PostgresStoreOptions,
   preparePostgres,
 } from "../../../../engine/postgres.ts";
@@ -37,7 +38,7 @@ let made = 0;
 async function makeSchema(server: PostgresServer): Promise<string> {
   made += 1;
   const schema = `memory_${made}`;
-  const connection = { connectionString: server.url({ user: OWNER }) };
+  const connection: PostgresConnection = { connectionString: server.url({ user: OWNER }) };
   await preparePostgres({ connection, schema, engineRoles: [ENGINE] });
   return schema;
 }
