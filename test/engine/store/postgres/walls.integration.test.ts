@@ -109,7 +109,6 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       "UPDATE schema_version SET version = 9",
       "DELETE FROM schema_version",
       "DELETE FROM store",
-      "GRANT DELETE ON store TO PUBLIC",
       "SELECT setval('change_numbers', 1)",
       "CREATE ROLE another",
       `SET ROLE ${OWNER}`,
