@@ -223,7 +223,7 @@ export interface Forgotten {
   /** Former values in the history of facts that stay; absent for none. */
   readonly former?: number;
   /**
-   * `nothing`: the scope named nothing, or it was a dry run. `pending`: gone from every answer, but a reader delays the
+   * `nothing`: the scope named nothing, it was a dry run, or a helmdeck keeps this memory, which overwrites nothing. `pending`: gone from every answer, but a reader delays the
    * overwriting of old bytes.
    */
   readonly erased: Erasure["erased"] | "nothing";

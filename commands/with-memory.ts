@@ -45,11 +45,22 @@ async function openHere(context: CommandContext, how: Pick<OpenMemoryOptions, "a
 export async function refuseElsewhere({ line }: CommandContext, command = ""): Promise<void> {
   const memory = await line.elsewhere?.();
   if (memory === undefined) return;
+  const refusal = refusalOf(memory);
   await memory.close();
+  if (isHelmdeckError(refusal, "method_not_allowed")) throw refusal; // of a helmdeck, where no command of ours runs
   throw new HelmdeckError(
     "memory_unavailable",
     `A served engine keeps this memory, and this cannot be done from here: run helmdeck-memory ${command === "" ? "" : `${command} `}where the engine is.`,
   );
+}
+
+/** What a memory says whose store is not here. */
+function refusalOf(memory: OpenMemory): unknown {
+  try {
+    return void memory.store;
+  } catch (error) {
+    return error;
+  }
 }
 
 /**

@@ -57,7 +57,7 @@ export async function forgetUpstream(
     body: { scope: covered.scope },
   });
   await covered.look?.();
-  return { scope, deleted, dryRun, erased: "pending" };
+  return { scope, deleted, dryRun, erased: "nothing" };
 }
 
 interface Covered {

@@ -34,7 +34,8 @@ export interface QmdClientOptions {
 export const MOST_CHUNKS = 100;
 /** A stream that nobody asked for so long is closed. */
 const IDLE_MS = 5 * 60_000;
-const MOST_BYTES = 8 * 1024 * 1024;
+/** A hundred of the largest facts that we would store, which helmdeck says twice. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 const replySchema = z.union([
   z.object({ result: z.object({ structuredContent: chunksSchema }) }),

@@ -79,8 +79,8 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
       "Nothing was forgotten: what this covers has changed meanwhile. Look again.",
     );
   }
-  const { erased } = await memory.forget(subject, { scope });
-  const done = erased === "pending" ? "pending" : erased === "nothing" ? "nothing" : "forgotten";
+  const { erased, deleted, former = 0 } = await memory.forget(subject, { scope });
+  const done = deleted + former === 0 ? "nothing" : erased === "pending" ? "pending" : "forgotten";
   return { location: links.to("/facts", { done }) };
 }
 

@@ -102,42 +102,44 @@ describe.each([
 
   // verifies P-helmdeck-forget
   it.skipIf(isLeftOut)("forgets one key, and refuses where helmdeck would take others along", async () => {
+    await memory.storeFact("forgetter", FACT);
     for (const key of ["deploy", "Deploy/tool", "deploy/konflux", "a_b", "aXb", "two words here"])
-      await memory.storeFact("main", { key, value: `about ${key}` });
-    const refused = await codeOf(memory.forget("main", { scope: "key:deploy" }));
+      await memory.storeFact("forgetter", { key, value: `about ${key}` });
+    const refused = await codeOf(memory.forget("forgetter", { scope: "key:deploy" }));
     expect(refused.code).toBe("invalid_input");
     expect(refused.message).toContain('"Deploy/tool"');
     expect(refused.message).toContain('"deploy/konflux"');
-    expect(await memory.getFact("main", "deploy")).toBeDefined();
+    expect(await memory.getFact("forgetter", "deploy")).toBeDefined();
     for (const key of ["a_b", "two words here", "deploy/konflux"]) {
-      expect(await memory.forget("main", { scope: `key:${key}`, dryRun: true })).toMatchObject({
+      expect(await memory.forget("forgetter", { scope: `key:${key}`, dryRun: true })).toMatchObject({
         deleted: 1,
         dryRun: true,
       });
-      expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
-      expect(await memory.getFact("main", key)).toBeUndefined();
+      expect(await memory.forget("forgetter", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
+      expect(await memory.getFact("forgetter", key)).toBeUndefined();
     }
-    expect(await memory.getFact("main", "aXb")).toBeDefined();
-    expect(await memory.forget("main", { scope: "key:never was" })).toMatchObject({ deleted: 0 });
-    expect((await memory.forget("main", { scope: PATH })).deleted).toBe(1);
+    expect(await memory.getFact("forgetter", "aXb")).toBeDefined();
+    expect(await memory.forget("forgetter", { scope: "key:never was" })).toMatchObject({ deleted: 0 });
+    expect((await memory.forget("forgetter", { scope: PATH })).deleted).toBe(1);
   });
 
   // verifies P-helmdeck-forget
   it.skipIf(isLeftOut)("keeps the records of runs when a fact's key is the beginning of theirs", async () => {
+    await helmdeck.addRun("runner", "github.list_issues");
     for (const key of ["pack", "Pack_history/github"]) {
-      await memory.storeFact("main", { key, value: `about ${key}` });
-      expect(await codeOf(memory.forget("main", { scope: `key:${key}` }))).toMatchObject({
+      await memory.storeFact("runner", { key, value: `about ${key}` });
+      expect(await codeOf(memory.forget("runner", { scope: `key:${key}` }))).toMatchObject({
         code: "invalid_input",
         message: expect.stringContaining("every record under pack_history/"),
       });
     }
     const fresh = upstreamOf(helmdeck);
-    expect((await fresh.listRuns("main", {})).runs.length).toBeGreaterThan(0);
+    expect((await fresh.listRuns("runner", {})).runs.length).toBeGreaterThan(0);
     await fresh.close();
-    expect(await memory.forget("main", { scope: "pack:github.list_issues", dryRun: true })).toMatchObject({
+    expect(await memory.forget("runner", { scope: "pack:github.list_issues", dryRun: true })).toMatchObject({
       deleted: 1,
     });
-    expect(await memory.forget("main", { scope: "pack:github.list_issues" })).toMatchObject({ deleted: 1 });
+    expect(await memory.forget("runner", { scope: "pack:github.list_issues" })).toMatchObject({ deleted: 1 });
   });
 
   it.skipIf(isLeftOut).each([

@@ -1,0 +1,82 @@
+/** The pages and commands of a memory that a running helmdeck keeps: what it lets us show, and a sentence for what it does not. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { NO_EMBEDDINGS, type OpenMemory } from "../../app/index.ts";
+import { makePages } from "../../pages/index.ts";
+import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
+import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
+import { upstreamOf } from "../app/upstream/upstream-of.ts";
+import { runPiped } from "../cli/terminal.ts";
+import { BASE, COMMANDS } from "./rig.ts";
+
+let helmdeck: StandInHelmdeck;
+let memory: OpenMemory;
+
+beforeAll(async () => {
+  helmdeck = await StandInHelmdeck.start();
+  helmdeck.put("main", "kettle", "Descaled in June.", "kitchen");
+  await helmdeck.addRun("main", "slides.narrate");
+  memory = upstreamOf(helmdeck);
+});
+afterAll(async () => {
+  await memory.close();
+  await helmdeck.stop();
+});
+
+async function pageOf(path: string): Promise<string> {
+  const pages = makePages({
+    ...{ base: BASE, frameAncestors: "'self'", now: Date.now },
+    viewerOf: async () => ({
+      ...{ memory, subject: "main", choices: [], sees: "values", changes: COMMANDS, seesCallers: false },
+      doctor: () => memory.doctor(),
+    }),
+  });
+  return (await pages.request(`http://localhost${BASE}${path}`)).text();
+}
+
+test.each([
+  [
+    "/facts",
+    [
+      "Descaled in June.",
+      "stored at no known time",
+      "all 2 rows that helmdeck shows, read less than a minute ago",
+    ],
+  ],
+  ["/facts?q=kettle", ["Descaled in June."]],
+  ["/fact?key=kettle", ["Descaled in June.", "keeps no history"]],
+  ["/timeline", ["slides.narrate"]],
+  ["/growth", ["does not tell when facts were stored"]],
+  ["/health", ["a running helmdeck", "version 0.29.10", "all 2 rows that helmdeck shows", "by words"]],
+])("%s shows what there is, and says what is not", async (path, texts) => {
+  const page = await pageOf(path);
+  for (const text of texts) expect(page).toContain(text);
+  expect(page).not.toMatch(/never ends|1970|Memory does not open/);
+});
+
+function typing(...args: readonly string[]) {
+  const line = helmdeckLine({
+    settings: async () => ({
+      ...{ databasePath: "/nowhere/memory.sqlite", keyPath: "/nowhere/key", env: {} },
+      ...{ embeddings: NO_EMBEDDINGS, recall: "balanced" },
+    }),
+    elsewhere: async () => upstreamOf(helmdeck),
+    defaultAgent: "main",
+    subjectOf: (agentId) => ({ ok: true, subject: agentId, agentId }),
+    hostFindings: async () => [],
+    hostWarnings: () => [],
+  });
+  return runPiped(args, { homeFolder: "/nowhere", now: Date.now, line });
+}
+
+test.each([
+  [["status"], 0, "all 2 rows that helmdeck shows, read less than a minute ago"],
+  [["list"], 0, "(kitchen, times not told)"],
+  [["get", "kettle"], 0, "Descaled in June."],
+  [["search", "when was the kettle descaled"], 0, 'fact "kettle" in kitchen'],
+  [["history", "kettle"], 1, "keeps no history"],
+  [["renew", "kettle"], 1, "cannot renew"],
+  [["export"], 1, "keeps this memory, and it cannot"],
+] as const)("openclaw helmdeck %j", async (args, code, text) => {
+  const result = await typing(...args);
+  expect([result.code, result.stdout + result.stderr]).toEqual([code, expect.stringContaining(text)]);
+});
