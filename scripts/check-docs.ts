@@ -7,8 +7,8 @@
  *
  * Exit 1 with file, line and what is wrong. Other people's addresses are not asked for.
  */
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { anchorsOf, markdown, type Page, ROOT, readPages } from "./docs-pages.ts";
 import { OLD_PHRASES } from "./old-phrases.ts";
 
@@ -16,9 +16,22 @@ import { OLD_PHRASES } from "./old-phrases.ts";
 const OF_THEIR_TIME = /^(CHANGELOG\.md|docs\/decisions\/\d)/;
 
 function main(): number {
-  const problems = readPages().flatMap((page) => [...linkProblems(page), ...phraseProblems(page)]);
+  const tests = globSync("test/docs/*.test.ts", { cwd: ROOT }).map((file) =>
+    readFileSync(join(ROOT, file), "utf8"),
+  );
+  const problems = readPages().flatMap((page) => [
+    ...linkProblems(page),
+    ...phraseProblems(page),
+    ...commandProblems(page, tests),
+  ]);
   for (const problem of problems) console.error(problem);
   return problems.length === 0 ? 0 : 1;
+}
+
+/** A console block shows what a reader will see: some test must run it. */
+export function commandProblems({ file, text }: Page, tests: readonly string[]): readonly string[] {
+  const isRun = tests.some((test) => test.includes(file) || test.includes(basename(file)));
+  return /^```console/m.test(text) && !isRun ? [`${file}: no test of test/docs runs its console blocks`] : [];
 }
 
 export function phraseProblems({ file, text }: Page): readonly string[] {

@@ -1,7 +1,6 @@
 /** The npm package `helmdeck-memory` as it is published: the root's, without what is bundled or only development needs. */
 import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writeDeclarations } from "./declarations.ts";
 
 /** The root's package.json, as far as it is taken over. */
 export interface EngineManifest {
@@ -39,6 +38,8 @@ export async function stageEngine(root: string, folder: string): Promise<EngineM
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await cp(join(root, path), join(folder, path), { recursive: true });
   }
+  // TypeScript is large, and most who import the build need none of it.
+  const { writeDeclarations } = await import("./declarations.ts");
   await writeDeclarations(root, LIBRARY, join(folder, "dist"));
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;

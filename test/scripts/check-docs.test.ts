@@ -1,6 +1,6 @@
 /** What the check of the documents finds, and what it leaves alone. */
 import { expect, test } from "vitest";
-import { linkProblems, phraseProblems } from "../../scripts/check-docs.ts";
+import { commandProblems, linkProblems, phraseProblems } from "../../scripts/check-docs.ts";
 import { anchorsOf } from "../../scripts/docs-pages.ts";
 import { readabilityOf } from "../../scripts/docs-readability.ts";
 
@@ -30,6 +30,13 @@ test.each([
   ["[out](../../etc/passwd)", "docs/here.md:1: ../../etc/passwd: leads out of the repository"],
 ])("%s is told", (text, problem) => {
   expect(linkProblems(page(text))).toEqual([expect.stringContaining(problem)]);
+});
+
+test("a page that shows a console is run by a test, or told", () => {
+  const shown = page("```console\n$ helmdeck-memory list\n```\n");
+  expect(commandProblems(shown, ['const PAGE = "docs/here.md";'])).toEqual([]);
+  expect(commandProblems(shown, ['const PAGE = "docs/there.md";'])).toHaveLength(1);
+  expect(commandProblems(page("```sh\nls\n```\n"), [])).toEqual([]);
 });
 
 test("headings are called as GitHub calls them, and one that comes twice is counted", () => {
