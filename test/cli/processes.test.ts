@@ -34,7 +34,9 @@ describe("several processes", () => {
       // A reader delays the overwriting of old bytes, and forget says so.
       const forgotten = await home.run(["forget", "key:second", "--yes"]);
       expect(forgotten).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Deleted 1 entry/) });
-      expect(forgotten.stderr).toMatch(/gone from every answer; the database clears their old, sealed bytes away/);
+      expect(forgotten.stderr).toMatch(
+        /gone from every answer; the database clears their old, sealed bytes away/,
+      );
       expect(await home.run(["get", "second"])).toMatchObject({ code: 1 });
     } finally {
       third.close();
