@@ -44,6 +44,7 @@ export class Database {
   readonly schema: string;
   /** For messages: without user and password. */
   readonly name: string;
+  readonly #config: pg.ClientConfig;
   readonly #pool: pg.Pool;
   readonly #patienceMs: number;
   #timeline: string | undefined;
@@ -56,16 +57,19 @@ export class Database {
     this.schema = schema;
     this.name = `${database} at ${host}:${port}`;
     this.#patienceMs = patienceMs;
-    this.#pool = new pg.Pool({
+    this.#config = {
       ...connection,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      application_name: "helmdeck-memory",
+      keepAlive: true,
+    };
+    this.#pool = new pg.Pool({
+      ...this.#config,
       pipeline: true,
       max: connections,
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
       statement_timeout: statementTimeoutMs,
       lock_timeout: busyTimeoutMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      application_name: "helmdeck-memory",
-      keepAlive: true,
       types: { getTypeParser },
       onConnect: async (client) => {
         const { rows } = await client.query(SET_UP, [schema]);
@@ -95,6 +99,11 @@ export class Database {
         await delay(pauseMs);
       }
     }
+  }
+
+  /** One that stays open, beside those that are lent; not connected yet. */
+  clientBeside(): pg.Client {
+    return new pg.Client(this.#config);
   }
 
   async close(): Promise<void> {

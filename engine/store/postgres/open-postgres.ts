@@ -16,6 +16,7 @@ import { PostgresReader, type PostgresReaderParts } from "./postgres-reader.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { type MigrateOptions, migrate, requireKnown, SCHEMA_VERSION, schemaStateOf } from "./schema.ts";
 import { makeStoreRow, openRing, readStoreRow, type StoreRow } from "./store-row.ts";
+import { Wakes } from "./wakes.ts";
 
 export interface PostgresReaderOptions extends DatabaseOptions {
   readonly key: MasterKey;
@@ -40,7 +41,9 @@ const OLDEST_SERVER = 14;
  * @throws `key_wrong`, and `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
  * `store_unavailable`; none of them takes anything away that was there.
  */
-export function openPostgresStore(options: PostgresStoreOptions): Promise<MemoryStore> {
+export function openPostgresStore(
+  options: PostgresStoreOptions,
+): Promise<MemoryStore & Pick<PostgresStore, "watch">> {
   return openToWrite(options);
 }
 
@@ -58,6 +61,7 @@ function openToWrite(options: PostgresStoreOptions): Promise<PostgresStore> {
     const row = await readOrMakeRow(database, options.key);
     const store = new PostgresStore({
       ...partsOf(database, row, options),
+      wakes: new Wakes(database),
       keepRemovals: options.keepRemovals ?? KEEP_REMOVALS,
       quota: { ...DEFAULT_QUOTA, ...options.quota },
     });

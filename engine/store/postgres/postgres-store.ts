@@ -40,9 +40,11 @@ import { renewEntry } from "./renew-entry.ts";
 import { sweepExpired } from "./sweep.ts";
 import { WriteTransactions } from "./transactions.ts";
 import { undoEntry } from "./undo-entry.ts";
+import type { Wakes } from "./wakes.ts";
 import type { Writing } from "./writing.ts";
 
 export interface PostgresStoreParts extends PostgresReaderParts {
+  readonly wakes: Wakes;
   readonly databaseClock: DatabaseClock;
   readonly keepRemovals: number;
   readonly quota: Quota;
@@ -51,11 +53,13 @@ export interface PostgresStoreParts extends PostgresReaderParts {
 export class PostgresStore extends PostgresReader implements MemoryStore {
   readonly #putting: Putting;
   readonly #transactions: WriteTransactions;
+  readonly #wakes: Wakes;
 
   constructor(parts: PostgresStoreParts) {
     super(parts);
     this.#putting = parts;
     this.#transactions = new WriteTransactions(parts);
+    this.#wakes = parts.wakes;
   }
 
   async put(entry: NewEntry, { supersedes }: PutOptions = {}): Promise<PutResult> {
@@ -192,7 +196,16 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
 
   override async close(): Promise<void> {
     await this.#transactions.ended();
+    await this.#wakes.close();
     await super.close();
+  }
+
+  /**
+   * Calls `listener` soon after a write for this namespace's subject through whichever engine, and sometimes for no reason, until the answer is
+   * called. One may be missed while the server cannot be reached: what must not be missed asks for the revision too.
+   */
+  watch(namespace: Namespace, listener: () => void): () => void {
+    return this.#wakes.watch(namespace, listener);
   }
 
   /** Writes down what was seen of time: at open, so that it counts from then on. */

@@ -18,6 +18,7 @@ import type { DatabaseClock } from "./database-clock.ts";
 import { OwnerQueue } from "./owner-queue.ts";
 import { requireKnown, schemaStateOf } from "./schema.ts";
 import { followKeys, requireSame, requireStoreRow, type StoreRow } from "./store-row.ts";
+import type { Wakes } from "./wakes.ts";
 import { OneWriting, type Writing } from "./writing.ts";
 
 export interface TransactionParts {
@@ -26,6 +27,7 @@ export interface TransactionParts {
   readonly identity: StoreIdentity;
   readonly clock: StoreClock;
   readonly databaseClock: DatabaseClock;
+  readonly wakes: Wakes;
 }
 
 interface WriteOptions {
@@ -57,15 +59,16 @@ export class WriteTransactions {
     const owners = [...new Set(namespaces.map(ownerOf))].sort(compareText); // in one order, so that no two wait for each other
     return this.#queue.alone(owners, async () => {
       await this.look();
-      return this.#transaction(async (connection) => {
+      const answered = await this.#transaction(async (connection) => {
         if (givesWay) void connection.run(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
         this.#adopt(await this.#requireSame(connection));
         const writing = await OneWriting.begin(connection, { owners, now: () => this.#parts.clock.now() });
         await writing.takeSeqs(numbers);
         const answer = await work(writing);
-        writing.save();
-        return answer;
+        return { answer, changed: writing.save() };
       });
+      this.#parts.wakes.tell(answered.changed);
+      return answered.answer;
     });
   }
 

@@ -60,9 +60,10 @@ export class OneWriting {
     this.#changed.add(subject);
   }
 
-  /** Sent with the commit. */
-  save(): void {
+  /** Sent with the commit. Answers whose memory has changed. */
+  save(): readonly Namespace[] {
     for (const subject of this.#changed) saveSubject(this.connection.as(subject.owner), subject);
+    return [...this.#changed].map(({ owner }) => owner);
   }
 }
 

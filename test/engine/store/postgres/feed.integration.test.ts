@@ -2,6 +2,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EntryId, MemoryReader, MemoryStore, Namespace } from "../../../../engine/index.ts";
+import { openPostgresStore } from "../../../../engine/postgres.ts";
 import { ANA, BEN, fact, refTo } from "../../../contract/rig.ts";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../../../postgres/server.ts";
 import { makeRoles, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";
@@ -69,6 +70,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       await Promise.all([slow, quick]);
       await replica.catchUp();
       expect(replica.shown()).toEqual(["a=2", "b=1"]);
+      expect(replica.startedOver).toBe(0);
     }));
 
   test("writers of two subjects do not wait for each other", () =>
@@ -103,6 +105,28 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
         expect(replica.shown()).toEqual(entries.map(shown).sort());
         expect(replica.startedOver).toBe(0);
       }
+    }));
+
+  test("who watches is woken by another engine's write, also after the listening connection was lost", () =>
+    withRig(async ({ store, options, openReader }) => {
+      const watching = await openPostgresStore(options);
+      const reader = await openReader();
+      const woken = { ana: 0, ben: 0 };
+      watching.watch(ANA, () => (woken.ana += 1));
+      watching.watch(BEN, () => (woken.ben += 1));
+      await until(() => woken.ana === 1 && woken.ben === 1); // it listens
+      await store.put(fact("a", "1"));
+      await until(() => woken.ana === 2);
+      expect(woken.ben).toBe(1);
+      await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+      const before = await reader.revision(ANA);
+      await store.put(fact("a", "2"));
+      expect(await reader.revision(ANA)).toBeGreaterThan(before); // whether anybody was woken or not
+      await until(() => woken.ana >= 3 && woken.ben >= 2);
+      const again = woken.ana;
+      await store.put(fact("a", "3"));
+      await until(() => woken.ana > again);
+      await watching.close();
     }));
 
   test("a delete of much is seen whole or not at all", () =>

@@ -8,6 +8,8 @@ import { ANA, fact, refTo, text } from "../../../contract/rig.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../../../postgres/server.ts";
 import { ENGINE, makeRoles, openPostgresRig, type PostgresRig } from "./postgres-rig.ts";
 
+/** The statement, and not the isolation level. */
+const COMMIT = "COMMIT\0";
 const SOCKET = ".s.PGSQL.5432";
 
 /** Between a store and its server: it can cut a connection when a statement passes, before or after the server has it. */
@@ -101,8 +103,8 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
 
   // verifies P-postgres-lost
   test.each([
-    ["before the server has the commit", "COMMIT", "before"],
-    ["after the server has the commit", "COMMIT", "after"],
+    ["before the server has the commit", COMMIT, "before"],
+    ["after the server has the commit", COMMIT, "after"],
     ["before anything is written", "nextval", "before"],
     ["at the beginning", "BEGIN", "after"],
   ] as const)(
