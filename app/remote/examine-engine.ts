@@ -9,7 +9,7 @@ import { askCaller, reachEngine } from "./engine-status.ts";
 export const SOURCE = "memory source";
 /** May have records of its tool runs kept; what else a token may is more than an agent needs. */
 const RECORD_SCOPE = "record";
-export const WARNED_DAYS = 7;
+const WARNED_DAYS = 7;
 export const DAY_MS = 86_400_000;
 
 interface Known {

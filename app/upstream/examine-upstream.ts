@@ -3,11 +3,14 @@ import { harmlessLine, rfc3339, type Subject } from "../../engine/index.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import type { EngineAddress } from "../remote/engine-address.ts";
 import type { EngineClient, TokenSource } from "../remote/engine-client.ts";
-import { DAY_MS, failed, SOURCE, sharedFindings, WARNED_DAYS, wayFinding } from "../remote/examine-engine.ts";
+import { DAY_MS, failed, SOURCE, sharedFindings, wayFinding } from "../remote/examine-engine.ts";
 import type { Extent } from "./known-rows.ts";
 import { claimsOf } from "./token-claims.ts";
 import { extentText } from "./upstream-extent.ts";
 import { reachHelmdeck } from "./upstream-status.ts";
+
+/** The tokens of helmdeck's own script live a week. */
+const WARNED_MS = 2 * DAY_MS;
 
 export interface ExamineUpstreamParts {
   readonly rest: EngineClient;
@@ -87,7 +90,7 @@ function endFinding(
   expiresAt: number | undefined,
   now: number,
 ): readonly Finding[] {
-  if (expiresAt === undefined || expiresAt - now >= WARNED_DAYS * DAY_MS) return [];
+  if (expiresAt === undefined || expiresAt - now >= WARNED_MS) return [];
   return [
     {
       level: "warning",
