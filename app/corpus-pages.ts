@@ -29,7 +29,7 @@ const STEP = 10;
 /** However many rows do not open, one page looks at no more than this. */
 const MOST_ROWS = 1_000;
 
-const ONLY_POSSIBLE = "Nothing answers this surely: these are only possibly related.";
+const ONLY_POSSIBLE = "Nothing answers this for certain. These are only possibly related.";
 
 /** Throws `invalid_input` for a limit out of range, a foreign cursor, and a cursor beside a query. */
 export async function corpusPage(
@@ -95,7 +95,7 @@ async function rankedChunks(
     characters += found.content.length;
     if (characters >= PAGE_CHARACTERS) break;
   }
-  const cut = characters >= PAGE_CHARACTERS ? "The hits are large: there may be more of them." : undefined;
+  const cut = characters >= PAGE_CHARACTERS ? "The hits are large, so there may be more." : undefined;
   const possible = chunks.some(({ metadata }) => metadata.possible === true) ? ONLY_POSSIBLE : undefined;
   const { mode, reason, unmatched } = answer;
   const missed = unmatched && unmatchedText(unmatched, "my-memory lists them");

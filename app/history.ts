@@ -41,7 +41,7 @@ export async function undoFact(
   if (!undone) {
     throw new HelmdeckError(
       "not_found",
-      "There is nothing to undo: no such fact is there, or nothing of what it held before is kept. The history of its key says what is.",
+      "There is nothing to undo: there is no such fact, or it has no former value. See the history of its key.",
     );
   }
   return { undone: factView(undone.undone), restored: undone.restored.map(factView) };

@@ -24,7 +24,7 @@ export async function renewFact(
   if (entry) return factView(entry);
   throw new HelmdeckError(
     "not_found",
-    "There is nothing to renew: no fact with this key is there, or it does not open. Keys are exact, case matters.",
+    "There is nothing to renew: there is no fact with this key, or it cannot be opened. Keys are exact, and case matters.",
   );
 }
 

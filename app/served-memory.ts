@@ -54,7 +54,7 @@ export async function openServedMemory(options: ServedMemoryOptions): Promise<Se
 async function ephemeral(options: ServedMemoryOptions): Promise<ServedMemory> {
   const { keyPath, now = Date.now, timer, random } = options;
   const warning =
-    "Memory is kept in this process only and is gone when it ends: there is no key. Set HELMDECK_MEMORY_KEY or " +
+    "There is no key, so memory is kept in this process only and is lost when it ends. Set HELMDECK_MEMORY_KEY or " +
     `HELMDECK_MEMORY_KEY_FILE, or make ${keyPath} with the first \`helmdeck-memory store\`, and start again.`;
   const composed = composeMemory({
     store: createInMemoryStore({ now }),

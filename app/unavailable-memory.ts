@@ -8,7 +8,7 @@ import type { StorageLocation } from "./storage-location.ts";
 /** `reason` is what opening failed with. */
 export function unavailableMemory(reason: HelmdeckError, place: StorageLocation, driver: string): Memory {
   const refuse = async (): Promise<never> => {
-    const message = `Memory is not available: ${reason.message} (${reason.code}) Mend it, and start this server again.`;
+    const message = `Memory is not available: ${reason.message} (${reason.code}) Fix this, then start the server again.`;
     throw new HelmdeckError("memory_unavailable", message, {
       details: { ...reason.details, reason: reason.code },
       cause: reason,

@@ -16,7 +16,7 @@ import { OUR_OPTIONS } from "./shared-options.ts";
 
 export const HELMDECK_MEMORY: CommandLine = {
   name: "helmdeck-memory",
-  description: "What helmdeck memory holds for OpenClaw, from a shell: store, look, search, forget.",
+  description: "Store, find, correct and forget what helmdeck memory keeps for OpenClaw.",
   ...OUR_OPTIONS,
   commands: [
     ...MEMORY_COMMANDS,

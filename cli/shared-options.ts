@@ -11,8 +11,13 @@ export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readS
   version: manifest.version,
   declareShared: (root: Command) =>
     void root
-      .option("--caller <subject>", "Whose memory: the id of an OpenClaw agent.", nonEmpty, DEFAULT_CALLER)
-      .option("--db <path>", "Another database than the one that the OpenClaw plugin uses.", nonEmpty),
+      .option(
+        "--caller <subject>",
+        "Whose memory to use: the id of an OpenClaw agent.",
+        nonEmpty,
+        DEFAULT_CALLER,
+      )
+      .option("--db <path>", "Another database than the OpenClaw plugin's.", nonEmpty),
   readShared: ({ json, caller, db }) => ({
     caller: String(caller),
     ...defined({ json: json === true, db: db === undefined ? undefined : String(db) }),

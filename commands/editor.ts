@@ -37,7 +37,7 @@ async function folderInMemory({ XDG_RUNTIME_DIR }: Shell["env"]): Promise<string
     if (folder !== undefined && (await isInMemory(folder))) return folder;
   }
   throw refused(
-    "An editor needs a folder in memory (XDG_RUNTIME_DIR or /dev/shm as tmpfs), so that no disk keeps the text; there is none here. Give the value instead: as VALUE, as - for standard input, or with --value-file.",
+    "An editor needs a folder in memory (XDG_RUNTIME_DIR or /dev/shm as tmpfs), so that no disk keeps the text. There is none here. Give the value instead: as VALUE, as - for standard input, or with --value-file.",
   );
 }
 
@@ -56,7 +56,7 @@ async function run(editor: string, file: string, env: NodeJS.ProcessEnv): Promis
     running.once("error", reject);
     running.once("exit", resolve);
   });
-  if (code !== 0) throw refused("The editor ended with a failure; nothing was changed.");
+  if (code !== 0) throw refused("The editor failed; nothing was changed.");
 }
 
 /** Ctrl-C is the editor's. */

@@ -40,7 +40,7 @@ function failureOf(error: unknown, command: string): Failure {
     return { code, message: harmlessLine(message), details, exitCode: EXIT_FAILED };
   }
   if (isFailedWrite(error)) {
-    const message = `The answer is not complete: standard output cannot be written (${error.code}). Send it where there is room.`;
+    const message = `The output is incomplete: standard output cannot be written (${error.code}). Write it to another place.`;
     return { code: "invalid_input", message, details: {}, exitCode: EXIT_FAILED };
   }
   return { code: "internal", message: internalMessage(error, command), details: {}, exitCode: EXIT_FAILED };
@@ -77,7 +77,7 @@ function withoutWhatWasTyped(code: string, said: string): string {
       const counts = /^too many arguments for '[a-z-]+'\. Expected \d+ arguments? but got \d+/.exec(
         said,
       )?.[0];
-      return `${sentence(counts ?? "too many arguments")}; put a value of several words in quotes.`;
+      return `${sentence(counts ?? "too many arguments")}; put quotes around a value of several words.`;
     }
     case "commander.invalidArgument": {
       const [, option = "An option", rule = "is invalid."] =
@@ -113,5 +113,5 @@ function internalMessage(error: unknown, command: string): string {
   const name = error instanceof Error ? error.constructor.name : typeof error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const kind = /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? `${name}, ${code}` : name;
-  return `Something failed that should not have (${kind}). Run ${command} doctor; if that finds nothing, please report it.`;
+  return `An unexpected error occurred (${kind}). Run ${command} doctor. If it finds nothing, please report this.`;
 }

@@ -77,7 +77,7 @@ function isLackOfLinks(error: unknown): boolean {
 }
 
 function taken(path: string): HelmdeckError {
-  const message = `${path} exists already and is left as it is. Give --output another name, or remove it first.`;
+  const message = `${path} already exists and was not changed. Choose another name for --output, or delete it first.`;
   return new HelmdeckError("invalid_input", message, { details: { path } });
 }
 
@@ -87,7 +87,7 @@ function unwritable(path: string, error: unknown): HelmdeckError {
   const why = WRITE_TROUBLE[systemCode] ?? `the system says ${systemCode}`;
   return new HelmdeckError(
     "invalid_input",
-    `Cannot write ${path}: ${why}. Give --output a place that can be written.`,
+    `Cannot write ${path}: ${why}. Choose a writable place for --output.`,
     {
       details: { path, systemCode },
       cause: error,

@@ -26,6 +26,6 @@ async function* piecesOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
 function tooMuch(): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    `These files hold more than ${MOST_MIB} MiB, which is as much as is kept while you are asked. See with --dry-run what it would be, then import with --yes.`,
+    `These files hold more than ${MOST_MIB} MiB, which is the limit for a preview. Use --dry-run to see a preview, then import with --yes.`,
   );
 }

@@ -65,7 +65,7 @@ function decode(bytes: Buffer, name: string): string {
   } catch {
     throw new HelmdeckError(
       "invalid_input",
-      `${name} is not UTF-8 text. Memory keeps text; convert it first.`,
+      `${name} is not UTF-8 text. Memory stores text only; convert it first.`,
       {
         details: { source: name },
       },
@@ -74,7 +74,7 @@ function decode(bytes: Buffer, name: string): string {
 }
 
 function tooLong(name: string, limitBytes: number): HelmdeckError {
-  const message = `${name} is too long: more than ${limitBytes} bytes, and a value may have 64 KiB. Store a summary, or where it lies.`;
+  const message = `${name} is too long: more than ${limitBytes} bytes, and a value can have 64 KiB. Store a summary, or where it is.`;
   return new HelmdeckError("invalid_input", message, { details: { source: name, limitBytes } });
 }
 

@@ -3,6 +3,6 @@ import { HelmdeckError } from "../app/basics.ts";
 import type { CommandContext } from "./command-line.ts";
 
 export function missingFact({ options: { caller }, line }: CommandContext): HelmdeckError {
-  const message = `There is no fact with this key in the memory of ${caller}. Keys are exact, case matters: ${line.name} list shows them, search finds them by words.`;
+  const message = `There is no fact with this key in the memory of ${caller}. Keys are exact, and case matters: ${line.name} list shows them, search finds them by words.`;
   return new HelmdeckError("not_found", message, { details: { caller } });
 }

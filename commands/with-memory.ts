@@ -50,7 +50,7 @@ export async function refuseElsewhere({ line }: CommandContext, command = ""): P
   if (isHelmdeckError(refusal, "method_not_allowed")) throw refusal; // of a helmdeck, where no command of ours runs
   throw new HelmdeckError(
     "memory_unavailable",
-    `A served engine keeps this memory, and this cannot be done from here: run helmdeck-memory ${command === "" ? "" : `${command} `}where the engine is.`,
+    `A served engine keeps this memory, so this must be done there: run helmdeck-memory ${command === "" ? "" : `${command} `}on the engine's machine.`,
   );
 }
 

@@ -34,17 +34,17 @@ function afterInstalling(openclaw: OpenClawReady, environment: Environment): rea
     '  in a new conversation   "How do I deploy?"',
     `  in a shell              ${inPlace(openclaw.target)}openclaw helmdeck search "how do I deploy"`,
     ...keyWords(openclaw, command.call),
-    `To take it all back: ${INSTALLER} --uninstall (what is remembered stays)`,
+    `To undo everything: ${INSTALLER} --uninstall (your memory stays)`,
     ...command.hint,
   ];
 }
 
 function keyWords({ memory, target }: OpenClawReady, call: string): readonly string[] {
   if (memory?.key === "given")
-    return ["Keep a copy of the key that you gave: without it nothing that is remembered can be read."];
+    return ["Keep a copy of the key that you gave: without it nobody can read your memory."];
   const where = memory?.keyPath ?? `helmdeck-memory.key, in OpenClaw's state folder in ${targetName(target)}`;
   return [
-    `The key is ${where}. Keep a copy in a safe place: without it nothing that is remembered can be read.`,
+    `The key is ${where}. Keep a copy in a safe place: without it nobody can read your memory.`,
     ...(memory?.key === "none"
       ? [`  When you have one, say so: ${call} key saved. Until then doctor reminds you.`]
       : []),
@@ -78,7 +78,7 @@ function afterUninstalling(
   ];
   if (left.length === 0) return [];
   const lines = left.flatMap(({ what, where, goesWith }) => [`  ${what}: ${where}`, `      ${goesWith}`]);
-  return ["", "What stays, and the command that deletes it:", ...lines];
+  return ["", "What is left, and how to delete it:", ...lines];
 }
 
 function memoryLeft({ target, memory }: OpenClawReady, purge: boolean): readonly Left[] {

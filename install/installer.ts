@@ -57,8 +57,8 @@ async function withInstallerLock(
   reporter.unmet([
     {
       what: "turn",
-      message: `Another run of the installer is at work for this account${holder}.`,
-      remedy: "Wait until it has ended, then run this again.",
+      message: `Another installer is running for this account${holder}.`,
+      remedy: "Wait until it has finished, then run this again.",
     },
   ]);
   return endEmpty(EXIT.prerequisite, options, reporter);
@@ -110,7 +110,7 @@ async function resolvePlan(
   reporter: Reporter,
   ask: Ask,
 ): Promise<ResolvedPlan> {
-  const done = reporter.working("Looking at this machine");
+  const done = reporter.working("Checking this machine");
   const { facts, openclaw } = await inspect(environment, options).finally(done);
   const plan = makePlan(facts, options);
   if (lacksOnlyDocker(plan) && options.mode === "install") {
@@ -144,17 +144,18 @@ async function withoutDocker({ ollama }: Facts, options: Options, ask: Ask): Pro
   if (ollama !== undefined && (await ask?.(questionAboutOllama(ollama, options))) === true)
     return { ...options, embeddings: { kind: "url", url: ollama } };
   const goesOn =
-    options.yes || (await ask?.("Docker cannot be used here. Go on without embeddings, by keywords?"));
+    options.yes ||
+    (await ask?.("Docker cannot be used here. Continue without embeddings, with keyword search?"));
   return goesOn === true ? withoutEmbeddings(options) : undefined;
 }
 
 function questionAboutOllama(url: string, { model }: Options): string {
-  return `Docker cannot be used here, but an Ollama answers at ${url}. Let it embed? (It downloads the model ${model} where it has not got it.)`;
+  return `Docker cannot be used here, but an Ollama answers at ${url}. Use it for embeddings? (It downloads the model ${model} if needed.)`;
 }
 
 function keywordsOnly({ ollama }: Facts): string {
   const url = ollama === undefined ? "" : `, or now: ${INSTALLER} --embeddings-url ${ollama}`;
-  return `WITHOUT embeddings OpenClaw recalls by keywords only. Run this again once Docker is there${url}`;
+  return `WITHOUT embeddings, OpenClaw searches by keywords only. Run this again when Docker is available${url}`;
 }
 
 function lacksOnlyDocker({ unmet }: Plan): boolean {
@@ -168,8 +169,8 @@ async function mayGoOn(
   ask: Ask,
 ): Promise<boolean> {
   if (yes || mode === "verify" || steps.length === 0) return true;
-  if (ask !== undefined) return ask("Go on?");
-  reporter.warn("Nobody is here to be asked: pass --yes to go on.");
+  if (ask !== undefined) return ask("Continue?");
+  reporter.warn("There is no terminal to ask on: pass --yes to continue.");
   return false;
 }
 

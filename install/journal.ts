@@ -152,7 +152,7 @@ function entriesOf(text: string, folder: string): JournalEntries {
   } catch (cause) {
     throw new HelmdeckError(
       "invalid_input",
-      `${join(folder, JOURNAL)} cannot be read as this program's journal. Move it away to start anew; what it recorded is then not taken back.`,
+      `${join(folder, JOURNAL)} cannot be read as this program's journal. Move it away to start over; the changes it recorded are then not undone.`,
       { cause },
     );
   }

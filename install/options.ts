@@ -98,45 +98,42 @@ function modeOf({ uninstall, verify, repair }: Parsed): Options["mode"] {
 function declare({ write }: { readonly write: (text: string) => void }): Command {
   return new Command(INSTALLER)
     .description(
-      "Puts helmdeck memory into OpenClaw and, with the embedding sidecar, lets OpenClaw recall by meaning. Shows its plan first, and checks at the end that it works.",
+      "Installs helmdeck memory in OpenClaw and, with the embedding sidecar, semantic search. Shows its plan first, and tests the result.",
     )
-    .option("--no-embeddings", "Search by keywords only; stops a sidecar that an earlier run started.")
-    .option("--embeddings-url <url>", "Use an Ollama that is already there.", httpUrl)
-    .option("--embedding-model <model>", "The model that embeds.", modelName, DEFAULT_MODEL)
+    .option("--no-embeddings", "Use keyword search only; stops the sidecar of an earlier run.")
+    .option("--embeddings-url <url>", "Use an Ollama that is already running.", httpUrl)
+    .option("--embedding-model <model>", "The embedding model.", modelName, DEFAULT_MODEL)
     .option("--openclaw <where>", "host, or container:NAME; found by itself otherwise.", target)
     .addOption(
       new Option(
         "--audit-tools <whose>",
-        "Record what the agent does with all tools, or with helmdeck's alone; asked once where a person is there.",
+        "Record calls of all tools, or of helmdeck's only; asked once on a terminal.",
       ).choices(["all", "helmdeck"]),
     )
-    .option("--engine <url>", "An engine that is served elsewhere keeps memory; wants --token-file.", httpUrl)
+    .option("--engine <url>", "Keep memory on a served engine; needs --token-file.", httpUrl)
     .option(
       "--token-file <file>",
-      "Its token for the agent main, or AGENT=FILE for another; once for each. A file of yours alone (0600), as OpenClaw sees it.",
+      "The engine's token for the agent main, or AGENT=FILE for another; repeatable. A file that only you can read (0600), at its path for OpenClaw.",
       tokenFile,
     )
     .option(
       "--engine-fingerprint <sha256>",
-      "Of the engine's certificate, where no authority vouches for it.",
+      "Fingerprint of the engine's certificate, if no authority signed it.",
       fingerprint,
     )
-    .option("--gpu", "Lend the sidecar this machine's NVIDIA cards.")
-    .option("--yes", "Do not ask; what is the operator's own is then left as it is.")
+    .option("--gpu", "Let the sidecar use this machine's NVIDIA cards.")
+    .option("--yes", "Do not ask; your own settings are then kept.")
     .option("--dry-run", "Print the plan and change nothing.")
-    .option("--verify", "Only check that it works.")
+    .option("--verify", "Only run the smoke test.")
     .option(
       "--repair",
-      "Only let OpenClaw index its own notes anew, where that index is of a service that is gone.",
+      "Only repair OpenClaw's index of its own notes, if it belongs to a service that is gone.",
     )
-    .option("--uninstall", "Take back what was changed; what is remembered stays.")
+    .option("--uninstall", "Undo the installation; your memory stays.")
     .addOption(
-      new Option(
-        "--purge",
-        "With --uninstall: delete what is remembered, its key, and the downloaded model.",
-      ),
+      new Option("--purge", "With --uninstall: also delete your memory, its key and the downloaded model."),
     )
-    .option("--json", "For machines: one JSON object on standard output.")
+    .option("--json", "Print one JSON object on standard output.")
     .helpOption("-h, --help", "Show this help.")
     .addHelpText("after", AFTER_HELP)
     .allowExcessArguments(false)
@@ -189,10 +186,10 @@ function tokenFile(text: string, before: EngineChoice["tokens"] = {}): EngineCho
   const path = file.replace(/^~(?=\/)/, homedir());
   if (!path.startsWith("/"))
     throw new InvalidArgumentError(
-      "Write FILE or AGENT=FILE, the file with its whole path, such as /home/me/main.token.",
+      "Write FILE or AGENT=FILE, with the file's absolute path, such as /home/me/main.token.",
     );
   if (Object.hasOwn(before, agent))
-    throw new InvalidArgumentError(`There is a token for ${agent} already; one for each agent.`);
+    throw new InvalidArgumentError(`There is a token for ${agent} already; give one per agent.`);
   return { ...before, [agent]: path };
 }
 
@@ -219,7 +216,7 @@ function httpUrl(text: string): string {
 
 function modelName(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/.test(text))
-    throw new InvalidArgumentError("Write a model's name as Ollama knows it, such as nomic-embed-text.");
+    throw new InvalidArgumentError("Write the model's name in Ollama, such as nomic-embed-text.");
   return text;
 }
 

@@ -25,14 +25,14 @@ export function ownCommand({
   if (!existsSync(join(root, "scripts", "with-deps.mjs")))
     return {
       call: `npx ${NAME}`,
-      hint: [`To have the command ${NAME} in your path: npm install -g ${NAME}`],
+      hint: [`To put the command ${NAME} on your path: npm install -g ${NAME}`],
     };
   const usual = join(homeDir, ".local", "bin");
   const needs = folders.includes(usual) ? "" : `   (and ${usual} in your PATH)`;
   return {
     call: program,
     hint: [
-      `To have the command ${NAME} in your path: mkdir -p ${usual} && ln -s ${program} ${usual}/${NAME}${needs}`,
+      `To put the command ${NAME} on your path: mkdir -p ${usual} && ln -s ${program} ${usual}/${NAME}${needs}`,
     ],
   };
 }

@@ -181,12 +181,12 @@ export class LineReporter implements Reporter {
     if (error !== undefined) this.line(`${this.#style("red", "!")} ${error}`);
     const { length } = this.#warnings;
     const noted = length === 0 ? "" : ` ${length === 1 ? "1 note" : `${length} notes`} above.`;
-    if (isDryRun && exitCode === 0) this.line("Nothing was changed: this was the plan.");
+    if (isDryRun && exitCode === 0) this.line("This was the plan. Nothing was changed.");
     else if (exitCode === 0)
       this.line(`${this.#style("green", "✓")} ${steps.length === 0 ? "Nothing to do." : "Done."}${noted}`);
     else if (steps.length > 0)
       this.line(
-        "Stopped. What was done is recorded: run it again to go on, or with --uninstall to take it back.",
+        "Stopped. The changes so far are recorded: run it again to continue, or with --uninstall to undo them.",
       );
     for (const text of closing) this.line(text);
   }

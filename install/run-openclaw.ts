@@ -128,9 +128,7 @@ export class OpenClaw {
     if (ran.exitCode === 0) return { value: answer, complaint: undefined };
     // What is merely not set comes as an error, too; what is wrong with the file comes as issues.
     const isUnset = answer !== undefined && at(answer, "issues") === undefined;
-    const complaint = isUnset
-      ? undefined
-      : `OpenClaw does not accept its own configuration: ${reasonOf(ran)}`;
+    const complaint = isUnset ? undefined : `OpenClaw reports an invalid configuration: ${reasonOf(ran)}`;
     return { value: undefined, complaint };
   }
 

@@ -197,7 +197,7 @@ function forgetStory(
   preview: readonly string[],
 ): string {
   const entries = deleted === 1 ? "1 entry" : `${deleted} entries`;
-  const count = former === 0 ? entries : `${entries} and ${former} of what other facts held before`;
+  const count = former === 0 ? entries : `${entries} and ${former} former values of other facts`;
   const shown = lineOf(scope) ?? "";
   if (dryRun)
     return [`${count} would be forgotten for ${shown}. Nothing was changed.`, ...quoted(preview)].join("\n");

@@ -8,7 +8,7 @@ export function alikeStory({ superseded = [], sameAs = [], similar = [] }: Store
   const same =
     sameAs.length === 0
       ? ""
-      : ` The same value stands under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
+      : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
   if (similar.length === 0) return retired + same;
   const found = similar.map(({ key, value, updatedAt }) => {
     return `\n- ${quotedKey(key)}, ${isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before"}: ${quotedKey(value)}`;

@@ -69,7 +69,7 @@ function storedText(stored: StoredFact): string {
       : []),
     ...sameAs.map((other) => `The same stands under ${harmlessLine(other)}.`),
     ...similar.map(({ key: other, value }) => `Similar: ${harmlessLine(other)}: ${firstWords(value)}`),
-    `To take it back: /forget ${key}`,
+    `To undo this: /forget ${key}`,
   ].join("\n");
 }
 
@@ -86,7 +86,7 @@ export async function forgetReply(memory: Memory, { subject }: Admitted, typed: 
 }
 
 function missText(would: Forgotten): string {
-  const near = nearWords(would) ?? "Keys are exact, case matters: /memories shows them.";
+  const near = nearWords(would) ?? "Keys are exact, and case matters: /memories shows them.";
   return `Nothing is remembered under ${harmlessLine(would.scope)}, so nothing was forgotten. ${near}`;
 }
 

@@ -25,7 +25,7 @@ export function historyAnswer(history: FactHistory | undefined): HistoryAnswer {
   const key = quotedKey(history.key);
   const story =
     history.former.length === 0
-      ? `Nothing is kept of what ${key} held before.`
+      ? `There are no former values of ${key} held before.`
       : `Before what ${key} holds now, newest first; none of this holds any longer:`;
   return { story: [story, ...history.former.map(formerText)].join("\n\n"), details: historyReply(history) };
 }

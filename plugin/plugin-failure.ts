@@ -69,7 +69,7 @@ export function failureOf(error: unknown): {
   readonly message: string;
 } {
   if (isHelmdeckError(error)) return { code: error.code, message: error.message };
-  return { code: "internal", message: "A defect of helmdeck memory; please report what you did." };
+  return { code: "internal", message: "This is a bug in helmdeck memory; please report what you did." };
 }
 
 /**

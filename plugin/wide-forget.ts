@@ -91,7 +91,7 @@ function ask(scope: string, description: string): ForgetDecision {
 function whatGoes(covered: Forgotten, { agentId }: Admitted, lines: readonly string[]): string {
   const { deleted, former = 0 } = covered;
   const count = `${deleted} ${deleted === 1 ? "entry" : "entries"} of ${agentId}'s memory`;
-  const more = former === 0 ? "" : `, and ${former} of what other facts held before,`;
+  const more = former === 0 ? "" : `, and ${former} former values of other facts,`;
   let text = `${count}${more} would be deleted for good.`;
   if (lines.length > 0) text += " Newest first, key and first words as stored:";
   for (const line of lines.map((one) => `\n> ${one}`)) {

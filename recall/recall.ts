@@ -61,7 +61,7 @@ const PATIENCE_MS = 1_000;
 /** Passages whose nearness is known to the ranking. Many more than are shown: a line lends its meaning to those around it. */
 const NEAREST = 1_000;
 
-const STILL_INDEXING = "Still indexing this memory: more may be found in a moment.";
+const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
 /** Errors of the source reach the caller of the search that met them; those of embeddings only make it search by words. */
 export function createRecall(options: RecallOptions): Recall {

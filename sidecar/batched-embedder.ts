@@ -212,7 +212,7 @@ class BatchedEmbedder implements SidecarEmbedder {
 
   #refusal(): HelmdeckError {
     const why = this.#reason ?? `${this.#service.who} failed several times.`;
-    return unavailable(`${why} It is left alone for a moment, then tried again.`, { circuit: "open" });
+    return unavailable(`${why} It will be tried again in a moment.`, { circuit: "open" });
   }
 }
 

@@ -58,7 +58,7 @@ async function followPull(
     onProgress({ status: status ?? "", digest, totalBytes: total, completedBytes: completed });
     if (status === "success") return;
   }
-  throw unavailable(`${asked.who} broke off the download of ${model}; what is there is kept.`, {});
+  throw unavailable(`${asked.who} interrupted the download of ${model}; the downloaded part is kept.`, {});
 }
 
 async function* linesOf(response: Response, asked: Asked, signal: AbortSignal): AsyncGenerator<string> {
@@ -129,7 +129,7 @@ class SilenceAlarm {
     const { asked, model } = this.#pull;
     return new HelmdeckError(
       "deadline_exceeded",
-      `${asked.who} said nothing about the download of ${model} for ${SILENCE_MS / 1_000} s; what is there is kept.`,
+      `${asked.who} made no progress downloading ${model} for ${SILENCE_MS / 1_000} s; the downloaded part is kept.`,
       { details: { model } },
     );
   }

@@ -62,7 +62,7 @@ class OllamaClient implements OllamaSidecar {
       return { ok: true, version: await this.version({ deadlineMs: HEALTH_TIMEOUT_MS, ...options }) };
     } catch (error) {
       if (isHelmdeckError(error)) return { ok: false, code: error.code, reason: error.message };
-      return { ok: false, code: "internal", reason: "A defect of ours: please report it." };
+      return { ok: false, code: "internal", reason: "This is a bug in helmdeck memory; please report it." };
     }
   }
 

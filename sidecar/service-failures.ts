@@ -73,7 +73,8 @@ export function statusFailure(
     passing: PASSING_STATUS.has(status),
     ...defined({ retryAfterMs }),
   };
-  if (status === 429) return new HelmdeckError("rate_limited", `${who} asks us to slow down.`, { details });
+  if (status === 429)
+    return new HelmdeckError("rate_limited", `${who} reports too many requests.`, { details });
   return unavailable(`${who} ${sentenceFor(status, body, model)} (HTTP ${status}).`, details);
 }
 

@@ -18,10 +18,14 @@ export async function embeddingsFinding(
 ): Promise<Finding> {
   const status = embeddings.status();
   if (status.provider === "none") {
-    return { level: "ok", check: CHECK, message: "Off: no embedding service is set, search goes by words." };
+    return {
+      level: "ok",
+      check: CHECK,
+      message: "Off: no embedding service is configured, so search uses keywords.",
+    };
   }
   if (status.provider === "unusable") {
-    const remedy = "Correct the setting (docs/reference/embeddings.md); search goes on by words.";
+    const remedy = "Correct the setting (docs/reference/embeddings.md). Keyword search continues.";
     return { level: "warning", check: CHECK, message: status.problem, remedy };
   }
   const where = `${status.provider} at ${status.url}, model ${status.model}`;

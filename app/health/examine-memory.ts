@@ -73,8 +73,8 @@ export async function examineNothing(place: PlaceFacts): Promise<DoctorReport> {
   const missing: Finding = {
     level: "warning",
     check: "memory",
-    message: `There is no memory at ${place.databasePath}: nothing was stored here yet, or it lies elsewhere.`,
-    remedy: "Store a fact, or name the place (OPENCLAW_STATE_DIR, or the path of the database).",
+    message: `There is no memory at ${place.databasePath}: nothing was stored yet, or it is in another place.`,
+    remedy: "Store a fact, or set the place (OPENCLAW_STATE_DIR, or the path of the database).",
   };
   return { findings: [missing, await keyFileFinding(place)] };
 }
@@ -95,7 +95,7 @@ async function keyFileFinding({ keyPath }: PlaceFacts): Promise<Finding> {
   const there = {
     absent: "There is no key file at",
     file: "There is a key file at",
-    other: "No plain file is at",
+    other: "This is not a regular file:",
   };
   return { level: "ok", check: "key", message: `${there[kind]} ${keyPath}.` };
 }
@@ -108,7 +108,7 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
     findings.push({
       level: "warning",
       check: "database",
-      message: `${databasePath} is accessible to other accounts (mode ${file.sharedMode}): keys and categories are in clear.`,
+      message: `${databasePath} is accessible to other accounts (mode ${file.sharedMode}): they can read its keys and categories.`,
       remedy: `chmod 600 ${databasePath}`,
     });
   }
@@ -116,7 +116,7 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
     findings.push({
       level: "warning",
       check: "database",
-      message: `${databasePath} belongs to another account (uid ${file.owner}), and this process is root's.`,
+      message: `${databasePath} belongs to another account (uid ${file.owner}), and this process runs as root.`,
       remedy: "Run it as that account.",
     });
   }
@@ -124,8 +124,8 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
     findings.push({
       level: "warning",
       check: "copies",
-      message: `Beside the database ${copies.length === 1 ? "lies" : "lie"} ${copies.slice(0, 5).join(", ")}: a copy keeps what is forgotten in the original.`,
-      remedy: "Delete what you do not need, and keep backups elsewhere.",
+      message: `Beside the database ${copies.length === 1 ? "lies" : "lie"} ${copies.slice(0, 5).join(", ")}. A copy keeps facts that you forget in the original.`,
+      remedy: "Delete copies that you do not need, and keep backups elsewhere.",
     });
   }
   return findings;
@@ -139,19 +139,19 @@ function keyFindings(
 ): readonly Finding[] {
   const findings: Finding[] = [];
   const remedy =
-    "Keep a copy of the key in a safe place, apart from the database: without it nothing can be read. Then say so: helmdeck-memory key saved.";
+    "Keep a copy of the key in a safe place, apart from the database: without it nothing can be read. Then run: helmdeck-memory key saved";
   if (key.made) {
     findings.push({
       level: "warning",
       check: "key",
-      message: `A new key was made just now: ${key.source}. No backup has it yet.`,
+      message: `A new key was just created: ${key.source}. It is in no backup yet.`,
       remedy,
     });
   } else if (savedAt !== undefined) {
     findings.push({
       level: "ok",
       check: "key",
-      message: `The key comes from ${key.source}. A copy of it is kept, as you said on ${savedAt.slice(0, 10)}.`,
+      message: `The key comes from ${key.source}. You confirmed on ${savedAt.slice(0, 10)}.`,
     });
   } else {
     findings.push({
@@ -167,8 +167,8 @@ function keyFindings(
       level: "warning",
       check: "key",
       message:
-        "The key file lies in the database's own folder, which OpenClaw's backup copies into an unencrypted archive.",
-      remedy: "Move the key file elsewhere and name it in HELMDECK_MEMORY_KEY_FILE.",
+        "The key file is in the database's folder, which OpenClaw's backup copies into an unencrypted archive.",
+      remedy: "Move the key file elsewhere and set HELMDECK_MEMORY_KEY_FILE to its path.",
     });
   }
   return findings;
@@ -185,11 +185,11 @@ function storeFindings(report: StoreReport): readonly Finding[] {
     ...spaceFindings(report),
     integrityFinding(integrity, schemaVersion),
     unreadable === 0
-      ? { level: "ok", check: "rows", message: "Every row opens." }
+      ? { level: "ok", check: "rows", message: "Every row can be opened." }
       : {
           level: "error",
           check: "rows",
-          message: `${rows(unreadable)} cannot be opened: changed, moved, or sealed with another key.`,
+          message: `${rows(unreadable)} cannot be opened: changed, moved, or encrypted with another key.`,
           remedy: remedyFor("entry_unreadable"),
         },
     {
@@ -210,7 +210,7 @@ function integrityFinding(integrity: StoreReport["integrity"], schemaVersion: nu
         level: "ok",
         check,
         message:
-          "The inside of so large a file is not checked here, where others would wait (every row was opened): " +
+          "The structure of a database this large is not checked here, because others would have to wait (every row was opened): " +
           "helmdeck-memory doctor does it.",
       };
     case "damaged":
@@ -231,7 +231,7 @@ function spaceFindings({ settings }: StoreReport): readonly Finding[] {
       level: "ok",
       check: "space",
       message:
-        "What is forgotten leaves its space to what comes, and none to the disk: an older version made this database.",
+        "An older version made this database, so forgotten facts do not return their space to the disk.",
       remedy:
         "helmdeck-memory doctor --compact, once; others cannot write meanwhile, and twice its size must be free.",
     },
@@ -246,8 +246,8 @@ function clockFindings({ clockBehindMs }: StoreReport): readonly Finding[] {
     {
       level: "warning",
       check: "clock",
-      message: `This machine's clock is at least ${behind} behind: memory goes by the time that it has seen.`,
-      remedy: "Set the clock, or let it be set (NTP); what was stored meanwhile gets its true times then.",
+      message: `This machine's clock is at least ${behind} behind. Memory uses the latest time that it has seen.`,
+      remedy: "Set the clock, or let NTP set it.",
     },
   ];
 }
@@ -259,7 +259,7 @@ function accessFindings({ isWritable }: StoreReport): readonly Finding[] {
       level: "warning",
       check: "database",
       message:
-        "The database or its folder cannot be written: memory can be read, and nothing can be stored or forgotten.",
+        "The database or its folder cannot be written. Memory can be read, but nothing can be stored or forgotten.",
       remedy: remedyFor("store_readonly"),
     },
   ];
@@ -281,12 +281,12 @@ async function damagedRowsFinding(store: MemoryStore): Promise<Finding> {
       await nextTurn();
     } while (cursor !== undefined);
   }
-  if (damaged === 0) return { level: "ok", check: "audit", message: "Every audit row can be read." };
+  if (damaged === 0) return { level: "ok", check: "audit", message: "Every run record can be read." };
   return {
     level: "warning",
     check: "audit",
-    message: `${rows(damaged)} of the audit history cannot be understood and are not shown.`,
-    remedy: "They expire within 30 days; forget packs, pipelines or tools removes them at once.",
+    message: `${rows(damaged)} of the run records cannot be read and are not shown.`,
+    remedy: "They expire within 30 days. To delete them now, forget packs, pipelines or tools.",
   };
 }
 

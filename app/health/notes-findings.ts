@@ -20,9 +20,9 @@ export async function oldCopyFindings(notes: Opened | undefined): Promise<readon
     {
       level: "warning",
       check: "database",
-      message: `An old copy of the database was put in its place by hand: it is of generation ${notes.generation}, and ${noted} was in use. What came in between is not in it, and what was forgotten in between may be.`,
+      message: `An old copy of the database was put in its place by hand. It has generation ${notes.generation}, and ${noted} was in use. Facts stored in between are missing, and facts forgotten in between may be back.`,
       remedy:
-        "Put the newer one back. If the old copy is meant: helmdeck-memory backup FILE, then helmdeck-memory restore FILE.",
+        "Put the newer copy back. If you want the old one: helmdeck-memory backup FILE, then helmdeck-memory restore FILE.",
     },
   ];
 }

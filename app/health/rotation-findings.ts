@@ -23,8 +23,8 @@ function unfinished(former: string, current: string): Finding {
   return {
     level: "warning",
     check: "key",
-    message: `The key is being changed from ${former} to ${current}, and that is not finished: both open everything.`,
-    remedy: "Run helmdeck-memory rotate-key again; where the key is not in a file of ours, with --finish.",
+    message: `The key is being changed from ${former} to ${current}. The change is not finished, and both keys open everything.`,
+    remedy: "Run helmdeck-memory rotate-key again. If you keep the key elsewhere, add --finish.",
   };
 }
 
@@ -36,7 +36,7 @@ async function formerFiles(file: string | undefined): Promise<readonly Finding[]
   return former.map((name) => ({
     level: "warning",
     check: "key",
-    message: `A former key is still in ${join(folder, name)}: with it, older backups can be read.`,
-    remedy: "Once a new backup is made, destroy it, and every copy of it.",
+    message: `A former key is still in ${join(folder, name)}. It can still open older backups.`,
+    remedy: "Make a new backup, then destroy that key and every copy of it.",
   }));
 }

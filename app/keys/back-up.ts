@@ -138,7 +138,7 @@ function unlessOurs(file: string): (error: unknown) => never {
 function taken(path: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    `${path} exists already and is left as it is. Name another file, or say --overwrite.`,
+    `${path} already exists and was not changed. Choose another file, or add --overwrite.`,
     { details: { field: "file", path } },
   );
 }

@@ -15,9 +15,8 @@ function conclusionOf(findings: readonly Finding[]): string {
   const wrong = checksOf(findings.filter(({ level }) => level !== "ok"));
   const advised = checksOf(findings.filter(({ level, remedy }) => level === "ok" && remedy !== undefined));
   const also = advised.length === 0 ? "" : ` Worth doing still: ${advised.join(", ")}.`;
-  if (wrong.length === 0)
-    return advised.length === 0 ? "Everything is in order." : `Everything works.${also}`;
-  const count = wrong.length === 1 ? "1 thing needs you" : `${wrong.length} things need you`;
+  if (wrong.length === 0) return advised.length === 0 ? "Everything is fine." : `Everything works.${also}`;
+  const count = wrong.length === 1 ? "1 problem needs attention" : `${wrong.length} problems need attention`;
   return `${count}: ${wrong.join(", ")}.${also}`;
 }
 

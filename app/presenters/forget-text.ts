@@ -47,14 +47,14 @@ export function forgetText(forgotten: Forgotten, { caller, command }: Voice): Pr
   const { scope, deleted, former = 0, restored = 0, dryRun, erased } = forgotten;
   const where = `in the memory of ${harmlessLine(caller)}: ${harmlessLine(scope)}`;
   if (deleted + former === 0) {
-    const hint = `Keys and names are exact, case matters: ${command} list shows them.`;
+    const hint = `Keys and names are exact, and case matters: ${command} list shows them.`;
     return {
       answer: [`Nothing ${dryRun ? "would be" : "was"} deleted ${where}`],
       notes: [nearWords(forgotten) ?? hint],
     };
   }
   const pending =
-    "They are gone from every answer; the database clears their old, sealed bytes away a little later.";
+    "They are gone from every answer. The database clears their old, encrypted bytes a little later.";
   return {
     answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
     notes: [
@@ -101,16 +101,18 @@ export function forgetNotes({ scope, restored = 0 }: Forgotten): readonly string
   ];
 }
 
-const IMPORT_STAYS = "What was stored anew or edited since the import is not among them, and stays.";
+const IMPORT_STAYS = "Facts that were stored or edited since the import are not included and stay.";
 
 function goesBack(restored: number, isAhead: boolean): string {
   const facts = restored === 1 ? "1 of these facts" : `${restored} of these facts`;
   const verb = isAhead ? (restored === 1 ? "goes" : "go") : "went";
-  return `${facts} ${verb} back to what the import replaced.`;
+  return `${facts} ${verb} back to the value that the import replaced.`;
 }
 
-/** `3 entries and 2 of what other facts held before` */
+/** `3 entries and 2 former values of other facts` */
 export function entries(count: number, former = 0): string {
   const counted = count === 1 ? "1 entry" : `${count} entries`;
-  return former === 0 ? counted : `${counted} and ${former} of what other facts held before`;
+  return former === 0
+    ? counted
+    : `${counted} and ${former} former ${former === 1 ? "value" : "values"} of other facts`;
 }

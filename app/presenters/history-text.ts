@@ -6,21 +6,21 @@ import type { Presented, Voice } from "./presented.ts";
 
 export function historyText({ key, former }: FactHistory, { caller, command, style }: Voice): Presented {
   if (former.length === 0) {
-    const note = `Nothing is kept of what ${harmlessLine(key)} held before, in the memory of ${harmlessLine(caller)}.`;
+    const note = `There are no former values of ${harmlessLine(key)}, in the memory of ${harmlessLine(caller)}.`;
     return { answer: [], notes: [note] };
   }
   const entries = former.flatMap((one, index) => [...(index > 0 ? [""] : []), ...formerLines(one, style)]);
   const shown = harmlessLine(key);
-  const note = `These are former values. ${command} get ${shown} prints the present one, ${command} undo ${shown} takes it back.`;
+  const note = `These are former values: ${command} get ${shown} prints the current one, ${command} undo ${shown} undoes the last store.`;
   return { answer: entries, notes: [note] };
 }
 
 export function undoText({ undone, restored }: UndoneFact, { command }: Pick<Voice, "command">): Presented {
   const there = restored.map(({ key, updatedAt }) => `${harmlessLine(key)}, as of ${localMinute(updatedAt)}`);
-  const taken = `Took back what was stored as ${harmlessLine(undone.key)} on ${localMinute(undone.updatedAt)}.`;
+  const taken = `Undid the store of ${harmlessLine(undone.key)} on ${localMinute(undone.updatedAt)}.`;
   return {
-    answer: [`${taken} There again: ${there.join("; ")}.`],
-    notes: [`It is kept nowhere. ${command} undo again goes one store further back.`],
+    answer: [`${taken} Restored: ${there.join("; ")}.`],
+    notes: [`The undone value was deleted. ${command} undo again goes one store further back.`],
   };
 }
 
@@ -31,7 +31,7 @@ export function noFact(): HelmdeckError {
 
 /** Why there is no history to show; the key is not repeated, since messages end up in logs. */
 export function noHistory(caller: string): HelmdeckError {
-  const message = `Nothing is known of such a fact in the memory of ${caller}: it is not there, and no fact superseded it. Keys are exact, case matters.`;
+  const message = `There is no such fact in the memory of ${caller}, and no fact superseded it. Keys are exact, and case matters.`;
   return new HelmdeckError("not_found", message, { details: { caller } });
 }
 

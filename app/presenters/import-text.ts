@@ -29,15 +29,15 @@ export function importPreview(result: ImportResult, { caller, now }: Voice): rea
       ({ key, value, outcome }) => `  ${harmlessLine(key)}: ${firstWords(value)} (${VERBS[outcome]})`,
     ),
     ...(first.length > 0 && more > 0 ? [`  … and ${more} more.`] : []),
-    ...(kept > 0 ? [`Stays as it is here, being newer: ${kept}.`] : []),
-    ...(retired > 0 ? [`Left out, since other facts superseded it here: ${retired}.`] : []),
+    ...(kept > 0 ? [`Kept, because memory has a newer value: ${kept}.`] : []),
+    ...(retired > 0 ? [`Left out, because other facts superseded them: ${retired}.`] : []),
     ...(leftOut !== undefined ? [`Left out: ${leftOutText(leftOut)}.`] : []),
     ...(refusedCount > 0 ? [`Refused: ${refusedCount}.`] : []),
     ...shown.map((line) => `  ${refusalText(line)}`),
     ...(refusedCount > shown.length ? [`  … and ${refusedCount - shown.length} more.`] : []),
-    ...(gone > 0 ? [`In these files no longer, and stays until you forget it: ${gone}.`] : []),
+    ...(gone > 0 ? [`No longer in these files; kept until you forget them: ${gone}.`] : []),
     ...(endsAt === undefined ? [] : [`It ends ${localMinute(endsAt)} (${expiryFrom(now, endsAt)}).`]),
-    ...(importId === undefined ? [] : ["One command takes the import back whole; it is named afterwards."]),
+    ...(importId === undefined ? [] : ["One command will undo the whole import; it is shown afterwards."]),
   ];
 }
 
@@ -55,7 +55,7 @@ export function importText(result: ImportResult, voice: Voice): Presented {
       ...refused.map(refusalText),
       ...(refusedCount > refused.length ? [`… and ${refusedCount - refused.length} more.`] : []),
       ...(retired > 0 ? [retiredText(retired)] : []),
-      ...(isEmpty ? ["There was no line to import."] : []),
+      ...(isEmpty ? ["There was nothing to import."] : []),
       ...takeBackTexts(result, voice),
     ],
   };
@@ -95,8 +95,8 @@ export function importsText(imports: readonly KnownImport[], { command }: Voice)
     answer: imports.map((known) => `import:${known.id}  ${importCounts(known)}`),
     notes: [
       imports.length === 0
-        ? `Nothing of an import is there. ${command} import --help says what can be imported.`
-        : `${command} forget import:<id> takes one back whole.`,
+        ? `No import is left in memory. ${command} import --help lists what can be imported.`
+        : `${command} forget import:<id> undoes one import.`,
     ],
   };
 }
@@ -115,9 +115,7 @@ function takersText({ owners }: ImportResult, caller: string): string {
 
 function takeBackTexts({ importId, takers }: ImportResult, { command }: Voice): readonly string[] {
   if (importId === undefined) return [];
-  return [
-    `To take it back: ${command} forget import:${importId}${takers === undefined ? "" : " --everyone"}`,
-  ];
+  return [`To undo this: ${command} forget import:${importId}${takers === undefined ? "" : " --everyone"}`];
 }
 
 function countsText({ stored, replaced, refreshed, audit }: ImportResult): string {
@@ -131,7 +129,7 @@ function leftOutText(leftOut: NonNullable<ImportResult["leftOut"]>): string {
 }
 
 function retiredText(retired: number): string {
-  return `Left out ${retired} that other facts superseded here since. Undo those, or store what holds again.`;
+  return `Left out ${retired} that other facts superseded since. Undo those, or store the facts again.`;
 }
 
 function refusalText({ file, line, key, code, reason }: RefusedLine): string {

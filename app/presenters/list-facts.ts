@@ -100,7 +100,7 @@ async function nothing(memory: Memory, request: ListRequest, voice: Voice): Prom
   if (!isNarrow(request)) return `The ${whose} holds no facts yet. ${storing}`;
   const named = await keyNamedBy(memory, request, voice);
   if (named !== undefined) {
-    return `No key in the ${whose} begins so. This is where a fact stands whose key is ${harmlessLine(named)}`;
+    return `No key in the ${whose} begins with this. It is the path of the fact with the key ${harmlessLine(named)}`;
   }
   const facts = await countFacts(memory, caller);
   if (facts === 0) return `The ${whose} holds no facts yet. ${storing}`;

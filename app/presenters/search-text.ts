@@ -53,7 +53,7 @@ function missNotes(
 ): readonly string[] {
   const nothing = `Nothing in the memory of ${harmlessLine(caller)} answers this`;
   if (best !== undefined)
-    return best.possible ? [`${nothing} surely; what is shown is only possibly related.`] : [];
+    return best.possible ? [`${nothing} for certain. These hits are only possibly related.`] : [];
   if (unmatched === undefined) return [`${nothing}.`];
   return [
     `${nothing}. ${unmatchedText(unmatched, `${command} list shows the facts`)}`,

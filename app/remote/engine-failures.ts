@@ -66,10 +66,10 @@ export function failureOfConnection(error: unknown, asked: Asked): HelmdeckError
 
 /** Nothing is kept to be sent later: what was not done stays undone until somebody asks again. */
 function whatWasDone({ isReading }: Asked, wasSent: boolean): string {
-  if (isReading) return "Ask again when it does.";
+  if (isReading) return "Try again later.";
   return wasSent
-    ? "Whether the change was made is not known: look before you ask again."
-    : "Nothing was changed, and nothing is kept to be sent later.";
+    ? "It is not known whether the change was made. Check before you try again."
+    : "Nothing was changed, and nothing is queued.";
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS|ERR_SSL|EPROTO/;
@@ -116,7 +116,7 @@ function tooOld({ url, server }: Asked): HelmdeckError {
 
 function tooOften({ retryAfter }: EngineAnswer, { url, server }: Asked): HelmdeckError {
   const seconds = retryAfter !== undefined && /^\d{1,4}$/.test(retryAfter) ? ` in ${retryAfter} s` : " later";
-  const message = `${server.named} at ${url} was asked too often or by too many at once. Nothing was changed; ask again${seconds}.`;
+  const message = `${server.named} at ${url} refused: too many requests. Nothing was changed; try again${seconds}.`;
   return new HelmdeckError("rate_limited", message);
 }
 
@@ -128,7 +128,7 @@ function sentenceOf(code: ErrorCode, message: string, { url, server, subject = "
     case "forbidden":
       return `${server.named} at ${url} refuses this to the token of agent ${subject}: ${plain(message)}`;
     default:
-      return `${server.named} at ${url} cannot do it now (${code}); ${server.saysWhy}. Nothing is kept to be sent later.`;
+      return `${server.named} at ${url} cannot do it now (${code}); ${server.saysWhy}. Nothing is queued.`;
   }
 }
 

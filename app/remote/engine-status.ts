@@ -40,7 +40,7 @@ export async function reachEngine(
   const { status, error = "memory_unavailable" } = await client.ask(READY);
   const tookMs = Math.round(systemClock.now() - began);
   if (status !== "ready") {
-    const message = `The engine at ${client.url} is there, but its memory does not work (${error}); its own doctor says why.`;
+    const message = `The engine at ${client.url} is running, but its memory does not work (${error}); run doctor there.`;
     throw new HelmdeckError("memory_unavailable", message);
   }
   return { url: client.url, version: (await client.ask(VERSION)).version, tookMs };

@@ -86,7 +86,7 @@ function agentFindings({ agent, subject, authenticated, scopes, expiresAt }: Kno
   const findings: Finding[] = [
     { level: "ok", check, message: `has the memory of ${name} at the engine${until}` },
   ];
-  const remedy = `Make a smaller one where the engine is: ${mint(subject)}`;
+  const remedy = `Make a smaller one on the engine's machine: ${mint(subject)}`;
   if (scopes.includes("admin"))
     findings.push({
       level: "warning",
@@ -122,7 +122,7 @@ export function sharedFindings(known: readonly Pick<Known, "agent" | "subject">[
             level: "warning",
             check: "agents with one memory",
             message: `${agents.map(({ agent }) => agent).join(", ")} have tokens for the same memory, that of ${harmlessLine(subject)}`,
-            remedy: "Give each a token of its own, unless they are to share what they know.",
+            remedy: "Give each agent its own token, unless they should share a memory.",
           },
         ],
   );

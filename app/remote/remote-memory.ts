@@ -171,6 +171,6 @@ async function orUndefined<Answer>(asked: Promise<Answer>): Promise<Answer | und
 function notOverRest(url: string): HelmdeckError {
   return new HelmdeckError(
     "memory_unavailable",
-    `The engine at ${url} keeps this memory, and this cannot be done from here: run helmdeck-memory where the engine is.`,
+    `The engine at ${url} keeps this memory, so this must be done there: run helmdeck-memory on the engine's machine.`,
   );
 }

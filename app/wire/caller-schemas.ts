@@ -5,7 +5,7 @@ import { myMemoryReplySchema } from "./view-schemas.ts";
 
 export const callerReplySchema = z.object({
   subject: z.string().meta({ description: "Whose memory it is: the token's sub." }),
-  authenticated: z.boolean().meta({ description: "A token vouches for it." }),
+  authenticated: z.boolean().meta({ description: "A token proves it." }),
   scopes: z.array(z.string()),
   expires_at: rfc3339Schema("When the token ends; left out where there is none.").optional(),
 });

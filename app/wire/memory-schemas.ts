@@ -74,7 +74,7 @@ export const forgetReplySchema = z.object({
   erased: z.enum(["complete", "pending", "nothing"]).meta({
     description:
       "nothing: no entry was deleted, since the scope named none or it was a dry run. pending: gone from every answer, but" +
-      " the database still holds old, sealed bytes, until nobody reads them or its server clears them away.",
+      " the database still holds old, encrypted bytes, until nobody reads them or its server clears them away.",
   }),
   restored: z.int().min(1).optional().meta({
     description:

@@ -218,7 +218,7 @@ class WorkerLink {
 /** When not even the worker can look: see `examineFailure` for what it says itself. */
 function failedReport(error: unknown): DoctorReport {
   const { code, message } = asHelmdeckError(error);
-  const remedy = "Restart the gateway; if it stays, report this message.";
+  const remedy = "Restart the gateway. If the problem stays, report this message.";
   return { findings: [{ level: "error", check: "memory", message: `${code}: ${message}`, remedy }] };
 }
 

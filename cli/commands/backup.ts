@@ -23,11 +23,11 @@ export async function backupCommand(context: CommandContext, request: BackupRequ
   }
   const done = await withProgress(context, (onBytes) => backUp({ ...asked, onBytes }));
   await answer(context, snakeCased({ ...done }), [
-    `Backed up ${done.entries} entries to ${harmlessLine(file)} (${done.bytes} bytes), read back and tried.`,
+    `Backed up ${done.entries} entries to ${harmlessLine(file)} (${done.bytes} bytes), read back and checked.`,
   ]);
   if (done.unreadable > 0) {
     await output.note(
-      `${done.unreadable} rows do not open, in the database as in the backup; see helmdeck-memory doctor.`,
+      `${done.unreadable} rows are unreadable, in the database and in the backup; see helmdeck-memory doctor.`,
     );
   }
   if (!options.json) {
@@ -56,7 +56,8 @@ export async function restoreCommand(context: CommandContext, request: RestoreRe
     return EXIT_DONE;
   }
   const done = await withProgress(context, (onBytes) => restore({ ...asked, onBytes }));
-  const kept = done.keptAs === undefined ? [] : [`What was there is kept as ${harmlessLine(done.keptAs)}.`];
+  const kept =
+    done.keptAs === undefined ? [] : [`The former database is kept as ${harmlessLine(done.keptAs)}.`];
   await answer(context, snakeCased({ ...done }), [
     `Restored ${done.entries} entries, backed up at ${done.createdAt}, to ${harmlessLine(done.databasePath)}.`,
     ...kept,

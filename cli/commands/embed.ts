@@ -24,7 +24,7 @@ async function requireService(memory: OpenMemory, caller: string): Promise<Servi
   if (error !== undefined) throw new HelmdeckError(error.code, error.message);
   if (embeddings === undefined || embeddings.provider === "none") {
     throw unset(
-      "No embedding service is set. Name one in HELMDECK_EMBEDDINGS_URL, such as http://127.0.0.1:11434",
+      "No embedding service is configured. Set HELMDECK_EMBEDDINGS_URL, for example to http://127.0.0.1:11434",
     );
   }
   if (embeddings.provider === "unusable") throw unset(embeddings.problem.replace(/\.$/, ""));
@@ -57,17 +57,17 @@ async function tell(
   const where = harmlessLine(`${provider} at ${url}, model ${model}`);
   const not = refused === 0 ? "" : ` ${refused} are refused by the service and found by words alone.`;
   await output.line(
-    `Meaning is known of ${embedded} of ${total} entries of ${harmlessLine(options.caller)}, ${embeddedNow} of them embedded now (${where}).${not}`,
+    `Embedded: ${embedded} of ${total} entries of ${harmlessLine(options.caller)}, ${embeddedNow} of them embedded now (${where}).${not}`,
   );
 }
 
 function unset(what: string): HelmdeckError {
-  const message = `${what} (docs/reference/embeddings.md). Search goes by words until then.`;
+  const message = `${what} (docs/reference/embeddings.md). Until then, search uses keywords.`;
   return new HelmdeckError("invalid_input", message, { details: { field: "HELMDECK_EMBEDDINGS_URL" } });
 }
 
 function interrupted({ embedded, total }: EmbedReport, failure: HelmdeckError): HelmdeckError {
-  const message = `${failure.message} Meaning is known of ${embedded} of ${total} entries, and that is kept; run it again to go on.`;
+  const message = `${failure.message} Embedded: ${embedded} of ${total} entries, and that is kept; run it again to go on.`;
   return new HelmdeckError(failure.code, message, {
     details: { ...failure.details, embedded, total },
     cause: failure,

@@ -85,7 +85,7 @@ async function withSeam<Answer>(
 
 async function readBody({ shell, output }: CommandContext, path: string): Promise<string> {
   if (path === "-" && shell.stdin.isTTY === true) {
-    await output.note("Type the text; Ctrl-D on a line of its own ends it.");
+    await output.note("Type the text, then press Ctrl-D on a new line.");
   }
   return readText(inputSource(shell, path), READ_LIMIT_BYTES);
 }

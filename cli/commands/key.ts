@@ -7,6 +7,6 @@ export async function keySavedCommand(context: CommandContext): Promise<number> 
   const { output, options } = context;
   const { keyId } = await sayKeySaved(memoryOptions(context));
   if (options.json) await output.json({ key_id: keyId, saved: true });
-  else await output.line(`Noted: a copy of the key ${keyId} is kept.`);
+  else await output.line(`Noted: you keep a copy of the key ${keyId} is kept.`);
   return EXIT_DONE;
 }

@@ -22,7 +22,7 @@ export async function verifyCommand(context: CommandContext): Promise<number> {
     await output.line(
       result.unreadable === 0
         ? `Every row opens: ${result.entries} entries, ${result.vectors} vectors, ${result.history} former values.`
-        : `${result.unreadable} rows do not open; ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values do.`,
+        : `${result.unreadable} rows are unreadable; ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values are readable.`,
     );
   }
   return result.unreadable === 0 && result.log === "whole" ? EXIT_DONE : EXIT_FAILED;
@@ -38,11 +38,11 @@ export async function repairCommand(context: CommandContext, wanted: string | un
     await tellRows(context, rows);
     if (result.log === "damaged") await output.line(DAMAGED_LOG);
     await output.line(
-      `Wrote ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows did not open. ` +
-        "The old database is as it was.",
+      `Wrote ${result.entries} entries, ${result.vectors} vectors and ${result.history} former values to ${harmlessLine(to)}; ${result.unreadable} rows were unreadable. ` +
+        "The old database was not changed.",
     );
     await output.note(
-      `To put it in place: stop whatever uses the database, move ${harmlessLine(place.databasePath)} with its -wal and -shm elsewhere, and ` +
+      `To use it: stop every process that uses the database, move ${harmlessLine(place.databasePath)} with its -wal and -shm elsewhere, and ` +
         `move ${harmlessLine(to)} to where it was. The key stays the same.`,
     );
   }

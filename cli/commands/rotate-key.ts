@@ -26,7 +26,7 @@ export async function rotateKeyCommand(context: CommandContext, request: RotateK
   const { output, shell } = context;
   const progress = await showCount(shell, {
     say: (done, total) => {
-      void output.note(`Sealed anew: ${done} of ${total} entries.`).catch(() => {}); // told, not needed
+      void output.note(`Encrypted with the new key: ${done} of ${total} entries.`).catch(() => {}); // told, not needed
     },
   });
   try {
@@ -49,9 +49,9 @@ async function tellPlan({ output, options }: CommandContext, plan: RotationPlan)
   }
   const { entries, from, to, keySource, keyPath = "", formerKeyPath } = plan;
   await output.line(
-    `Would seal ${entries} entries anew. The key in use is ${from}, from ${harmlessLine(keySource)}.`,
+    `Would encrypt ${entries} entries with a new key. The current key is ${from}, from ${harmlessLine(keySource)}.`,
   );
-  if (to !== undefined) await output.line(`A change to the key ${to} has begun; this would go on with it.`);
+  if (to !== undefined) await output.line(`A change to the key ${to} has begun; this would continue it.`);
   await output.line(
     formerKeyPath === undefined
       ? `The new key would be in ${harmlessLine(keyPath)}, for you to put in place.`
@@ -68,19 +68,20 @@ async function tell({ output, options }: CommandContext, rotation: Rotation): Pr
   const { from, to, state, unreadable = 0, erased, keyPath = "", formerKeyPath } = rotation;
   if (state === "both_open") {
     await output.line(
-      `Everything is sealed under the key ${to}. Both keys open it, the former one (${from}) too.`,
+      `Everything is encrypted with the key ${to}. Both keys open it, including the former one (${from}) too.`,
     );
     await output.note(
       `Put the new key, which is in ${harmlessLine(keyPath)}, in the place of the former one, restart what was given the key at its start, and run helmdeck-memory rotate-key --finish.`,
     );
     return EXIT_DONE;
   }
-  await output.line(`The key is now ${to}; the former one (${from}) opens this database no longer.`);
+  await output.line(`The key is now ${to}; the former key (${from}) no longer opens this database.`);
   if (unreadable > 0)
     await output.note(
-      `${unreadable} rows did not open before and are as they were; see helmdeck-memory doctor.`,
+      `${unreadable} rows were unreadable before and were not changed; see helmdeck-memory doctor.`,
     );
-  if (erased === "pending") await output.note("Old bytes are overwritten once no other process reads.");
+  if (erased === "pending")
+    await output.note("Old bytes are overwritten as soon as no other process reads the database.");
   await output.note(whatIsLeft(formerKeyPath));
   return EXIT_DONE;
 }
@@ -88,5 +89,5 @@ async function tell({ output, options }: CommandContext, rotation: Rotation): Pr
 function whatIsLeft(formerKeyPath: string | undefined): string {
   const where =
     formerKeyPath === undefined ? "the former key" : `the former key, ${harmlessLine(formerKeyPath)}`;
-  return `Back up the new key. Make a new backup of the data, then destroy ${where}, and every copy of it: forgetting does not reach old backups, and this does.`;
+  return `Back up the new key. Make a new backup of the data, then destroy ${where}, and every copy of it. Then nobody can open the old backups.`;
 }

@@ -107,7 +107,7 @@ function requireKept({ memoryState }: ServerContext): void {
   const why = memoryState.state === "ephemeral" ? memoryState.warning : memoryState.error.message;
   throw new HelmdeckError(
     "memory_unavailable",
-    `Not started, since --require-memory was given: ${why}`,
+    `Not started, because of --require-memory: ${why}`,
     memoryState.state === "unavailable"
       ? { cause: memoryState.error, details: { reason: memoryState.error.code } }
       : {},
@@ -154,7 +154,7 @@ function servedLines(memoryState: MemoryState, { url, pagesUrl, authentication }
       : `authentication by ${harmlessLine(authentication)}`;
   return [
     `helmdeck-memory serves ${url} · ${memoryWords(memoryState)} · ${callers}`,
-    ...(pagesUrl === undefined ? [] : [`See and correct what is kept, in a browser: ${pagesUrl}`]),
+    ...(pagesUrl === undefined ? [] : [`Open the Agent memory pages in a browser: ${pagesUrl}`]),
   ];
 }
 

@@ -5,13 +5,13 @@ import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 export function declareBackup(program: Command, runs: Runs): void {
   const backup = program
     .command("backup")
-    .summary("Write a sealed copy of everything to a file.")
+    .summary("Back up everything to one encrypted file.")
     .description(
-      "Write all of the memory database, of every caller, to one sealed file that only you can read (mode 0600), also while it is in use. The file is read back and tried before this says that it is done. The key is not in it: keep a copy of the key apart from it.",
+      "Back up the whole memory database, of every caller, to one encrypted file that only you can read (mode 0600). Memory can be used meanwhile. The file is read back and checked. The key is not in it: keep a copy of the key elsewhere.",
     )
     .argument("<file>", "The backup; it must not exist yet.", nonEmpty)
-    .option("--overwrite", "Take the place of a file that is there, once the new one is whole.")
-    .option("--dry-run", "Only say what it would do.")
+    .option("--overwrite", "Replace an existing file, after the new one is complete.")
+    .option("--dry-run", "Only show what it would do.")
     .action((file: string, _options: unknown, command: Command) => {
       const { overwrite, dryRun } = command.opts<{
         readonly overwrite?: boolean;
@@ -31,12 +31,12 @@ export function declareBackup(program: Command, runs: Runs): void {
 export function declareRestore(program: Command, runs: Runs): void {
   const restore = program
     .command("restore")
-    .summary("Put a backup in place.")
+    .summary("Restore a backup.")
     .description(
-      "Put a backup in place: where there is no memory yet, or over a database that nobody has open, which is kept as <database>.before-restore-<time>. Needs the key that the backup was made with.",
+      "Restore a backup where there is no memory yet, or over a database that nobody has open. The former database is kept as <database>.before-restore-<time>. This needs the key that the backup was made with.",
     )
     .argument("<file>", "What helmdeck-memory backup wrote.", nonEmpty)
-    .option("--dry-run", "Only say what it would do.")
+    .option("--dry-run", "Only show what it would do.")
     .action((file: string, _options: unknown, command: Command) => {
       const { dryRun } = command.opts<{ readonly dryRun?: boolean }>();
       return runs(command, async (context) =>

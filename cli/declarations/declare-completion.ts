@@ -6,9 +6,9 @@ import { type CompletingShell, SHELLS } from "../completion/scripts.ts";
 export function declareCompletion(program: Command, runs: Runs): void {
   const completion = program
     .command("completion")
-    .summary("Print what makes a shell complete commands, options and keys.")
+    .summary("Print a shell completion script.")
     .description(
-      "Print what makes a shell complete commands, options and the keys of facts. Put the line for your shell into its start-up file: ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish.",
+      "Print a completion script for commands, options and keys of facts. Add the line for your shell to its start-up file: ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish.",
     )
     .addArgument(new Argument("<shell>", "Which shell.").choices(SHELLS))
     .action((shell: CompletingShell, _options: unknown, command: Command) =>

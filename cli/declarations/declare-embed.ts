@@ -5,9 +5,9 @@ import { type Runs, withExamples } from "../../commands/index.ts";
 export function declareEmbed(program: Command, runs: Runs): void {
   const embed = program
     .command("embed")
-    .summary("Embed what has no vectors yet, for search by meaning.")
+    .summary("Embed facts that have no vectors yet, for semantic search.")
     .description(
-      "Send what has no vectors yet to the embedding service (HELMDECK_EMBEDDINGS_URL), and keep the vectors. What is done is kept when it is interrupted; run it again to go on. Needed after a large import, where neither a gateway nor a server runs to do it in the background.",
+      "Send facts without vectors to the embedding service (HELMDECK_EMBEDDINGS_URL) and keep the vectors. If interrupted, run it again to continue. You need it after a large import, if no gateway or server runs to do it in the background.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => (await import("../commands/embed.ts")).embedCommand(context)),

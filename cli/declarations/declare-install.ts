@@ -5,11 +5,11 @@ import { type Runs, withExamples } from "../../commands/index.ts";
 export function declareInstall(program: Command, runs: Runs): void {
   const install = program
     .command("install")
-    .summary("Put memory into OpenClaw; take it out again.")
+    .summary("Install memory in OpenClaw, or uninstall it.")
     .description(
-      "Put the plugin into OpenClaw, with an embedding service where that is wanted, and check that it works; or take all of it back. It is install.sh, and takes its flags: helmdeck-memory install --help lists them. Exit codes are the installer's, too.",
+      "Install the plugin in OpenClaw, with an embedding service if you want one, and check that it works; or uninstall it. This runs install.sh and takes its options: helmdeck-memory install --help lists them. Exit codes are the installer's.",
     )
-    .argument("[flags...]", "Those of install.sh.")
+    .argument("[flags...]", "Options of install.sh.")
     .allowUnknownOption()
     .action((flags: readonly string[], _options: unknown, command: Command) =>
       runs(command, async ({ options }) =>

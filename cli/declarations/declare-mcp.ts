@@ -10,7 +10,7 @@ export function declareMcp(program: Command, runs: Runs): void {
     .description(
       "Serve one caller's memory over MCP on standard input and output, for a client that starts this command itself. It ends when its input ends; everything that is not the protocol goes to standard error.",
     )
-    .option("--packs", "Packs and pipelines too, not memory alone.")
+    .option("--packs", "Also list packs and pipelines.")
     .option("--packs-from <folder>", "As --packs, with your own: ES modules in a folder of yours.", nonEmpty)
     .option("--pipelines <folder>", "As --packs, with your own pipelines.", nonEmpty)
     .action((_options: unknown, command: Command) => {

@@ -15,7 +15,7 @@ export function declareMove(program: Command, runs: Runs): void {
       nonEmpty,
     )
     .option("--from <store>", "Where from, likewise (default: the one here).", nonEmpty)
-    .option("--dry-run", "Only say what it would do.")
+    .option("--dry-run", "Only show what it would do.")
     .option(
       "--reopen",
       "Use the database here again as it was left, although its memory has moved: where the other place is lost.",

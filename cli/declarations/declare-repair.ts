@@ -5,9 +5,9 @@ import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 export function declareVerify(program: Command, runs: Runs): void {
   const verify = program
     .command("verify")
-    .summary("Open every row, and name those that do not open.")
+    .summary("Open every row and name the unreadable ones.")
     .description(
-      "Open every row of the database, of every caller: entries, vectors and former values. Says what does not open, and changes nothing. Exit code 1 when something does not open.",
+      "Open every row of the database, of every caller: entries, vectors and former values. Names unreadable rows and changes nothing. The exit code is 1 if there are any.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => (await import("../commands/repair.ts")).verifyCommand(context)),
@@ -18,9 +18,9 @@ export function declareVerify(program: Command, runs: Runs): void {
 export function declareRepair(program: Command, runs: Runs): void {
   const repair = program
     .command("repair")
-    .summary("Write a new database of all that opens.")
+    .summary("Write all readable rows into a new database.")
     .description(
-      "Write a new database of every row that opens, with times, vectors and former values, under the same key. The old one is only read. Says how to put the new one in its place.",
+      "Write all readable rows into a new database, with times, vectors and former values, under the same key. The old one is only read. Shows how to put the new one in place.",
     )
     .option(
       "--to <file>",

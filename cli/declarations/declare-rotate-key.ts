@@ -5,17 +5,17 @@ import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 export function declareRotateKey(program: Command, runs: Runs): void {
   const rotate = program
     .command("rotate-key")
-    .summary("Change the key, and seal everything anew under it.")
+    .summary("Change the key and encrypt everything with it.")
     .description(
-      "Make a new key, seal everything anew under it, and put it in the place of the former one, which stays beside it as <key file>.former-<key id>. Others may use memory meanwhile. Interrupted, it goes on when it is run again; until then both keys open everything.",
+      "Make a new key, encrypt everything with it, and put it in place of the former one, which stays as <key file>.former-<key id>. Memory can be used meanwhile. If interrupted, run it again to continue; until it finishes, both keys open everything.",
     )
     .option(
       "--new-key-file <file>",
-      "For a key that is in no file of ours: seal everything under the key in this file, which is made if it is not there. Put that key in place, then run rotate-key --finish.",
+      "For a key that you keep elsewhere: encrypt everything with the key in this file, which is created if needed. Put that key in place, then run rotate-key --finish.",
       nonEmpty,
     )
-    .option("--finish", "Take the former key away, once the new one is in place.")
-    .option("--dry-run", "Only say what it would do.")
+    .option("--finish", "Remove the former key, after you put the new one in place.")
+    .option("--dry-run", "Only show what it would do.")
     .action((_options: unknown, command: Command) => {
       const { newKeyFile, finish, dryRun } = command.opts<RotateKeyOptions>();
       if (finish && (newKeyFile !== undefined || dryRun)) {

@@ -16,26 +16,22 @@ export function declareServe(program: Command, runs: Runs): void {
     .description(
       'Serve memory, packs and pipelines over REST and, at /api/v1/mcp, over MCP, and at / the "Agent memory" pages for a browser, until SIGTERM or Ctrl-C. With HELMDECK_JWT_SECRET (or HELMDECK_JWT_SECRET_FILE) every caller needs a token; without, everybody is "unknown" and only this machine is answered.',
     )
-    .option("--host <address>", "Where to listen.", nonEmpty, DEFAULT_HOST)
-    .option("--port <number>", "At which port; 0: any free one.", port, DEFAULT_PORT)
-    .option("--allow-host <name>", "A host name that clients use, beside localhost; once for each.", collect)
-    .option("--allow-origin <origin>", "A browser origin that may ask; once for each.", collect)
+    .option("--host <address>", "The address to listen on.", nonEmpty, DEFAULT_HOST)
+    .option("--port <number>", "The port; 0 means any free one.", port, DEFAULT_PORT)
+    .option("--allow-host <name>", "Another host name that clients use; repeatable.", collect)
+    .option("--allow-origin <origin>", "A browser origin that may send requests; repeatable.", collect)
     .option(
       "--public-origin <origin>",
-      "Where browsers reach the pages through a proxy that speaks TLS: https://deck.example.",
+      "The pages' address behind a TLS proxy: https://deck.example.",
       origin,
     )
-    .option("--no-pages", "Serve no pages at /.")
+    .option("--no-pages", "Do not serve the pages at /.")
     .option("--rate-limit <count>", "Requests a minute for each caller; 0: no limit.", rate, DEFAULT_RATE)
-    .option("--require-memory", "Do not start unless memory is kept on disk and works.")
-    .option(
-      "--packs-from <folder>",
-      "Your own packs, beside those that ship: ES modules in a folder of yours.",
-      nonEmpty,
-    )
-    .option("--pipelines <folder>", "Your own pipelines, beside those that ship.", nonEmpty)
+    .option("--require-memory", "Refuse to start if memory is not on disk or does not work.")
+    .option("--packs-from <folder>", "A folder with your own packs (ES modules).", nonEmpty)
+    .option("--pipelines <folder>", "A folder with your own pipelines.", nonEmpty)
     .addOption(
-      new Option("--log-level <level>", "How much is logged, on stderr.").choices(LOG_LEVELS).default("info"),
+      new Option("--log-level <level>", "How much to log on stderr.").choices(LOG_LEVELS).default("info"),
     )
     .action((_options: unknown, command: Command) => {
       const { host, port, allowHost, allowOrigin, publicOrigin, pages, rateLimit, ...more } =

@@ -11,13 +11,13 @@ export function declareToken(program: Command, runs: Runs): void {
     .command("token")
     .summary("Make a token for a client of the server.")
     .description(
-      "Make a bearer token that a server with the same secret takes. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names.",
+      "Make a bearer token for a server with the same secret. The secret is read from HELMDECK_JWT_SECRET, or from the file that HELMDECK_JWT_SECRET_FILE names.",
     )
     .requiredOption("--subject <name>", "Whose memory the token opens.", nonEmpty)
-    .option("--ttl <span>", "How long it is good: 12h, 30d; at most 366d. (default: 30d)", seconds)
-    .option("--scope <name>", "What more it may do: record, admin, metrics; once for each.", collect)
-    .option("--name <text>", "For people who look into it: whose it is.", nonEmpty)
-    .option("--client <text>", "For people who look into it: which program has it.", nonEmpty)
+    .option("--ttl <span>", "How long it is valid: 12h, 30d; at most 366d. (default: 30d)", seconds)
+    .option("--scope <name>", "What else it may do: record, admin, metrics; repeatable.", collect)
+    .option("--name <text>", "A note in the token: whose it is.", nonEmpty)
+    .option("--client <text>", "A note in the token: which program has it.", nonEmpty)
     .action((_options: unknown, command: Command) => {
       const { ttl = DEFAULT_TTL_SECONDS, scope = [], subject, name, client } = command.opts<TokenOptions>();
       return runs(command, async (context) => {

@@ -6,13 +6,13 @@ import { withExamples } from "./option-parsers.ts";
 export function declareDoctor(program: Command, runs: Runs): void {
   const doctor = program
     .command("doctor")
-    .summary("Look for what is wrong, and say what to do.")
+    .summary("Find problems and their remedies.")
     .description(
-      "Look at everything that memory needs, and say what is wrong and what to do. Exit code 1 when something is.",
+      "Check everything that memory needs, and name problems and remedies. The exit code is 1 if there is a problem.",
     )
     .option(
       "--compact",
-      "First write a database anew that an older version made, so that the space of what is forgotten returns. Others cannot write meanwhile; twice its size must be free.",
+      "First rewrite a database from an older version, so that forgotten facts return their space. Nobody can write meanwhile; twice its size must be free.",
     )
     .action((options: { readonly compact?: boolean }, command: Command) =>
       runs(command, async (context) => (await import("../work/doctor.ts")).doctorCommand(context, options)),

@@ -9,17 +9,17 @@ export function declareEdit(program: Command, runs: Runs): void {
     .command("edit")
     .summary("Change the value of a fact.")
     .description(
-      "Change the value of a fact; category and tags stay, and history keeps what it held. Without a value it opens $VISUAL or $EDITOR on a file in memory, never on a disk: where the system has no such place, give the value.",
+      "Change the value of a fact. Category and tags stay, and the former value goes into the history. Without a value, it opens $VISUAL or $EDITOR on a file in memory, never on a disk.",
     )
     .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
     .argument("[value]", "The new text, at most 64 KiB; - reads it from standard input.")
     .option("--value-file <file>", "Read the new value from a file.", nonEmpty)
     .option(
       "--ttl <span>",
-      "How long to keep it from now: 3600, 12h, 90d. Left out: 90 days, and never less than it has.",
+      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, and never less than it has.",
       seconds,
     )
-    .option("--allow-secret", "Store it although it looks like a credential.")
+    .option("--allow-secret", "Store it even if it looks like a credential.")
     .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
       const { valueFile, ttl, allowSecret = false } = command.opts<EditOptions>();
       if (value !== undefined && valueFile !== undefined) {

@@ -21,7 +21,7 @@ export function declareExport(program: Command, runs: Runs): void {
       "Write a new file that only you can read (mode 0600); it must not exist yet.",
       nonEmpty,
     )
-    .option("--with-history", "Also what each fact held before; import takes it back.")
+    .option("--with-history", "Include former values, which import restores.")
     .action((_options: unknown, command: Command) => {
       const { output, withHistory = false, to } = command.opts<ExportOptions>();
       if (withHistory && to === "markdown") command.error("--with-history wants --to jsonl.");

@@ -7,15 +7,15 @@ export function declareForget(program: Command, runs: Runs): void {
   const forget = program
     .command("forget")
     .alias("rm")
-    .summary("Delete what a scope names.")
+    .summary("Delete facts and records.")
     .description(
-      "Delete for good what a scope names. On a terminal it shows what that is and asks first; elsewhere it wants --yes.",
+      "Delete facts and records for good. On a terminal it shows a preview and asks first; elsewhere it needs --yes.",
     )
     .argument(
       "<scope>",
-      "The exact key of a fact (key:<exact key> where it could be read otherwise), the path, docid or citation of a search hit, category:<name>, import:<id> (what an import brought), packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
+      "The exact key of a fact (key:<exact key> if it could mean something else), the path, docid or citation of a search hit, category:<name>, import:<id> (what an import brought), packs, pipelines, tools, pack:<id>, pipeline:<id>, tool:<name>, all (facts and audit rows), or everything (also caches, notes and sessions).",
     )
-    .option("--dry-run", "Only show what it would delete.")
+    .option("--dry-run", "Only show what would be deleted.")
     .option("--yes", "Do not ask.")
     .option("--everyone", "Of an import: in everybody's memory, not one alone.")
     .action((scope: string, _options: unknown, command: Command) => {

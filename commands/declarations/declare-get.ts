@@ -8,7 +8,7 @@ export function declareGet(program: Command, runs: Runs): void {
     .command("get")
     .summary("Print the value of one fact.")
     .description(
-      "Print the value of one fact. Characters that would act on a terminal are written out; --json has the exact value.",
+      "Print the value of one fact. Characters that would control the terminal are escaped; --json has the exact value.",
     )
     .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
     .action((key: string, _options: unknown, command: Command) =>

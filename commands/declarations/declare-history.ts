@@ -8,11 +8,11 @@ const KEY = "The exact key; case matters. Or the path, docid or citation of a se
 export function declareHistory(program: Command, runs: Runs): void {
   const history = program
     .command("history")
-    .summary("Show what a fact held before.")
+    .summary("Show a fact's former values.")
     .description(
-      "Show what a fact held before, newest first: the last ten values, also those of facts that it superseded. Nothing of it is found by a search.",
+      "Show a fact's former values, newest first: the last ten, including those of facts that it superseded. Searches never find them.",
     )
-    .argument("<key>", `${KEY} A superseded fact's leads to the one in its place.`)
+    .argument("<key>", `${KEY} The key of a superseded fact leads to the fact that replaced it.`)
     .action((key: string, _options: unknown, command: Command) =>
       runs(command, async (context) => (await import("../work/history.ts")).historyCommand(context, key)),
     );
@@ -22,9 +22,9 @@ export function declareHistory(program: Command, runs: Runs): void {
 export function declareUndo(program: Command, runs: Runs): void {
   const undo = program
     .command("undo")
-    .summary("Take back the last store of a fact.")
+    .summary("Undo the last store of a fact.")
     .description(
-      "Take back the last store that changed a fact: what it held before is there again, and so are facts that it superseded. What is taken back is erased; undo again goes one store further back.",
+      "Undo the last store that changed a fact. The former value returns, and so do facts that the store superseded. The undone value is deleted; another undo goes one store further back.",
     )
     .argument("<key>", KEY)
     .action((key: string, _options: unknown, command: Command) =>

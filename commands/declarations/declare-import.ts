@@ -13,9 +13,9 @@ import { collect, seconds, withExamples } from "./option-parsers.ts";
 export function declareImport(program: Command, runs: Runs): void {
   const importing = program
     .command("import")
-    .summary("Import facts from an export, or from notes of other programs.")
+    .summary("Import facts from an export or from other programs.")
     .description(
-      "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. What is good goes in; what is refused is named with its reason, and the exit code is then 1. Whatever is not ours is shown first, and asked about.",
+      "Import facts and audit rows: our own JSON Lines, or with --from the notes and memories of other programs. Valid entries are imported; refused ones are listed with the reason, and the exit code is 1. For files of other programs, a preview is shown first.",
     )
     .argument("<file...>", "Files; with --from openclaw also a workspace folder. - reads standard input.")
     .addOption(
@@ -37,14 +37,14 @@ export function declareImport(program: Command, runs: Runs): void {
       "--stopped",
       "With --from helmdeck: it was stopped before, so a database without its -wal is whole.",
     )
-    .option("--dry-run", "Only show what would come in.")
+    .option("--dry-run", "Only show what would be imported.")
     .option("--yes", "Do not ask.")
-    .option("--ttl <span>", "How long what says no end itself lives: seconds, or 90m, 12h, 30d, 4w.", seconds)
-    .option("--allow-secrets", "Import also what looks like a credential.")
+    .option("--ttl <span>", "Time to live of entries without an end: seconds, or 90m, 12h, 30d, 4w.", seconds)
+    .option("--allow-secrets", "Also import texts that look like credentials.")
     .addOption(
       new Option(
         "--on-conflict <rule>",
-        "Of a fact that is there: the newer of the two stays, keep what is there, or replace it.",
+        "If a fact exists: the newer one stays (default), keep the existing one, or replace it.",
       )
         .choices(CONFLICT_RULES)
         .default("newer"),
@@ -70,9 +70,9 @@ export function declareImport(program: Command, runs: Runs): void {
 export function declareImports(program: Command, runs: Runs): void {
   const imports = program
     .command("imports")
-    .summary("List the imports that can be taken back.")
+    .summary("List the imports that can be undone.")
     .description(
-      "List the imports of notes whose facts are still there, with how many. forget import:<id> takes one back whole.",
+      "List the imports whose facts are still there, with their number. forget import:<id> undoes one import.",
     )
     .action((_options: unknown, command: Command) =>
       runs(command, async (context) => (await import("../work/imports.ts")).importsCommand(context)),

@@ -13,8 +13,8 @@ export function declareList(program: Command, runs: Runs): void {
     .description("List facts, newest first.")
     .argument("[prefix]", "Only keys that begin with this; case matters, no wildcards.")
     .option("--category <name>", "Only this category.")
-    .option("--expiring", "Only what ends within 14 days; renew keeps it.")
-    .option("--limit <count>", "At most so many.", count, ANSWER_LIMITS.facts.byDefault)
+    .option("--expiring", "Only facts that end within 14 days.")
+    .option("--limit <count>", "Maximum number.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
       const { category, expiring, limit } = command.opts<ListOptions>();
       return runs(command, async (context) => {

@@ -7,14 +7,14 @@ import { seconds, withExamples } from "./option-parsers.ts";
 export function declareRenew(program: Command, runs: Runs): void {
   const renew = program
     .command("renew")
-    .summary("Keep a fact that would end.")
+    .summary("Give a fact more time.")
     .description(
-      "Keep a fact that would end: it gets another life, and nothing else of it changes. list --expiring names what ends within 14 days.",
+      "Give a fact more time to live. Nothing else changes. list --expiring shows facts that end within 14 days.",
     )
     .argument("<key>", "The exact key; case matters. Or the path, docid or citation of a search hit.")
     .option(
       "--ttl <span>",
-      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Left out: 90 days, and never less than it has.",
+      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, and never less than it has.",
       seconds,
     )
     .action((key: string, { ttl }: { readonly ttl?: number }, command: Command) =>

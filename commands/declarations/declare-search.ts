@@ -12,13 +12,13 @@ export function declareSearch(program: Command, runs: Runs): void {
     .summary("Search facts and audit rows, best first.")
     .description("Search facts and audit rows, best first, as OpenClaw's memory_search does.")
     .argument("<query...>", "Words or a question.")
-    .option("--limit <count>", `At most so many hits, ${least} to ${most}.`, count, byDefault)
+    .option("--limit <count>", `Maximum number of hits, ${least} to ${most}.`, count, byDefault)
     .addOption(
-      new Option("--recall <mode>", "How much is shown where nothing answers surely.")
+      new Option("--recall <mode>", "How much to show if nothing answers for certain.")
         .choices(RECALL_MODES)
         .default("balanced"),
     )
-    .option("--explain", "Show what each score is made of.")
+    .option("--explain", "Show how each score is computed.")
     .action((words: string[], _options: unknown, command: Command) => {
       const { limit, explain, recall } = command.opts<SearchOptions>();
       const query = words.join(" ").trim();

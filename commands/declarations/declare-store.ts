@@ -9,7 +9,7 @@ export function declareStore(program: Command, runs: Runs): void {
   const store = program
     .command("store")
     .alias("add")
-    .summary("Store one fact, or replace it.")
+    .summary("Store or replace one fact.")
     .description(
       "Store one fact, or replace the one with this key. Other processes can read the arguments of a command while it runs (ps): for sensitive text give - or --value-file.",
     )
@@ -17,18 +17,14 @@ export function declareStore(program: Command, runs: Runs): void {
     .argument("[value]", "The text, at most 64 KiB; - reads it from standard input.")
     .option("--value-file <file>", "Read the value from a file.", nonEmpty)
     .option("--category <name>", "A group of facts; default user_facts.")
-    .option("--tag <tag>", "A word to find it by; may be given up to 32 times.", collect)
+    .option("--tag <tag>", "A word to find it by; up to 32 times.", collect)
     .option(
       "--ttl <span>",
       "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days, default 90 days.",
       seconds,
     )
-    .option(
-      "--supersedes <key>",
-      "A fact that no longer holds and is retired; may be given up to 9 times.",
-      collect,
-    )
-    .option("--allow-secret", "Store it although it looks like a credential.")
+    .option("--supersedes <key>", "An outdated fact to retire; up to 9 times.", collect)
+    .option("--allow-secret", "Store it even if it looks like a credential.")
     .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
       const { valueFile, category, tag, ttl, supersedes, allowSecret = false } = command.opts<StoreOptions>();
       if ((value === undefined) === (valueFile === undefined)) {

@@ -43,7 +43,7 @@ export async function exportCommand(
   const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
   for (const note of leftOutNotes(exported.leftOut)) await context.output.note(note);
   for (const { key, code, reason } of exported.problems) {
-    await context.output.note(`${code}: ${harmlessLine(key)} ${reason}; it is not in the export.`);
+    await context.output.note(`${code}: ${harmlessLine(key)} ${reason}; it was not exported.`);
   }
   return exported.problems.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
@@ -66,7 +66,7 @@ async function toFile(context: CommandContext, path: string, write: Write): Prom
   if (options.json) await output.json({ output: path, ...told, ...(leftOut && { left_out: leftOut }) });
   else await output.line(`Wrote ${lineCount(exported)} to ${harmlessLine(path)}`);
   await output.note(
-    "The file holds every value in plain text, readable for you alone (mode 0600). Remove it when it has served.",
+    "The file holds every value in plain text, readable only for you (mode 0600). Delete it when you no longer need it.",
   );
   return exported;
 }
@@ -110,7 +110,7 @@ function leftOutNotes({ runs, former }: NotInMarkdown = { runs: 0, former: 0 }):
   ];
   return left.length === 0
     ? []
-    : [`Not in it: ${left.join(", ")}. --to jsonl --with-history has everything.`];
+    : [`Not exported: ${left.join(", ")}. --to jsonl --with-history exports everything.`];
 }
 
 function lineCount({ lines }: Exported): string {

@@ -187,6 +187,6 @@ async function embed({ output }: CommandContext, memory: OpenMemory, subject: st
   if (report === undefined || report.embedded + report.refused >= report.total) return;
   const { embedded, total } = report;
   await output.note(
-    `Note: meaning is known of ${embedded} of ${total} entries so far. helmdeck-memory embed does the rest now; a gateway or server that runs does it in the background.`,
+    `Note: ${embedded} of ${total} entries are embedded so far. helmdeck-memory embed does the rest now; a running gateway or server does it in the background.`,
   );
 }

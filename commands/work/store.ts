@@ -61,9 +61,9 @@ async function acknowledge(context: CommandContext, stored: StoredFact): Promise
 function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact): readonly string[] {
   return [
     ...superseded.map((key) => `Retired: ${harmlessLine(key)}`),
-    ...sameAs.map((key) => `The same value stands under ${harmlessLine(key)}`),
+    ...sameAs.map((key) => `The same value is stored under ${harmlessLine(key)}`),
     ...similar.map(({ key, value }) => `Similar: ${harmlessLine(key)}: ${value}`),
-    ...(similar.length > 0 ? ["If one of these no longer holds: store again with --supersedes KEY."] : []),
+    ...(similar.length > 0 ? ["If one of these is outdated, store again with --supersedes KEY."] : []),
   ];
 }
 
@@ -74,7 +74,7 @@ export async function readValue(
 ): Promise<string> {
   if ("text" in source) return source.text;
   const isTyped = source.path === "-" && shell.stdin.isTTY === true;
-  if (isTyped) await output.note("Type the value; Ctrl-D on a line of its own ends it.");
+  if (isTyped) await output.note("Type the value, then press Ctrl-D on a new line.");
   return readText(inputSource(shell, source.path), READ_LIMIT_BYTES);
 }
 
@@ -84,6 +84,6 @@ function sentenceOf(stored: StoredFact, { shell, options }: CommandContext): str
   if (stored.replaced === undefined) return `Stored ${what}. ${expiry}`;
   const before = localMinute(stored.replaced.updatedAt);
   return stored.replaced.refreshed
-    ? `Refreshed ${what}: the same value stood there since ${before}. ${expiry}`
-    : `Stored ${what}, in place of the value of ${before}. ${expiry}`;
+    ? `Refreshed ${what}: it has had this value since ${before}. ${expiry}`
+    : `Stored ${what}, replacing the value of ${before}. ${expiry}`;
 }

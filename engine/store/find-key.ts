@@ -79,7 +79,7 @@ async function fromNamedFile(path: string): Promise<LoadedKey> {
   const { key, sharedMode, owner } = await requireKeyFile(path);
   const loaded = { key, source: `HELMDECK_MEMORY_KEY_FILE (${path})`, file: path, made: false };
   if (owner !== undefined) {
-    const warning = `The key file ${path} belongs to another account (uid ${owner}), which knows the key, and this process is root's.`;
+    const warning = `The key file ${path} belongs to another account (uid ${owner}), which knows the key, and this process runs as root.`;
     return { ...loaded, warning };
   }
   if (sharedMode === undefined) return loaded;

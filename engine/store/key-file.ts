@@ -75,7 +75,7 @@ export function requirePrivate(path: string, found: FoundKey): MasterKey {
   if (found.owner !== undefined) {
     throw unreadable(
       path,
-      `belongs to another account (uid ${found.owner}), and this process is root's. Run it as that account; a key that is ` +
+      `belongs to another account (uid ${found.owner}), and this process runs as root. Run it as that account; a key that is ` +
         "root's to use is named in HELMDECK_MEMORY_KEY_FILE",
     );
   }

@@ -17,8 +17,8 @@ export function gatewayAccessPrerequisite({ gateway, target }: OpenClawReady): U
   if (typeof gateway === "object") return lockedGateway(gateway, target);
   if (gateway !== "silent") return undefined;
   return unmet(
-    `OpenClaw's gateway${inPlace(target)} may run, and does not answer.`,
-    "See: openclaw gateway status --deep. One that is only just starting, or has much to do: run this again in a minute.",
+    `OpenClaw's gateway${inPlace(target)} may be running, but does not answer.`,
+    "See: openclaw gateway status --deep. If it is just starting or busy, run this again in a minute.",
   );
 }
 
@@ -38,7 +38,7 @@ function lockedGateway({ variable, problem }: GatewayLock, target: Target): Unme
     case "locked_out":
       return unmet(
         `${who}, and refuses everybody for a while after too many wrong credentials.`,
-        "Wait for some minutes, then run this again.",
+        "Wait a few minutes, then run this again.",
       );
   }
 }

@@ -143,6 +143,6 @@ function attachWarnings({ target, attachment }: OpenClawReady, { embeddings }: O
   if (compose.override === "ours" || (compose.override === "absent" && compose.readsOverride)) return [];
   return [
     `${compose.overrideFile} is not written, since ${compose.override === "theirs" ? "there is one already" : "the project is started with files named by hand"}: ` +
-      `give the service ${compose.service} the external network ${NETWORK} there, or it is detached when compose makes it anew.`,
+      `give the service ${compose.service} the external network ${NETWORK} there, or it is detached when compose recreates it.`,
   ];
 }

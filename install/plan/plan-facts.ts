@@ -61,6 +61,6 @@ function nameOf(facts: FactsEmbedder): string {
 function questionAbout(facts: FactsEmbedder, { url }: FactsService): Question {
   return {
     about: "facts",
-    text: `helmdeck's facts are set to ${nameOf(facts)}. Embed them with ${url} instead (it is put back by --uninstall)?`,
+    text: `helmdeck's facts are set to ${nameOf(facts)}. Embed them with ${url} instead (--uninstall restores yours)?`,
   };
 }

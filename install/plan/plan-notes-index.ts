@@ -21,6 +21,6 @@ export function repairSteps(openclaw: OpenClawReady, { journal }: Facts): readon
 export function unfitWarnings(openclaw: OpenClawReady, { journal }: Facts): readonly string[] {
   if (!isStuck(openclaw) || isDueOnceTakenBack(journal, openclaw)) return [];
   return [
-    `OpenClaw's index of its own notes is of an embedding service that is not set any more, so it finds no new note: ${INSTALLER} --repair`,
+    `OpenClaw's index of its own notes belongs to an embedding service that is no longer configured, so it finds no new note: ${INSTALLER} --repair`,
   ];
 }

@@ -41,7 +41,7 @@ export function planSearch(
     return {
       ...kept([
         ...warnings,
-        `OpenClaw's own search keeps its provider ${own}: it is yours, and nobody said that it may go.`,
+        `OpenClaw's own search keeps its provider ${own}: you chose it, and nobody said to replace it.`,
       ]),
       questions: [questionAbout(own, baseUrl)],
     };
@@ -54,7 +54,7 @@ export function planSearch(
 }
 
 const DOWN_WARNING =
-  "From now on OpenClaw's own search needs the embedding service: while it is down, OpenClaw finds none of its own notes " +
+  "From now on, OpenClaw's own search needs the embedding service. While the service is down, OpenClaw finds none of its own notes " +
   `(helmdeck's facts are still found, by words). To go back: ${INSTALLER} --no-embeddings; or openclaw config set memory.search.provider none, ` +
   "then openclaw memory index --force.";
 
@@ -87,7 +87,7 @@ function kept(warnings: readonly string[]): SearchPlan {
 function questionAbout(own: string, baseUrl: string): Question {
   return {
     about: "search",
-    text: `OpenClaw embeds with your own provider ${own}. Use ${baseUrl} instead (it is put back by --uninstall)?`,
+    text: `OpenClaw embeds with your own provider ${own}. Use ${baseUrl} instead (--uninstall restores yours)?`,
   };
 }
 
@@ -112,7 +112,5 @@ function pluginsToAllow({ allowedPlugins }: OpenClawReady): readonly string[] {
 
 function agentWarnings({ agentsWithProvider }: OpenClawReady): readonly string[] {
   if (agentsWithProvider.length === 0) return [];
-  return [
-    `These agents have an embedding provider of their own, which stays: ${agentsWithProvider.join(", ")}.`,
-  ];
+  return [`These agents keep their own embedding provider: ${agentsWithProvider.join(", ")}.`];
 }

@@ -23,7 +23,7 @@ export function uninstallPlan(facts: Facts, { purge }: Options): Plan {
 
 function goneWarnings({ journal }: Facts): readonly string[] {
   if (!journal.installedPlugin && !hasSet(journal)) return [];
-  return ["OpenClaw is not found any more: what was changed in its configuration stays as it is."];
+  return ["OpenClaw was not found, so its configuration was not restored."];
 }
 
 /** A configuration that OpenClaw does not accept is mended first: how it was before us must not be forgotten over it. */
@@ -64,6 +64,6 @@ function targetPrerequisite({ openclaw, journal }: Facts): UnmetPrerequisite {
   return {
     what: "openclaw",
     message: `This found ${choices.join(", ")}${was === undefined ? "" : `, and what was installed is in ${was}`}.`,
-    remedy: `Say which one: --openclaw ${was ?? choices[0]}`,
+    remedy: `Choose one: --openclaw ${was ?? choices[0]}`,
   };
 }

@@ -44,13 +44,13 @@ function openclawPrerequisite(openclaw: OpenClawFacts, options: Options): UnmetP
     case "ambiguous":
       return {
         what: "openclaw",
-        message: `OpenClaw is here more than once: ${openclaw.choices.join(", ")}.`,
-        remedy: `Say which one: --openclaw ${openclaw.choices[0]}`,
+        message: `There is more than one OpenClaw: ${openclaw.choices.join(", ")}.`,
+        remedy: `Choose one: --openclaw ${openclaw.choices[0]}`,
       };
     case "no_such_container":
       return {
         what: "openclaw",
-        message: `No running container ${openclaw.name} answers to OpenClaw's command.`,
+        message: `No running container ${openclaw.name} has the command openclaw.`,
         remedy: `docker start ${openclaw.name}, or see docker ps for its name.`,
       };
     case "broken":
@@ -69,11 +69,11 @@ function readyPrerequisite(openclaw: OpenClawReady, { mode }: Options): UnmetPre
     return unmet(`OpenClaw ${version} is older than ${OLDEST_OPENCLAW}.`, "openclaw update");
   if (gateway === "remote")
     return unmet(
-      "This OpenClaw uses a gateway on another machine (gateway.mode is remote), and memory lives where the gateway is.",
+      "This OpenClaw uses a gateway on another machine (gateway.mode is remote), and memory is kept beside the gateway.",
       "Run this on that machine.",
     );
   if (disabledPlugins.includes("*"))
-    return unmet("OpenClaw's plugins are switched off.", "openclaw config set plugins.enabled true");
+    return unmet("OpenClaw's plugins are disabled.", "openclaw config set plugins.enabled true");
   // OpenClaw's command line indexes its notes by itself.
   return mode === "repair" ? undefined : gatewayPrerequisite(openclaw);
 }
@@ -105,14 +105,14 @@ function dockerPrerequisite({ docker, ollama }: Facts): UnmetPrerequisite | unde
     case "ready":
       return undefined;
     case "missing":
-      return unmet("Docker is not on this machine.", "Install it (https://docs.docker.com/engine/install)");
+      return unmet("Docker is not installed.", "Install it (https://docs.docker.com/engine/install)");
     case "unreachable":
       return unmet(
         "Docker's engine does not answer.",
-        "Start it (sudo systemctl start docker), and see that this account may use it (group docker)",
+        "Start it (sudo systemctl start docker), and check that this account may use it (group docker)",
       );
     case "no_compose":
-      return unmet("Docker has no compose.", "Install docker compose v2, or docker-compose v1.29");
+      return unmet("Docker compose is not installed.", "Install docker compose v2, or docker-compose v1.29");
   }
 }
 
@@ -143,7 +143,7 @@ function servicePrerequisite({ service }: Facts, url: string): UnmetPrerequisite
   return {
     what: "embeddings",
     message: `No Ollama answers at ${url}: ${service.health.reason}`,
-    remedy: "Start it, or correct the address; without --embeddings-url a sidecar is set up.",
+    remedy: "Start it, or correct the address. Without --embeddings-url, a sidecar is set up.",
   };
 }
 

@@ -56,7 +56,7 @@ export async function embeddedNotes(openclaw: OpenClaw): Promise<string> {
     const identity = at(agent, "status", "custom", "indexIdentity", "status");
     if (chunksOf(agent) > 0 && identity !== "valid")
       throw smokeTestFailed(
-        `OpenClaw's index is ${String(identity)}; openclaw memory index --force makes it anew.`,
+        `OpenClaw's index is ${String(identity)}; openclaw memory index --force rebuilds it.`,
       );
   }
   const chunks = agents.reduce<number>((sum, agent) => sum + chunksOf(agent), 0);

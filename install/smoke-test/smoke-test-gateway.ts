@@ -101,7 +101,7 @@ function goneOf(watcher: Watcher, folder: string): Promise<never> {
     const code = said instanceof Error ? said.message : String(said).trim();
     throw new HelmdeckError(
       "upstream_failed",
-      `The gateway that was started for the smoke test ended by itself (${code}): ${await saidIn(folder)}`,
+      `The gateway that was started for the smoke test stopped (${code}): ${await saidIn(folder)}`,
     );
   });
   gone.catch(() => {}); // told to whoever waits at that moment

@@ -65,7 +65,7 @@ async function isAttached(docker: Docker, container: string): Promise<boolean> {
 function overrideText({ service, networks }: Override): string {
   const lines = [
     OVERRIDE_MARK,
-    "# so that this service is on the embedding sidecar's network also when compose makes it anew. --uninstall deletes it.",
+    "# so that this service is on the embedding sidecar's network also when compose recreates it. --uninstall deletes it.",
     "services:",
     `  ${service}:`,
     "    networks:",

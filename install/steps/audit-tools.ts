@@ -60,7 +60,7 @@ export const setAuditTools: StepDefinition<SetAuditTools, RestoreAuditTools> = {
       const settings = await settingsIn(configPath, context);
       if (change === undefined || settings === undefined) return;
       if (at(settings, KEY) !== change.answer)
-        return context.warn("auditTools was changed by somebody else since; that stays.");
+        return context.warn("auditTools was changed since the installation; that stays.");
       const former = restored(settings, change.before, change.hadSettings);
       await patchConfig(configPath, context, patchAt(FACTS.path, patchBetween(settings, former)));
     },

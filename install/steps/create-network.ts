@@ -27,7 +27,7 @@ export const createNetwork: StepDefinition<CreateNetwork, RemoveNetwork> = {
       docker !== undefined && journal.madeNetwork ? { kind: "remove-network", network: NETWORK } : undefined,
     run: async (_, { environment, warn }) => {
       const isGone = await environment.docker.removeNetwork();
-      if (!isGone) warn(`The network ${NETWORK} stays: something is still on it.`);
+      if (!isGone) warn(`The network ${NETWORK} stays, because something still uses it.`);
     },
     forgets: ["madeNetwork"],
   },

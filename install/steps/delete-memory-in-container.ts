@@ -1,4 +1,4 @@
-/** What is remembered in OpenClaw's container, and its key: gone for good. */
+/** The memory in OpenClaw's container, and its key: gone for good. */
 import { HelmdeckError } from "../../app/index.ts";
 import { EXIT } from "../installer-exit-codes.ts";
 import { requireOpenClaw } from "../step-context.ts";
@@ -18,9 +18,6 @@ export const deleteMemoryInContainer: StepDefinition<DeleteMemoryInContainer> = 
   run: async ({ container }, context) => {
     const ran = await requireOpenClaw(context).exec(["sh", "-c", DELETE]);
     if (ran.exitCode !== 0)
-      throw new HelmdeckError(
-        "store_unavailable",
-        `What is remembered in ${container} could not be deleted.`,
-      );
+      throw new HelmdeckError("store_unavailable", `The memory in ${container} could not be deleted.`);
   },
 };

@@ -8,7 +8,7 @@ interface ForgetJournal {
 
 export const forgetJournal: StepDefinition<ForgetJournal> = {
   kind: "forget-journal",
-  title: () => "forget what was changed: it is taken back",
+  title: () => "clear the journal: everything is undone",
   exitCode: EXIT.openclaw,
   run: async (_, { environment: { journal }, warn }) => {
     // Not put back byte for byte: then a person may still want it, for its comments.

@@ -82,7 +82,7 @@ async function renewIndexes(
   for (const index of (await unfit(openclaw, configPath)) ?? [undefined]) {
     const reason = await renew(openclaw, configPath, index, context.environment);
     if (reason === undefined) continue;
-    const said = `OpenClaw did not index its notes anew${forAgent(index)}: ${reason}. Later: ${remedyFor(index)}`;
+    const said = `OpenClaw did not rebuild its index of notes${forAgent(index)}: ${reason}. Later: ${remedyFor(index)}`;
     if (mustWork) throw new HelmdeckError("upstream_failed", said);
     return context.warn(said);
   }
@@ -144,7 +144,7 @@ async function waitUntilGatewayFollows(
   const deadline = now() + FOLLOWS_WITHIN_MS;
   while (!(await hasStoppedUsingOllama(openclaw))) {
     if (now() > deadline)
-      return context.warn("The gateway may still search with its former settings: openclaw gateway restart");
+      return context.warn("The gateway may still use its former settings: openclaw gateway restart");
     await pause(LOOK_AGAIN_MS);
   }
 }

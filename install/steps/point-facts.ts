@@ -49,7 +49,7 @@ export const pointFacts: StepDefinition<PointFacts, RestoreFacts> = {
       const former = restored(FACTS, facts, now);
       await patchConfig(configPath, context, patchAt(FACTS.path, patchBetween(now, former)));
       if (!isEqual(at(former, "embeddings"), at(facts.before, "embeddings")))
-        context.warn("The plugin's embeddings were changed by somebody else since; those changes stay.");
+        context.warn("The plugin's embeddings were changed since the installation; those changes stay.");
     },
     forgets: ["facts"],
   },

@@ -64,7 +64,7 @@ export const pointSearch: StepDefinition<PointSearch, RestoreSearch> = {
       const back = patchAt(SEARCH.path, patchBetween(now, former));
       await patchConfig(configPath, context, { ...back, ...disallowPatch(config, search.allowed) });
       if (!isEqual(former, search.before))
-        context.warn("memory.search was changed by somebody else since; those changes stay.");
+        context.warn("memory.search was changed since the installation; those changes stay.");
     },
     forgets: ["search"],
   },

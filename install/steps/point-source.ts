@@ -23,7 +23,7 @@ export const pointSource: StepDefinition<PointSource, RestoreSource> = {
     const whose = Object.keys(tokens).join(", ");
     return `let the engine at ${url} keep the memory of ${whose}, each with the token in its file`;
   },
-  detail: () => "What was remembered on this machine stays here, and is not searched meanwhile.",
+  detail: () => "Memory on this machine stays here, and is not searched meanwhile.",
   exitCode: EXIT.openclaw,
   record: async (step, context) => {
     const openclaw = requireOpenClaw(context);
@@ -50,7 +50,7 @@ export const pointSource: StepDefinition<PointSource, RestoreSource> = {
       const former = restored(SOURCE, source, now);
       await patchConfig(configPath, context, patchAt(SOURCE.path, patchBetween(now, former)));
       if (!isEqual(at(former, "source"), at(source.before, "source")))
-        context.warn("The plugin's source was changed by somebody else since; that stays.");
+        context.warn("The plugin's source was changed since the installation; that stays.");
     },
     forgets: ["source"],
   },

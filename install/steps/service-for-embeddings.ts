@@ -26,6 +26,6 @@ export async function reachService(
 export async function runInit(model: string, { docker }: Environment): Promise<void> {
   const flavour = await docker.compose();
   if (flavour === undefined)
-    throw new HelmdeckError("upstream_failed", "Docker's compose is not there any more.");
+    throw new HelmdeckError("upstream_failed", "Docker compose is no longer installed.");
   await docker.runInit(flavour, model);
 }

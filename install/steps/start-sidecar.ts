@@ -80,6 +80,6 @@ async function endedByItself(docker: Docker): Promise<HelmdeckError> {
   const said = lineIn(await docker.logTail(SERVICE)) ?? "it said nothing";
   return new HelmdeckError(
     "embeddings_unavailable",
-    `The sidecar ended by itself: ${said} See: docker logs ${SERVICE}`,
+    `The sidecar stopped: ${said} See: docker logs ${SERVICE}`,
   );
 }

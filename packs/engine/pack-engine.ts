@@ -304,7 +304,7 @@ function notFound(): HelmdeckError {
 }
 
 function tooManyRuns(): HelmdeckError {
-  return new HelmdeckError("rate_limited", "Too many runs of yours are under way; wait for some to end.");
+  return new HelmdeckError("rate_limited", "You have too many runs in progress; wait for some to end.");
 }
 
 type Settled<T> =

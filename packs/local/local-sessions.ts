@@ -78,7 +78,7 @@ class LocalSessions implements SessionProvider {
 
   async acquire(request: SessionRequest): Promise<Session> {
     if (this.#closing) throw isClosing();
-    if (request.signal.aborted) throw new HelmdeckError("cancelled", "The run was called off.");
+    if (request.signal.aborted) throw new HelmdeckError("cancelled", "The run was cancelled.");
     if (request.sessionId !== undefined) return this.#goOn(request.caller, request.sessionId, request.signal);
     return this.#begin(request);
   }

@@ -108,7 +108,7 @@ class KeptOutput {
 
 function reasonOf({ reason }: AbortSignal): HelmdeckError {
   if (isHelmdeckError(reason)) return reason;
-  return new HelmdeckError("cancelled", "The program was ended: the run was called off.");
+  return new HelmdeckError("cancelled", "The program was ended: the run was cancelled.");
 }
 
 function tooSlow({ program, deadlineMs }: ProgramRun): HelmdeckError {

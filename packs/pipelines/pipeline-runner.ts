@@ -159,7 +159,7 @@ class Runner implements PipelineRunner {
   #requirePipeline(id: unknown): Pipeline {
     const pipeline = typeof id === "string" ? this.#pipelines.get(id) : undefined;
     if (pipeline !== undefined) return pipeline;
-    throw new HelmdeckError("not_found", "There is no such pipeline; list those that there are.");
+    throw new HelmdeckError("not_found", "There is no such pipeline. The list of pipelines has all names.");
   }
 
   #requireAllowed({ id, steps }: Pipeline, { authenticated }: PipelineRequest): void {
@@ -180,7 +180,7 @@ class Runner implements PipelineRunner {
     const limit = shareOf(owner, held, limits);
     throw new HelmdeckError(
       "rate_limited",
-      `${held.get(owner)} runs of yours are under way, and ${limit} may be at present; wait for one to end.`,
+      `${held.get(owner)} of your runs are in progress, and ${limit} are allowed at present; wait for one to end.`,
       { details: { limit } },
     );
   }
@@ -205,10 +205,7 @@ class Runner implements PipelineRunner {
   #require(caller: Subject, runId: string): Kept {
     const kept = this.#find(caller, runId);
     if (kept !== undefined) return kept;
-    throw new HelmdeckError(
-      "not_found",
-      "There is no such run of yours; those that ended are kept for an hour.",
-    );
+    throw new HelmdeckError("not_found", "You have no such run. Finished runs are kept for an hour.");
   }
 }
 

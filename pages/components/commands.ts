@@ -28,21 +28,21 @@ function command({ program, options }: Commands, ...words: readonly string[]): s
 export function factCommands(commands: Commands, fact: FactView, canUndo: boolean): readonly Command[] {
   const name = nameInShell(fact);
   const all: readonly (Command | false)[] = [
-    { name: "Edit", about: "Opens its value in your editor.", text: command(commands, "edit", name) },
-    { name: "Renew", about: "Keeps it for another 90 days.", text: renewCommand(commands, fact) },
+    { name: "Edit", about: "Opens the value in your editor.", text: command(commands, "edit", name) },
+    { name: "Renew", about: "Keeps the fact for another 90 days.", text: renewCommand(commands, fact) },
     {
       name: "Supersede",
-      about: "Stores a new fact that retires this one. Put in its key and text.",
+      about: "Stores a new fact that replaces this one. Fill in key and text.",
       text: command(commands, "store", "NEW-KEY", '"the new text"', `--supersedes ${name}`),
     },
     canUndo && {
       name: "Undo",
-      about: "Takes back the last store that changed it.",
+      about: "Undoes the last store that changed it.",
       text: command(commands, "undo", name),
     },
     {
       name: "Forget",
-      about: "Deletes it for good, with its history. It shows what that is, and asks first.",
+      about: "Deletes the fact and its history for good, after a preview.",
       text: command(commands, "forget", nameInShell(fact, true)),
     },
   ];

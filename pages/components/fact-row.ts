@@ -31,7 +31,7 @@ export function unreadableRows(context: PageContext, keys: readonly string[]): H
   const { links } = context;
   return notice(
     "warn",
-    html`${keys.length === 1 ? "One fact" : `${keys.length} facts`} cannot be opened: changed, moved, or sealed with another key. Store again what it was, restore a backup, or forget it; <a href="${links.to("/health")}">Health</a> says more. ${keys.map(
+    html`${keys.length === 1 ? "One fact" : `${keys.length} facts`} cannot be opened: changed, moved, or encrypted with another key. Store again what it was, restore a backup, or forget it; <a href="${links.to("/health")}">Health</a> says more. ${keys.map(
       (key, at) => html`${at > 0 ? ", " : ""}${factLink(context, key)}`,
     )}`,
   );

@@ -92,7 +92,7 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
   const above = refusal === undefined ? undefined : notice("bad", refusal);
   const status = refusal === undefined ? 200 : 409;
   if (deleted + former === 0) {
-    const near = nearWords(forgotten) ?? "Keys and names are exact, case matters.";
+    const near = nearWords(forgotten) ?? "Keys and names are exact, and case matters.";
     const none = html`${heading(title)}${above}<p>There is nothing to forget. ${line(near)}</p><p><a href="${links.to("/facts")}">Back to the facts</a></p>`;
     return { title, section: "facts", body: none, status };
   }

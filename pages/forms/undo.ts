@@ -39,7 +39,7 @@ export async function submitUndo(context: PageContext, fields: Fields): Promise<
 function changed(): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
-    "It was changed meanwhile, by somebody else or in another window. Nothing was taken back: look again.",
+    "It was changed meanwhile, by somebody else or in another window. Nothing was undone: look again.",
   );
 }
 
@@ -55,7 +55,7 @@ async function preview(context: PageContext, error?: HelmdeckError): Promise<Pag
   }
   const own = undo.find(({ key }) => key === fact.key);
   const others = undo.filter((former) => former !== own);
-  const body = html`${heading(title, "Nothing is changed yet. The last store that changed it is taken back, and what it stored is kept nowhere.")}${refusalNotice(error)}
+  const body = html`${heading(title, "Nothing is changed yet. This undoes the last store that changed the fact, and deletes what it stored.")}${refusalNotice(error)}
 ${sideBySide(now, ["Now: is erased", fact], ["After", own])}
 ${others.map((former) => html`<h2>There again: ${line(former.key)}</h2>${sideBySide(now, ["Now", undefined], ["After", former])}`)}
 ${form(requireForms(context), links.to("/undo", { key: fact.key }), html`${carried({ seen: versionOf([fact]) })}${actions(stepButton("confirm", "Undo", "danger"), cancel(back))}`)}`;

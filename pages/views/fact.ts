@@ -126,7 +126,7 @@ function missing(context: PageContext, history: FactHistory | undefined): Page {
     history === undefined
       ? empty(
           "There is no such fact.",
-          "It may have ended, been forgotten, or never been there. Keys are exact, case matters.",
+          "It may have ended, been forgotten, or never been there. Keys are exact, and case matters.",
           html`<a href="${links.to("/facts")}">Show all facts</a>`,
         )
       : empty(

@@ -2,8 +2,8 @@
 import type { ErrorCode } from "../../engine/index.ts";
 import type { Coverage, EmbeddingStatus } from "../vectors/semantic-contract.ts";
 
-const NOTHING_EMBEDDED = "Searched by words alone: nothing here is embedded yet.";
-const UNDER_WAY = "That goes on in the background; try again in a moment.";
+const NOTHING_EMBEDDED = "Searched by keywords only: nothing is embedded yet.";
+const UNDER_WAY = "Embedding continues in the background; try again in a moment.";
 const HOW_TO_EMBED =
   "helmdeck-memory embed does it now; a gateway or server that runs does it in the background.";
 
@@ -16,7 +16,7 @@ const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
 };
 
 export function missedNote(code: ErrorCode): string {
-  return `Searched by words alone: ${PHRASES[code] ?? "the embedding service is not available"}.`;
+  return `Searched by keywords only: ${PHRASES[code] ?? "the embedding service is not available"}.`;
 }
 
 /** With what to do, or why there is nothing yet. */
@@ -28,5 +28,5 @@ export function nothingEmbeddedNote({ lastError, embeds }: EmbeddingStatus): str
 /** Undefined when all that can be is embedded. */
 export function coverageNote({ embedded, total, refused }: Coverage): string | undefined {
   if (embedded + refused >= total) return undefined;
-  return `Meaning is known of ${embedded} of ${total} entries so far; the others are found by words.`;
+  return `Embedded: ${embedded} of ${total} entries so far. The others are found by keywords.`;
 }

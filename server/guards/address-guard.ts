@@ -10,7 +10,7 @@ export const guardAddress: MiddlewareHandler<ServerEnv> = async (c, next) => {
   requireDecodable(search);
   const names = [...searchParams.keys()];
   if (new Set(names).size < names.length) {
-    throw refuse("A parameter is given twice in the address; give each once.");
+    throw refuse("A parameter appears twice in the address.");
   }
   return next();
 };

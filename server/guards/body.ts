@@ -40,7 +40,7 @@ export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
 const bounded = bodyLimit({
   maxSize: MOST_BODY_BYTES,
   onError: () => {
-    throw new HelmdeckError("too_large", `The body may have ${MOST_BODY_BYTES} bytes; send less at once.`, {
+    throw new HelmdeckError("too_large", `The body can have ${MOST_BODY_BYTES} bytes; send less at once.`, {
       details: { limitBytes: MOST_BODY_BYTES },
     });
   },
@@ -98,7 +98,7 @@ async function bytesOf(c: Context<ServerEnv>): Promise<ArrayBuffer> {
 
 /** The connection ended before the body did: there is nobody to answer, and nothing of ours has failed. */
 function incomplete(cause: unknown): HelmdeckError {
-  return new HelmdeckError("cancelled", "The body did not arrive whole.", { cause });
+  return new HelmdeckError("cancelled", "The body did not arrive completely.", { cause });
 }
 
 function parse(text: string): unknown {

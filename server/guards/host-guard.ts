@@ -27,7 +27,7 @@ export function guardHost({ allowedHosts }: HostRules): MiddlewareHandler<Server
     if (!hosts.has(nameOf(host))) {
       throw new HelmdeckError(
         "forbidden",
-        "This server does not answer to that Host. Start it with --allow-host NAME if the name is yours.",
+        "This server does not accept that Host. If the name is yours, start the server with --allow-host NAME.",
       );
     }
     return next();
@@ -42,7 +42,7 @@ export function guardOrigin({ allowedOrigins }: HostRules): MiddlewareHandler<Se
     if (origin !== undefined && !origins.has(origin.toLowerCase())) {
       throw new HelmdeckError(
         "forbidden",
-        "Requests of web pages are refused. Start the server with --allow-origin ORIGIN if this one is yours.",
+        "Requests from web pages are refused. If this page is yours, start the server with --allow-origin ORIGIN.",
       );
     }
     return next();

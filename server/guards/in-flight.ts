@@ -34,7 +34,7 @@ export function limitInFlight(limits: ShareLimits): MiddlewareHandler<ServerEnv>
 function tooMany({ perCaller }: ShareLimits): HelmdeckError {
   return new HelmdeckError(
     "rate_limited",
-    `Too many requests of this caller are under way; ${perCaller} may be, and fewer while others need room. Wait for some to end.`,
+    `This caller has too many requests in progress; ${perCaller} are allowed, and fewer while others need room. Wait for some to end.`,
     { details: { limit: perCaller } },
   );
 }

@@ -99,11 +99,7 @@ async function opening(
 ): Promise<Response> {
   const session = await sessions.open(caller);
   if (session === undefined) {
-    return refusal(
-      429,
-      REFUSED,
-      "Your MCP sessions are too many, and all busy; end one of them with DELETE.",
-    );
+    return refusal(429, REFUSED, "You have too many MCP sessions, and all are busy. End one with DELETE.");
   }
   const response = await session.transport.handleRequest(request, { parsedBody: body });
   // A request that its headers disqualify opens nothing.

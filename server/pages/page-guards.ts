@@ -40,13 +40,13 @@ function checkFormToken(session: PageSession | undefined, given: readonly string
   if (session === undefined) {
     throw new HelmdeckError(
       "missing_bearer",
-      "You are signed out, and nothing was changed. Sign in, and do it again.",
+      "You are signed out, and nothing was changed. Sign in and try again.",
     );
   }
   const [token = ""] = given;
   if (given.length === 1 && isFormTokenOf(session, token)) return;
   throw new HelmdeckError(
     "forbidden",
-    "This form belongs to a session that is over, and nothing was changed. Open the page again, and fill it in once more.",
+    "This form belongs to an ended session, and nothing was changed. Open the page again and fill in the form.",
   );
 }

@@ -42,6 +42,6 @@ function isFollowedLink(c: Context<ServerEnv>): boolean {
 function refuse(): HelmdeckError {
   return new HelmdeckError(
     "forbidden",
-    "This request does not come from these pages. Where a proxy in front speaks TLS, start the server with --public-origin https://NAME, and have the proxy keep the Host header.",
+    "This request does not come from these pages. If a TLS proxy is in front of the server, start it with --public-origin https://NAME, and let the proxy keep the Host header.",
   );
 }

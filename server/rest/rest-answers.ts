@@ -6,16 +6,16 @@ import { failure } from "./components.ts";
 
 const WORDS = {
   400: "A field is missing, malformed or beyond its limit; nothing was written.",
-  401: "No token, or none that this server takes.",
+  401: "No token, or an invalid one.",
   403: "The caller may not do this.",
-  404: "There is no such thing, or it is not the caller's.",
+  404: "It does not exist, or it is not the caller's.",
   413: "The body is beyond its limit.",
   415: "The body is not JSON.",
   422: "The pack could not do what it was asked to.",
   429: "Too many requests; see Retry-After.",
   502: "Another service, which the pack needs, failed.",
   503: "Memory is not available; the message says why.",
-  504: "It took longer than it may.",
+  504: "It took too long.",
 } as const;
 
 type Failing = keyof typeof WORDS;

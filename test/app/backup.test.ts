@@ -338,7 +338,7 @@ describe("the notes beside the key", () => {
     expect((await told(place)).join()).not.toContain("by hand");
     await rename(keptAs, place.databasePath);
     expect(await told(place)).toContainEqual(
-      expect.stringMatching(/^An old copy .* by hand: it is of generation 1, and 2 was in use/),
+      expect.stringMatching(/^An old copy .* by hand. It has generation 1, and 2 was in use/),
     );
     expect((await told(place)).join()).toContain("by hand"); // looking has not made it so
     await backUp({ ...options(place), file, replaces: true });

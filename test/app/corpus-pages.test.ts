@@ -190,7 +190,7 @@ describe("the corpus by query", () => {
           metadata: { category: "user_facts", possible: true },
         },
       ],
-      note: "Nothing answers this surely: these are only possibly related.",
+      note: "Nothing answers this for certain. These are only possibly related.",
     });
     expect(answer.chunks[0]?.score).toBeLessThan(0.35);
     const sure = await memory.corpusPage("main", { query: "wifi at home" });

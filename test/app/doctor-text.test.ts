@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { doctorText, type Finding } from "../../app/index.ts";
 
-const FINE: Finding = { level: "ok", check: "rows", message: "Every row opens." };
+const FINE: Finding = { level: "ok", check: "rows", message: "Every row can be opened." };
 const ADVICE: Finding = { level: "ok", check: "key", message: "Back it up.", remedy: "Copy it." };
 const WARNING: Finding = { level: "warning", check: "clock", message: "It is behind.", remedy: "Set it." };
 const ERROR: Finding = { level: "error", check: "data\u001bbase", message: "It is damaged." };
@@ -11,11 +11,14 @@ const plain = { style: (_: string, text: string) => text };
 const lastLine = (findings: readonly Finding[]) => doctorText({ findings }, plain).answer.at(-1);
 
 test.each<[readonly Finding[], string]>([
-  [[FINE], "Everything is in order."],
+  [[FINE], "Everything is fine."],
   [[FINE, ADVICE], "Everything works. Worth doing still: key."],
-  [[FINE, WARNING], "1 thing needs you: clock."],
-  [[WARNING, ERROR, FINE, ADVICE], "2 things need you: clock, data[U+001B]base. Worth doing still: key."],
-  [[WARNING, { ...WARNING, message: "And wrong." }], "1 thing needs you: clock."],
+  [[FINE, WARNING], "1 problem needs attention: clock."],
+  [
+    [WARNING, ERROR, FINE, ADVICE],
+    "2 problems need attention: clock, data[U+001B]base. Worth doing still: key.",
+  ],
+  [[WARNING, { ...WARNING, message: "And wrong." }], "1 problem needs attention: clock."],
 ])("%# ends so", (findings, words) => {
   expect(lastLine(findings)).toBe(words);
 });
@@ -23,7 +26,7 @@ test.each<[readonly Finding[], string]>([
 test("each finding is a line with its remedy under it, and numbers of the store are for programs", () => {
   const { answer } = doctorText({ findings: [FINE, WARNING] }, plain);
   expect(answer.slice(0, 3)).toEqual([
-    "ok       rows: Every row opens.",
+    "ok       rows: Every row can be opened.",
     "warning  clock: It is behind.",
     "         → Set it.",
   ]);

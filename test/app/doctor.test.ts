@@ -41,10 +41,10 @@ describe("doctor", () => {
     expect(report.store).toMatchObject({ integrity: "ok", unreadable: 0, entries: 1 });
   });
 
-  test("warns of a key that was made just now, which no backup has", async () => {
+  test("warns of a key that was just created, which no backup has", async () => {
     const memory = await openTestMemory();
     expect(told(await memory.doctor(), "key")).toEqual([
-      expect.stringMatching(/^warning: A new key was made just now/),
+      expect.stringMatching(/^warning: A new key was just created/),
       expect.stringMatching(/^ok: The key in use is [0-9a-f]{16}\.$/),
     ]);
   });
@@ -53,7 +53,7 @@ describe("doctor", () => {
     const place = await tempPlace();
     const report = await examine(place);
     expect(told(report, "memory")).toEqual([
-      `warning: There is no memory at ${place.databasePath}: nothing was stored here yet, or it lies elsewhere.`,
+      `warning: There is no memory at ${place.databasePath}: nothing was stored yet, or it is in another place.`,
     ]);
     expect(await examine(place)).toEqual(report);
   });
@@ -108,7 +108,7 @@ describe("doctor", () => {
     await writeFile(join(folder, "memory.sqlite.bak"), "");
     await writeFile(join(folder, "notes.txt"), "");
     expect(told(await examine(place), "copies")).toEqual([
-      expect.stringContaining("lie memory (1).sqlite, memory.sqlite.bak:"),
+      expect.stringContaining("lie memory (1).sqlite, memory.sqlite.bak."),
     ]);
   });
 
@@ -118,7 +118,7 @@ describe("doctor", () => {
     await mkdir(dirname(databasePath), { recursive: true });
     await (await openMemory(options(place))).close();
     expect(told(await examine(place), "key").join()).toContain(
-      "warning: The key file lies in the database's own folder",
+      "warning: The key file is in the database's folder",
     );
   });
 
@@ -133,7 +133,7 @@ describe("doctor", () => {
     } as const;
     await memory.store.put({ ...row, value: Buffer.from("{") });
     expect(told(await memory.doctor(), "audit")).toEqual([
-      expect.stringMatching(/^warning: 1 row of the audit history/),
+      expect.stringMatching(/^warning: 1 row of the run records/),
     ]);
   });
 

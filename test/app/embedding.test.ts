@@ -158,7 +158,7 @@ describe("an open memory with an embedding service", () => {
     await service.close();
     expect(await memory.search("main", { query: "deploy via Konflux" })).toMatchObject({
       mode: "keyword",
-      reason: "Searched by words alone: the embedding service is not available.",
+      reason: "Searched by keywords only: the embedding service is not available.",
       results: [{ key: FACT.key }],
     });
     expect((await memory.status("main")).embeddings).toMatchObject({
@@ -223,7 +223,7 @@ describe("a command, which is gone in a moment", () => {
     await command.warm("main");
     expect(await command.search("main", QUESTION)).toMatchObject({
       mode: "hybrid",
-      reason: "Meaning is known of 1 of 2 entries so far; the others are found by words.",
+      reason: "Embedded: 1 of 2 entries so far. The others are found by keywords.",
     });
     expect(textsOf(service.requests)).not.toContain("vegetarian");
   });
@@ -420,7 +420,7 @@ describe("doctor", () => {
         return service;
       },
       /refuses connections/,
-      /up and its address right/,
+      /up and its address is right/,
     ],
   ])("names %s, with what to do", async (_, start, message, remedy) => {
     const memory = await openTestMemory({ embeddings: at(await start()) });

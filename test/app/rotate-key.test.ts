@@ -201,7 +201,7 @@ describe("the key that is in no file of ours", () => {
       expect.objectContaining({
         level: "warning",
         message: expect.stringMatching(
-          new RegExp(`from ${rotation.from} to ${rotation.to}, and that is not`),
+          new RegExp(`from ${rotation.from} to ${rotation.to}. The change is not`),
         ),
       }),
     );

@@ -154,7 +154,7 @@ describe("list", () => {
     async (place) => {
       const { code, stdout, stderr } = await home.run(["list", place]);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-      expect(stderr).toMatch(/No key .* begins so\. .* whose key is deploy\/konflux\n$/);
+      expect(stderr).toMatch(/No key .* begins with this\. .* whose key is deploy\/konflux\n$/);
       expect(await json("list", place)).toEqual({ facts: [], unreadable: [] });
     },
   );
@@ -243,7 +243,7 @@ describe("search", () => {
       /^0\.\d\d {2}fact "deploy\/konflux" in \S+, stored .{16} {2}\(only possibly related\)\n/,
     );
     expect(stderr).toBe(
-      "Nothing in the memory of main answers this surely; what is shown is only possibly related.\n",
+      "Nothing in the memory of main answers this for certain. These hits are only possibly related.\n",
     );
     expect(await json(...query)).toMatchObject({ results: [{ key: "deploy/konflux", possible: true }] });
   });

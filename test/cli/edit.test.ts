@@ -36,7 +36,7 @@ describe("a value that is given", () => {
     const before = await factNow();
     const { code, stdout } = await piped(["edit", "style", ...args], typed);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Stored style \(house\) for main, in place of the value of /);
+    expect(stdout).toMatch(/^Stored style \(house\) for main, replacing the value of /);
     const after = await factNow();
     expect(after).toMatchObject({ value: "Long ones.", category: "house", tags: ["prose"] });
     expect(Math.abs(Date.parse(after.expires_at) - Date.parse(before.expires_at))).toBeLessThan(60_000);
@@ -111,7 +111,7 @@ describe.runIf(HAS_MEMORY_FOLDER)("an editor", () => {
   test("that fails changes nothing, and leaves nothing", async () => {
     const { code, stderr } = await edit('sed -i s/Short/Brief/ "$1"; false');
     expect(code).toBe(1);
-    expect(stderr).toContain("The editor ended with a failure; nothing was changed.");
+    expect(stderr).toContain("The editor failed; nothing was changed.");
     expect(await factNow()).toMatchObject({ value: "Short sentences." });
     expect(leftInMemory()).toEqual([]);
   });

@@ -96,7 +96,7 @@ describe("import", () => {
     const { code, stderr } = await home.run(["import", "facts.jsonl"], { env });
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^Note: meaning is known of 0 of 2 entries so far\. helmdeck-memory embed does the rest now;/,
+      /^Note: 0 of 2 entries are embedded so far\. helmdeck-memory embed does the rest now;/,
     );
   });
 });
@@ -108,7 +108,7 @@ describe("search", () => {
     const { stdout, stderr } = await home.run(["search", "konflux"], { env });
     expect(stdout).toContain("We always deploy via Konflux");
     expect(stderr).toBe(
-      "Note: Searched by words alone: nothing here is embedded yet. helmdeck-memory embed does it now; a gateway or server that runs does it in the background.\n",
+      "Note: Searched by keywords only: nothing is embedded yet. helmdeck-memory embed does it now; a gateway or server that runs does it in the background.\n",
     );
     expect(inputs()).not.toContain("search_query");
     service.setFault(undefined);
@@ -141,7 +141,7 @@ describe("embed", () => {
     const { stdout, stderr, code } = await home.run(["embed"], { env });
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     expect(stdout).toBe(
-      `Meaning is known of 1 of 1 entries of main, 1 of them embedded now (ollama at ${service.address}, model nomic-embed-text:latest).\n`,
+      `Embedded: 1 of 1 entries of main, 1 of them embedded now (ollama at ${service.address}, model nomic-embed-text:latest).\n`,
     );
     expect(await json("embed", "--caller", "work")).toMatchObject({ embedded_now: 1 });
     expect(await json("embed", "--caller", "work")).toMatchObject({ embedded_now: 0, embedded: 1 });
@@ -159,7 +159,7 @@ describe("embed", () => {
   });
 
   test.each([
-    [{}, /^invalid_input: No embedding service is set\. Name one in HELMDECK_EMBEDDINGS_URL/],
+    [{}, /^invalid_input: No embedding service is configured\. Set HELMDECK_EMBEDDINGS_URL/],
     [
       { HELMDECK_EMBEDDINGS_PROVIDER: "elsewhere" },
       /^invalid_input: HELMDECK_EMBEDDINGS_PROVIDER must be one of/,

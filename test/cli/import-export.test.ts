@@ -146,7 +146,7 @@ describe("import", () => {
   test("of nothing says so", async () => {
     expect(await home.run(["import", "-"])).toMatchObject({
       code: 0,
-      stderr: "There was no line to import.\n",
+      stderr: "There was nothing to import.\n",
     });
   });
 
@@ -250,7 +250,7 @@ describe("export", () => {
       { env: { PATH: process.env.PATH, HOME: home.folder }, encoding: "utf8" },
     );
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^invalid_input: The answer is not complete: [^\n]*ENOSPC[^\n]*\n$/);
+    expect(stderr).toMatch(/^invalid_input: The output is incomplete: [^\n]*ENOSPC[^\n]*\n$/);
   });
 
   describe("of a large memory", () => {

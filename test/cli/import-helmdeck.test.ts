@@ -59,7 +59,7 @@ test("a person sees whose is whose, and imports what was shown", async () => {
   const yes = await onTerminal(order(), meanwhile);
   expect(yes.stdout).toMatch(/^Imported 2 for main, admin: 2 new, .* Refused: 1\.\n$/);
   expect(await mine()).toEqual({ ours: "of all agents" });
-  const [, id] = /^To take it back: helmdeck-memory forget (import:\S+) --everyone$/m.exec(yes.stderr) ?? [];
+  const [, id] = /^To undo this: helmdeck-memory forget (import:\S+) --everyone$/m.exec(yes.stderr) ?? [];
 
   const asked = await onTerminal(["forget", `${id}`, "--everyone"], "n\n");
   expect(asked).toMatchObject({ code: 1, stdout: "" });

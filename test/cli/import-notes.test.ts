@@ -40,7 +40,7 @@ test("a person sees what would come in, and is asked", async () => {
   expect(yes.code).toBe(0);
   expect(yes.stdout).toMatch(/^Imported 14 for main: 14 new, .*\n$/);
   expect(yes.stderr).toMatch(
-    /To take it back: helmdeck-memory forget import:openclaw-\d{4}-\d\d-\d\d-[0-9a-f]{6}\n/,
+    /To undo this: helmdeck-memory forget import:openclaw-\d{4}-\d\d-\d\d-[0-9a-f]{6}\n/,
   );
   expect(await factCount()).toBe(14);
 });
@@ -94,8 +94,8 @@ test("a forget of an import shows what goes back and says what stays", async () 
   await piped(["store", "memory/deploys/production", "by hand"]);
   const { import: id } = JSON.parse((await piped([...fromWorkspace(), "--yes", "--json"])).stdout);
   const { stderr, stdout } = await onTerminal(["forget", `import:${id}`], "y\n");
-  expect(stderr).toContain("1 of these facts goes back to what the import replaced.\n");
-  expect(stderr).toContain("What was stored anew or edited since the import is not among them, and stays.\n");
+  expect(stderr).toContain("1 of these facts goes back to the value that the import replaced.\n");
+  expect(stderr).toContain("Facts that were stored or edited since the import are not included and stay.\n");
   expect(stderr).toContain("  memory/習慣/返事は短く: 返事は短く\n");
   expect(stdout).toContain("Deleted 14 entries");
   expect((await piped(["get", "memory/deploys/production"])).stdout).toBe("by hand\n");
@@ -149,7 +149,7 @@ test("an export as Markdown goes in again, elsewhere and as the same facts", asy
   const left = await piped(["export", "--to", "markdown", "--output", at("second.md"), "--json"]);
   expect(JSON.parse(left.stdout)).toMatchObject({ left_out: { runs: 0, former: 1 } });
   expect((await piped(["export", "--to", "markdown"])).stderr).toMatch(
-    /in plain text\.\nNot in it: 1 former value\. --to jsonl --with-history has everything\.\n$/,
+    /in plain text\.\nNot exported: 1 former value\. --to jsonl --with-history has everything\.\n$/,
   );
   const both = await piped(["export", "--to", "markdown", "--with-history"]);
   expect(both).toMatchObject({

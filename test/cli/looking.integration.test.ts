@@ -71,7 +71,7 @@ describe("a database that cannot be written", () => {
         [["list"], "deploy/konflux"],
         [["search", "konflux"], "Konflux"],
         [["export"], '"value":"We deploy through Konflux"'],
-        [["doctor"], "cannot be written: memory can be read"],
+        [["doctor"], "cannot be written. Memory can be read"],
       ] as const;
       for (const [command, expected] of answers) {
         const { code, stdout, stderr } = await home.run(command);

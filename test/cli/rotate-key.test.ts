@@ -27,7 +27,7 @@ describe("rotate-key", () => {
       code: 0,
       stdout: expect.stringMatching(/^The key is now [0-9a-f]{16};/),
     });
-    expect(stderr).toContain("Sealed anew: 1 of 1 entries.");
+    expect(stderr).toContain("Encrypted with the new key: 1 of 1 entries.");
     expect(stderr).toMatch(/then destroy the former key, \S+\.former-[0-9a-f]{16}/);
     const after = await readFile(home.keyPath, "utf8");
     expect(after).not.toBe(before);

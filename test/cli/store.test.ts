@@ -62,14 +62,14 @@ describe("store", () => {
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
     const { stdout } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
     expect(stdout).toMatch(
-      /^Refreshed deploy\/konflux \(user_facts\) for main: the same value stood there since /,
+      /^Refreshed deploy\/konflux \(user_facts\) for main: it has had this value since /,
     );
   });
 
   test("says when another value stood there", async () => {
     await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
     const { stdout } = await home.run(["store", "deploy/konflux", "We always deploy through Konflux"]);
-    expect(stdout).toMatch(/^Stored deploy\/konflux \(user_facts\) for main, in place of the value of /);
+    expect(stdout).toMatch(/^Stored deploy\/konflux \(user_facts\) for main, replacing the value of /);
   });
 
   test("answers a script with key, category, path and expiry, by the options given", async () => {

@@ -93,7 +93,7 @@ describe("a service that", () => {
     await service.close();
     const hits = await search(NEW_WORDS[1]);
     expect(hits).toMatchObject([{ path: PATH }]);
-    expect(JSON.stringify(hits)).toContain("Searched by words alone");
+    expect(JSON.stringify(hits)).toContain("Searched by keywords only");
     service = await startStandInOllama({ models: [MODEL], port: Number(port) });
     const [hit] = await untilFound(NEW_PARAPHRASES[1], RECOVERED_WITHIN_MS);
     expect(hit).toMatchObject({ path: PATH });

@@ -47,7 +47,7 @@ describe("a second gateway beside one that this shell does not see", () => {
     const began = performance.now();
     const testing = withGateway(openclaw, environment, () => Promise.reject(new Error("it was never ready")));
     await expect(testing).rejects.toThrow(
-      /ended by itself \(\d+\): .*another OpenClaw process.*OPENCLAW_GATEWAY_PORT/s,
+      /stopped \(\d+\): .*another OpenClaw process.*OPENCLAW_GATEWAY_PORT/s,
     );
     expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
   });

@@ -37,7 +37,7 @@ describe("after an installation", () => {
     const text = await said(FACTS);
     expect(text).toMatch(/tell your agent +"Remember that /);
     expect(text).toMatch(/in a shell +openclaw helmdeck search "/);
-    expect(text).toContain("To take it all back: install.sh --uninstall");
+    expect(text).toContain("To undo everything: install.sh --uninstall");
     expect(await said(IN_CONTAINER)).toContain("docker exec claw openclaw helmdeck search");
   });
 
@@ -76,9 +76,7 @@ describe("the command helmdeck-memory", () => {
   it("is not in the path of whoever runs the package with npx", async () => {
     const PATH = program("_npx", "1", "node_modules", ".bin", "helmdeck-memory");
     const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
-    expect(text).toContain(
-      "To have the command helmdeck-memory in your path: npm install -g helmdeck-memory",
-    );
+    expect(text).toContain("To put the command helmdeck-memory on your path: npm install -g helmdeck-memory");
     expect(text).toContain("say so: npx helmdeck-memory key saved");
   });
 
@@ -106,7 +104,7 @@ describe("after an uninstallation", () => {
     const text = await said(facts, UNINSTALL);
     expect(text.split("\n")).toEqual([
       "",
-      "What stays, and the command that deletes it:",
+      "What is left, and how to delete it:",
       `  what is remembered: ${folder}/m.sqlite`,
       "      install.sh --uninstall --purge",
       `  its key, without which it cannot be read: ${folder}/m.key`,

@@ -65,7 +65,7 @@ describe("the options of an engine", () => {
     [["--token-file", "/h/t"], "belong to --engine"],
     [["--engine", "http://memory.example", "--token-file", "/h/t"], "must begin with https://"],
     [["--engine", "https://u:hunter2@memory.example", "--token-file", "/h/t"], "without a name or password"],
-    [["--engine", "https://memory.example", "--token-file", "relative.token"], "whole path"],
+    [["--engine", "https://memory.example", "--token-file", "relative.token"], "absolute path"],
     [[...ASKED, "--token-file", "main=/h/other"], "a token for main already"],
     [[...ASKED, "--engine-fingerprint", "ab"], "64 hexadecimal digits"],
     [[...ASKED, "--embeddings-url", "http://127.0.0.1:11434"], "exclude each other"],

@@ -56,7 +56,7 @@ describe("without Docker", () => {
 
   it("a person may go on without embeddings", async () => {
     const { text, asked } = await installLines(["--dry-run"], () => true);
-    expect(asked[0]).toMatch(/^Docker cannot be used here\. Go on without embeddings/);
+    expect(asked[0]).toMatch(/^Docker cannot be used here\. Continue without embeddings/);
     expect(text).toContain("WITHOUT embeddings");
     expect(text).not.toContain("sidecar\n");
   });
@@ -89,7 +89,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
   it("that is offered, and used when a person says so", async () => {
     const { text, asked } = await installLines(["--dry-run"], (question) => question.includes("Ollama"));
     expect(asked).toEqual([
-      expect.stringContaining(`an Ollama answers at ${standIn.address}. Let it embed?`),
+      expect.stringContaining(`an Ollama answers at ${standIn.address}. Use it for embeddings?`),
     ]);
     expect(text).toContain("download the model nomic-embed-text (0.3 GB)");
     expect(text).toContain(`let nomic-embed-text on ${standIn.address} embed`);
@@ -144,7 +144,7 @@ describe("without OpenClaw", () => {
 describe("questions", () => {
   it("a plan is shown before it is asked about, and a no changes nothing", async () => {
     const { code, text, asked } = await installLines(["--no-embeddings"], () => false);
-    expect(asked.at(-1)).toBe("Go on?");
+    expect(asked.at(-1)).toBe("Continue?");
     expect(text).toMatch(
       /==> Plan\n {2}1\. make the memory's key.*\n[\s\S]*it brings: helmdeck__memory_store/,
     );
@@ -158,7 +158,7 @@ describe("questions", () => {
     );
     expect(yes.asked).toEqual([
       expect.stringMatching(/^Record what your agent does with any tool/),
-      "Go on?",
+      "Continue?",
     ]);
     expect(yes.text).toMatch(
       /3\. install the plugin.*\n {2}4\. let memory record what the agent does with any tool/,
@@ -293,7 +293,7 @@ describe("looking at a machine", () => {
     expect(code).toBe(2);
     expect(report.missing[0]).toMatchObject({
       message:
-        'OpenClaw does not accept its own configuration: OpenClaw config is invalid: x (Unrecognized key: "y")',
+        'OpenClaw reports an invalid configuration: OpenClaw config is invalid: x (Unrecognized key: "y")',
       remedy: "openclaw doctor",
     });
   });
@@ -322,7 +322,7 @@ describe("what is printed", () => {
 
   it("ends with what was done", async () => {
     const { text } = await installLines(["--no-embeddings", "--dry-run"], () => true);
-    expect(text.trimEnd().split("\n").at(-1)).toBe("Nothing was changed: this was the plan.");
+    expect(text.trimEnd().split("\n").at(-1)).toBe("This was the plan. Nothing was changed.");
     const nothing = await installLines(["--uninstall"], () => true);
     expect(nothing.text).toContain("✓ Nothing to do.");
   });

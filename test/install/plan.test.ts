@@ -197,14 +197,18 @@ describe("what is missing", () => {
   it.each<[string, Facts, RegExp]>([
     ["an old OpenClaw", withOpenClaw({ version: "2026.7.35" }), /older than 2026\.8\.1/],
     ["a gateway elsewhere", withOpenClaw({ gateway: "remote" }), /another machine/],
-    ["plugins switched off", withOpenClaw({ disabledPlugins: ["*"] }), /plugins are switched off/],
+    ["plugins switched off", withOpenClaw({ disabledPlugins: ["*"] }), /plugins are disabled/],
     ["no disk", { ...FACTS, machine: { freeDiskBytes: 5e9, memoryBytes: 8e9 } }, /of disk; 5\.0 GB are free/],
     [
       "no memory",
       { ...FACTS, machine: { freeDiskBytes: 50e9, memoryBytes: 1e9 } },
       /of memory; this one has 1\.0/,
     ],
-    ["no compose", { ...FACTS, docker: { state: "no_compose", engine: "20.10" } }, /no compose/],
+    [
+      "no compose",
+      { ...FACTS, docker: { state: "no_compose", engine: "20.10" } },
+      /compose is not installed/,
+    ],
     ["an engine that is down", { ...FACTS, docker: { state: "unreachable" } }, /does not answer/],
   ])("is found: %s", (_, facts, message) => {
     const { unmet, steps } = makePlan(facts, options());

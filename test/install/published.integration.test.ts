@@ -100,7 +100,7 @@ describe("helmdeck-memory from its tarball", () => {
       );
       expect([code, stderr]).toEqual([0, ""]);
       expect(stdout).toContain("✓ Done.");
-      expect(stdout).toContain("To take it all back: helmdeck-memory install --uninstall");
+      expect(stdout).toContain("To undo everything: helmdeck-memory install --uninstall");
       expect(stdout).toContain("say so: helmdeck-memory key saved");
       expect(stdout).not.toContain("in your path");
       const { entries } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins;
@@ -114,9 +114,7 @@ describe("helmdeck-memory from its tarball", () => {
     async () => {
       const { code, stdout } = await run("helmdeck-memory", ["install", "--uninstall", "--yes"], env);
       expect(code).toBe(0);
-      expect(stdout).toMatch(
-        /What stays, and the command that deletes it:\n {2}what is remembered: .*memory\.sqlite/,
-      );
+      expect(stdout).toMatch(/What is left, and how to delete it:\n {2}what is remembered: .*memory\.sqlite/);
       const { entries = {} } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins ?? {};
       expect(entries).toEqual({});
     },

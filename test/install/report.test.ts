@@ -44,11 +44,11 @@ describe("a line that is open", () => {
   });
 
   it("moves also while the machine is looked at", () => {
-    const done = reporter({ isTTY: true }).working("Looking at this machine");
+    const done = reporter({ isTTY: true }).working("Checking this machine");
     tick?.();
-    expect(text).toMatch(/Looking at this machine \d+ s$/);
+    expect(text).toMatch(/Checking this machine \d+ s$/);
     done();
-    expect(text).toMatch(/Looking at this machine\n$/);
+    expect(text).toMatch(/Checking this machine\n$/);
     expect(tick).toBeUndefined();
   });
 
@@ -63,16 +63,16 @@ describe("a line that is open", () => {
   });
 
   it("is whole on a terminal that was given no size", () => {
-    reporter({ isTTY: true, columns: 0 }).working("Looking at this machine");
-    expect(text).toContain("Looking at this machine");
+    reporter({ isTTY: true, columns: 0 }).working("Checking this machine");
+    expect(text).toContain("Checking this machine");
   });
 
   it("is written once where it is no terminal", () => {
     const file = reporter({ isTTY: false });
-    file.working("Looking at this machine")();
+    file.working("Checking this machine")();
     file.begin(STEP);
     expect(tick).toBeUndefined();
     file.done({ step: STEP, outcome: "done", ms: 12_000 });
-    expect(text).toBe(`==> Looking at this machine\n==> ${TITLE} ✓ (12.0 s)\n`);
+    expect(text).toBe(`==> Checking this machine\n==> ${TITLE} ✓ (12.0 s)\n`);
   });
 });

@@ -85,7 +85,7 @@ describe("helmdeck's facts", () => {
     configure({ embeddings: theirs, promptHints: false });
     await run(restore());
     expect(settings()).toEqual({ embeddings: theirs, promptHints: false });
-    expect(warnings.join()).toContain("changed by somebody else");
+    expect(warnings.join()).toContain("changed since the installation");
   });
 
   it("are told nothing where there is nothing to tell", async () => {
@@ -142,7 +142,7 @@ describe("which tools' calls are recorded", () => {
     configure({ auditTools: "helmdeck" });
     await run(takeBack());
     expect(settings()).toEqual({ auditTools: "helmdeck" });
-    expect(warnings.join()).toContain("changed by somebody else");
+    expect(warnings.join()).toContain("changed since the installation");
   });
 });
 
@@ -185,7 +185,7 @@ describe("who keeps memory", () => {
     configure({ source: { kind: "embedded" } });
     await run(giveBack());
     expect(settings()).toEqual({ source: { kind: "embedded" } });
-    expect(warnings.join()).toContain("changed by somebody else");
+    expect(warnings.join()).toContain("changed since the installation");
   });
 });
 

@@ -80,7 +80,7 @@ describe("a sidecar that is started", () => {
     ["ends again and again", { Status: "restarting", restarts: 3 }],
   ])("that %s is not waited for, and its own reason is told", async (_, state) => {
     states = [{ Status: "running", health: "starting" }, state];
-    expect((await run(start)).error).toMatch(/ended by itself: Error: permission denied: \/root\/\.ollama/);
+    expect((await run(start)).error).toMatch(/stopped: Error: permission denied: \/root\/\.ollama/);
     expect(waitedMs).toBeLessThan(10_000);
   });
 

@@ -92,7 +92,7 @@ describe("the gateway of the smoke test", () => {
       Promise.reject(new Error("it was never ready")),
     );
     await expect(testing).rejects.toThrow(
-      /ended by itself \(78\): Doctor could not enter maintenance\. another OpenClaw process owns gateway-lifecycle .*OPENCLAW_GATEWAY_PORT/,
+      /stopped \(78\): Doctor could not enter maintenance\. another OpenClaw process owns gateway-lifecycle .*OPENCLAW_GATEWAY_PORT/,
     );
     // Three minutes would be nine hundred looks.
     expect(pauses).toBeLessThan(450);
@@ -104,7 +104,7 @@ describe("the gateway of the smoke test", () => {
       writeFileSync(join(folder, "die"), "");
       await watchedPause(600_000);
     });
-    await expect(testing).rejects.toThrow("ended by itself (134): FATAL ERROR: the heap is full");
+    await expect(testing).rejects.toThrow("stopped (134): FATAL ERROR: the heap is full");
     expect(pids().some(isAlive)).toBe(false);
   });
 

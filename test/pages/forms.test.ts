@@ -497,7 +497,7 @@ describe("forgetting", () => {
     );
     const preview = await rig.get(`/forget?import=${id}`);
     expect(textOf(preview)).toContain(`${brought}: `);
-    expect(textOf(preview)).toContain("edited since the import is not among them, and stays");
+    expect(textOf(preview)).toContain("edited since the import are not included and stay");
     await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
     expect((await rig.memory.listFacts("main", {})).facts.map(({ key }) => key).sort()).toEqual(
       [KEY, edited].sort(),

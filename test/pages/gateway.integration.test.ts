@@ -79,7 +79,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     await field.press("Enter");
     await frame.getByRole("list", { name: "Why it is an answer" }).first().waitFor();
     expect(await textOf()).toContain(VALUE);
-    expect(await textOf()).toMatch(/Searched by words/);
+    expect(await textOf()).toMatch(/Searched by keywords/);
   });
 
   it("shows one fact with its dates, its writer and what it held before", async () => {

@@ -134,7 +134,7 @@ describe("health", () => {
     await rig.memory.storeFact("main", { key: "a", value: "x" });
     const text = textOf(await rig.get("/health"));
     expect(text).toMatch(
-      /1 thing needs you: key\..*Key ! warning A new key was made just now.*What to do: Keep a copy of the key/,
+      /1 problem needs attention: key\..*Key ! warning A new key was just created.*What to do: Keep a copy of the key/,
     );
     expect(text).toMatch(
       /State ✓ open Database .*memory\.sqlite \(better-sqlite3\) Key .*helmdeck-memory\.key Search by words Holds 1 fact, 0 records/,
@@ -146,7 +146,7 @@ describe("health", () => {
     const finding = { level: "ok", check: "key" } as const;
     const findings = [
       { ...finding, message: "It comes from a file." },
-      { level: "ok", check: "rows", message: "Every row opens." } as const,
+      { level: "ok", check: "rows", message: "Every row can be opened." } as const,
       { ...finding, message: "It is k1." },
     ];
     const { text } = await (await openRig({ doctor: async () => ({ findings }) })).get("/health");
@@ -201,7 +201,7 @@ describe("health", () => {
     const rig = await openRig({ memory: broken, doctor: async () => ({ findings: [finding] }) });
     const text = textOf(await rig.get("/health"));
     expect(text).toContain(
-      "Memory does not open. The key does not belong to this database. What to do: Find the key that belongs to this database",
+      "Memory does not open. The key does not belong to this database. What to do: Find the key of this database",
     );
     expect(text).toContain("Memory ✗ error key_wrong: it does not open What to do: Find the key.");
     for (const path of ["/facts", "/facts?q=x", "/fact?key=x", "/timeline", "/ending", "/growth"]) {
@@ -275,10 +275,10 @@ describe("one fact", () => {
     };
     const rig = await openRig({ memory: damaged, changes: FORMS });
     expect(textOf(await rig.get("/fact?key=damaged"))).toContain(
-      "It does not authenticate. Store that fact again, or restore a backup; other entries are unaffected. Forget it",
+      "It does not authenticate. Store that fact again, or restore a backup. Other entries are not affected. Forget it",
     );
     expect(textOf(await rig.get("/facts"))).toContain(
-      "One fact cannot be opened: changed, moved, or sealed with another key.",
+      "One fact cannot be opened: changed, moved, or encrypted with another key.",
     );
     expect(textOf(await rig.get("/facts"))).toContain("<b>damaged");
   });

@@ -33,7 +33,7 @@ describe("/remember", () => {
     const { memory, type } = await chat();
     const text = "I always deploy via Konflux";
     expect(await type("remember", text)).toBe(
-      "Remembered as deploy-via-konflux, until 2027-02-18.\nTo take it back: /forget deploy-via-konflux",
+      "Remembered as deploy-via-konflux, until 2027-02-18.\nTo undo this: /forget deploy-via-konflux",
     );
     expect(await memory.getFact("main", "deploy-via-konflux")).toMatchObject({
       value: text,

@@ -69,13 +69,13 @@ describe("over REST", () => {
 
 describe("what only the engine's machine can do", () => {
   test.each([
-    [["export"], "helmdeck-memory export --caller SUBJECT where the engine is"],
-    [["import", FILE], "helmdeck-memory import FILE --caller SUBJECT where the engine is"],
-    [["import", FILE, "--dry-run"], "helmdeck-memory import FILE --caller SUBJECT where the engine is"],
+    [["export"], "helmdeck-memory export --caller SUBJECT on the engine's machine"],
+    [["import", FILE], "helmdeck-memory import FILE --caller SUBJECT on the engine's machine"],
+    [["import", FILE, "--dry-run"], "helmdeck-memory import FILE --caller SUBJECT on the engine's machine"],
     [["import", "/nowhere", "--from", "markdown", "--yes"], "helmdeck-memory import FILE"],
-    [["imports"], "helmdeck-memory imports --caller SUBJECT where the engine is"],
-    [["doctor", "--compact"], "run helmdeck-memory where the engine is"],
-    [["store", "k", "v", "--allow-secret"], "run helmdeck-memory where the engine is"],
+    [["imports"], "helmdeck-memory imports --caller SUBJECT on the engine's machine"],
+    [["doctor", "--compact"], "run helmdeck-memory on the engine's machine"],
+    [["store", "k", "v", "--allow-secret"], "run helmdeck-memory on the engine's machine"],
   ])("%j says so, and does nothing", async (args, where) => {
     const { code, stderr } = await typing(...args);
     expect(code).toBe(1);

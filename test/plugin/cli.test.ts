@@ -129,7 +129,7 @@ describe("what OpenClaw adds", () => {
     expect(code).toBe(0);
     const { findings } = JSON.parse(stdout);
     expect(findings).toContainEqual(WIKI);
-    expect(findings).toContainEqual({ level: "ok", check: "rows", message: "Every row opens." });
+    expect(findings).toContainEqual({ level: "ok", check: "rows", message: "Every row can be opened." });
   });
 
   test("whom it keeps from memory, to status", async () => {

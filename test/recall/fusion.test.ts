@@ -185,8 +185,8 @@ describe("without meaning", () => {
   });
 
   test.each([
-    ["model_missing", "Searched by words alone: the embedding service does not have the model."],
-    ["embeddings_unavailable", "Searched by words alone: the embedding service is not available."],
+    ["model_missing", "Searched by keywords only: the embedding service does not have the model."],
+    ["embeddings_unavailable", "Searched by keywords only: the embedding service is not available."],
   ] as const)(
     "after %s words answer, exactly as without a service, and the reason is said",
     async (code, reason) => {
@@ -231,6 +231,6 @@ test("meaning is known of some entries only: what is known is used, and it is sa
   expect(await recall.search(OWNER, { query: QUESTION })).toMatchObject({
     mode: "hybrid",
     results: [{ key: DEPLOY.key }],
-    reason: "Meaning is known of 1 of 4 entries so far; the others are found by words.",
+    reason: "Embedded: 1 of 4 entries so far. The others are found by keywords.",
   });
 });

@@ -113,7 +113,7 @@ describe("tools", () => {
     const result = await call(client, "github__list_issues");
     expect(result.isError).toBe(true);
     expect(textIn(result)).toMatch(
-      /^rate_limited: GitHub allows no more requests until 14:00\..*Wait, and try again\.$/,
+      /^rate_limited: GitHub allows no more requests until 14:00\..*Wait, then try again\.$/,
     );
     expect(textIn(result)).not.toContain("\u001b");
     expect(result._meta).toMatchObject({ "helmdeck/error": { error: "rate_limited" } });

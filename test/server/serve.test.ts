@@ -108,7 +108,7 @@ describe("serve", () => {
     expect(summary).toMatchObject({ memory: "ephemeral", database: null });
     expect((await store(summary.url, { key: "k", value: "v" })).status).toBe(200);
     child.kill("SIGTERM");
-    expect(await log).toContain("warning: Memory is kept in this process only");
+    expect(await log).toContain("warning: There is no key, so memory is kept in this process only");
   });
 
   // verifies P-quiet-words
@@ -149,7 +149,7 @@ describe("the pages of serve", () => {
     const { value: served } = await lines.next();
     const { value: pages = "" } = await lines.next();
     const [, url = ""] =
-      /^See and correct what is kept, in a browser: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(pages) ?? [];
+      /^Open the Agent memory pages in a browser: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(pages) ?? [];
     expect(served).toContain(`serves ${url.slice(0, -1)} `);
     const page = await fetch(url);
     expect([page.status, page.headers.get("content-type")]).toEqual([

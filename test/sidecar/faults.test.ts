@@ -169,9 +169,7 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     for (let i = 0; i < 3; i++) {
       const error = await failureOf(embedder.embedQuery(SECRET_TEXT));
       expect(error.code).toBe("embeddings_unavailable");
-      expect(error.message).toMatch(
-        /failed \(HTTP 500\)\. It is left alone for a moment, then tried again\.$/,
-      );
+      expect(error.message).toMatch(/failed \(HTTP 500\)\. It will be tried again in a moment\.$/);
     }
     expect(inputsOf(rig)).toHaveLength(5);
     rig.standIn.setFault(undefined);

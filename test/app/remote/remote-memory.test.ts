@@ -189,12 +189,12 @@ describe("a remote memory", () => {
   });
 
   it.each<UseCase>(["sweep", "callers", "corpusPage", "recordPipelineRun", "imports", "checkFact"])(
-    "says plainly that %s is done where the engine is",
+    "says plainly that %s is done on the engine's machine",
     async (name) => {
       const call = remote[name] as (...args: readonly unknown[]) => Promise<unknown>; // each takes what it gets
       await expect(call("main", {})).rejects.toMatchObject({
         code: "memory_unavailable",
-        message: expect.stringContaining("where the engine is"),
+        message: expect.stringContaining("on the engine's machine"),
       });
     },
   );

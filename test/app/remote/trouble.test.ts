@@ -58,7 +58,7 @@ describe("an engine that is", () => {
         message: expect.stringContaining("cannot be reached (ECONNREFUSED)"),
       });
       const lost = await failureOf(remote.storeFact("main", { key: "lost", value: "never stored" }));
-      expect(lost.message).toContain("Nothing was changed, and nothing is kept to be sent later.");
+      expect(lost.message).toContain("Nothing was changed, and nothing is queued.");
       expect(await remote.status()).toMatchObject({
         state: "failed",
         error: { code: "engine_unavailable" },
@@ -150,7 +150,7 @@ describe("what answers in its place", () => {
       "429",
       () => OddServer.json(429, { error: "rate_limited", message: "canary" }, { "Retry-After": "7" }),
       "rate_limited",
-      /ask again in 7 s/,
+      /try again in 7 s/,
     ],
     [
       "a route that it lacks",
@@ -187,7 +187,7 @@ describe("what answers in its place", () => {
     const server = await odd(OddServer.answering(() => {}));
     const remote = opened(server.url, { deadlines: { writingMs: 200 } });
     const failure = await failureOf(remote.storeFact("main", FACT));
-    expect(failure.message).toContain("Whether the change was made is not known");
+    expect(failure.message).toContain("It is not known whether the change was made");
     expect(server.requests).toHaveLength(1);
   });
 

@@ -109,7 +109,7 @@ describe("helmdeck.memory_corpus", () => {
     });
     expect(await run("memory_corpus", { query: "how much sugar does the bakery need" })).toMatchObject({
       chunks: [{ docid: "user_facts/coffee", metadata: { possible: true } }],
-      note: "Nothing answers this surely: these are only possibly related.",
+      note: "Nothing answers this for certain. These are only possibly related.",
     });
     const first = await run("memory_corpus", { limit: 1 });
     expect(first).toMatchObject({
