@@ -160,6 +160,11 @@ export async function schemaStateOf(connection: Connection): Promise<SchemaState
     if (found?.tables !== 0) throw notOurs(connection);
     return { version: 0, oldestWriter: 0 };
   }
+  return readSchemaState(connection);
+}
+
+/** Of a schema that is ours. */
+export async function readSchemaState(connection: Connection): Promise<SchemaState> {
   const [row] = await connection.query(
     "SELECT application, version, oldest_writer, moved FROM schema_version",
   );

@@ -20,14 +20,17 @@ export interface Subject {
 const COLUMNS = "newest_seq, pruned_through, prunes, removals, entries, bytes";
 
 /** Nobody else writes for this subject until the transaction ends. */
-export async function lockSubject(connection: Connection, owner: Namespace): Promise<Subject> {
+export async function lockSubject(
+  connection: Connection,
+  owner: Namespace,
+): Promise<{ readonly subject: Subject; readonly isNew: boolean }> {
   const name = bytesOf(owner);
   const lock = () =>
     connection.as(owner).query(`SELECT ${COLUMNS} FROM subjects WHERE owner = ? FOR UPDATE`, [name]);
   const [known] = await lock();
-  if (known !== undefined) return subjectOf(owner, known);
+  if (known !== undefined) return { subject: subjectOf(owner, known), isNew: false };
   await connection.as(owner).query("INSERT INTO subjects (owner) VALUES (?) ON CONFLICT DO NOTHING", [name]);
-  return subjectOf(owner, (await lock())[0]);
+  return { subject: subjectOf(owner, (await lock())[0]), isNew: true };
 }
 
 /** As it is; one that has nothing is like one that had nothing ever. */

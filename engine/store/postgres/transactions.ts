@@ -16,7 +16,7 @@ import { setTimesRight } from "./corrections.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { OwnerQueue } from "./owner-queue.ts";
-import { requireKnown, schemaStateOf } from "./schema.ts";
+import { readSchemaState, requireKnown } from "./schema.ts";
 import { followKeys, requireSame, requireStoreRow, type StoreRow } from "./store-row.ts";
 import type { Wakes } from "./wakes.ts";
 import { OneWriting, type Writing } from "./writing.ts";
@@ -61,9 +61,13 @@ export class WriteTransactions {
       await this.look();
       const answered = await this.#transaction(async (connection) => {
         if (givesWay) void connection.run(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
-        this.#adopt(await this.#requireSame(connection));
-        const writing = await OneWriting.begin(connection, { owners, now: () => this.#parts.clock.now() });
-        await writing.takeSeqs(numbers);
+        const opened = this.#requireSame(connection);
+        opened.catch(() => undefined); // whoever asks for the time is told
+        const now = async () => {
+          this.#adopt(await opened);
+          return this.#parts.clock.now();
+        };
+        const writing = await OneWriting.begin(connection, { owners, numbers, now });
         const answer = await work(writing);
         return { answer, changed: writing.save() };
       });
@@ -108,8 +112,11 @@ export class WriteTransactions {
     return this.#parts.database.perform((connection) =>
       connection.transaction("write", async () => {
         void connection.lockSchema(how);
-        await connection.nameTransaction();
-        return work(connection);
+        const naming = connection.nameTransaction();
+        naming.catch(() => undefined); // what comes after it fails too
+        const answer = await work(connection);
+        await naming;
+        return answer;
       }),
     );
   }
@@ -117,7 +124,7 @@ export class WriteTransactions {
   /** It is the store that was opened, under the keys that it has now, and this program may write into it. */
   async #requireSame(connection: Connection): Promise<StoreRow> {
     const { sealer, identity, databaseClock } = this.#parts;
-    const [state, row] = await Promise.all([schemaStateOf(connection), requireStoreRow(connection)]);
+    const [state, row] = await Promise.all([readSchemaState(connection), requireStoreRow(connection)]);
     requireKnown(connection, state);
     requireSame(identity, row, connection.name);
     followKeys(sealer.ring, row, connection.name);

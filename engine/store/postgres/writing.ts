@@ -9,26 +9,39 @@ interface Beginning {
   /** In one order everywhere, so that no two wait for each other. */
   readonly owners: readonly Namespace[];
   /** Asked once they are locked. */
-  readonly now: () => UnixMs;
+  readonly now: () => UnixMs | Promise<UnixMs>;
+  /** How many it will need, as far as is known. */
+  readonly numbers?: number;
 }
 
 export class OneWriting {
   readonly connection: Connection;
   readonly now: UnixMs;
   readonly #subjects: ReadonlyMap<Namespace, Subject>;
-  readonly #seqs: number[] = [];
+  readonly #seqs: number[];
   readonly #changed = new Set<Subject>();
 
-  private constructor(connection: Connection, now: UnixMs, subjects: readonly Subject[]) {
+  private constructor(
+    connection: Connection,
+    now: UnixMs,
+    { subjects, seqs }: { readonly subjects: readonly Subject[]; readonly seqs: readonly number[] },
+  ) {
     this.connection = connection;
     this.now = now;
+    this.#seqs = [...seqs];
     this.#subjects = new Map(subjects.map((subject) => [subject.owner, subject]));
   }
 
   /** Waits until nobody else writes for these subjects. */
-  static async begin(connection: Connection, { owners, now }: Beginning): Promise<OneWriting> {
-    const subjects = await Promise.all(owners.map((owner) => lockSubject(connection, owner)));
-    return new OneWriting(connection, now(), subjects);
+  static async begin(connection: Connection, { owners, now, numbers = 0 }: Beginning): Promise<OneWriting> {
+    const locking = owners.map((owner) => lockSubject(connection, owner));
+    const taking = takeSeqs(connection, numbers); // the server takes them behind the locks
+    taking.catch(() => undefined); // what failed before it is told
+    const locked = await Promise.all(locking);
+    const taken = await taking;
+    const isNew = locked.some((one) => one.isNew); // and was locked only now
+    const seqs = isNew ? await takeSeqs(connection, numbers) : taken;
+    return new OneWriting(connection, await now(), { subjects: locked.map(({ subject }) => subject), seqs });
   }
 
   /** What the subject of this namespace has; the statements that follow are about its rows. */
@@ -40,15 +53,9 @@ export class OneWriting {
     return subject;
   }
 
-  /** To be asked ahead for as many numbers as will be needed, as far as that is known. */
-  async takeSeqs(count: number): Promise<void> {
-    const sql = "SELECT nextval('change_numbers') AS seq FROM generate_series(1, ?)";
-    this.#seqs.push(...(await this.connection.query(sql, [count])).map(({ seq }) => Number(seq)));
-  }
-
   /** The next number of this subject's changes. */
   async nextSeq(subject: Subject): Promise<number> {
-    if (this.#seqs.length === 0) await this.takeSeqs(1);
+    if (this.#seqs.length === 0) this.#seqs.push(...(await takeSeqs(this.connection, 1)));
     const seq = this.#seqs.shift() ?? 0;
     this.noteSeq(subject, seq);
     return seq;
@@ -65,6 +72,12 @@ export class OneWriting {
     for (const subject of this.#changed) saveSubject(this.connection.as(subject.owner), subject);
     return [...this.#changed].map(({ owner }) => owner);
   }
+}
+
+async function takeSeqs(connection: Connection, count: number): Promise<readonly number[]> {
+  if (count === 0) return [];
+  const sql = "SELECT nextval('change_numbers') AS seq FROM generate_series(1, ?)";
+  return (await connection.query(sql, [count])).map(({ seq }) => Number(seq));
 }
 
 export type Writing = OneWriting;
