@@ -30,9 +30,11 @@ export interface StorePlaceOptions {
   readonly address: StoreAddress;
   readonly key: MasterKey;
   readonly driver: OpenMemoryOptions["driver"];
+  /** On a server: roles that engines run under. */
+  readonly engineRoles?: readonly string[];
 }
 
-export function storePlace({ address, key, driver }: StorePlaceOptions): OpenPlace {
+export function storePlace({ address, key, driver, engineRoles = [] }: StorePlaceOptions): OpenPlace {
   if (address.kind === "sqlite") {
     const { path } = address;
     return (to) => openMovableSqlite({ path, key, driver, to });
@@ -40,7 +42,7 @@ export function storePlace({ address, key, driver }: StorePlaceOptions): OpenPla
   const { url } = address;
   return async (to) => {
     const { openMovablePostgres } = await import("../../engine/postgres.ts");
-    return openMovablePostgres({ connection: { connectionString: url }, to });
+    return openMovablePostgres({ connection: { connectionString: url }, to, engineRoles });
   };
 }
 

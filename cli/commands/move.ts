@@ -17,6 +17,7 @@ import { memoryOptions } from "../memory-options.ts";
 export interface MoveRequest {
   readonly to: string | undefined;
   readonly from: string | undefined;
+  readonly engineRoles: readonly string[];
   readonly dryRun: boolean;
 }
 
@@ -27,7 +28,9 @@ export async function moveCommand(context: CommandContext, request: MoveRequest)
   const target = addressOf(context, request.to, "--to");
   if (JSON.stringify(source) === JSON.stringify(target))
     throw invalidField("--to", "is where the memory is already");
-  const open = (address: StoreAddress) => storePlace({ address, key, driver: options.driver });
+  const { engineRoles } = request;
+  const open = (address: StoreAddress) =>
+    storePlace({ address, key, driver: options.driver, ...(address === target && { engineRoles }) });
   const asked = { from: open(source), to: open(target), key, now: context.shell.now };
   if (request.dryRun) return tellPlan(context, await planMove(asked), target);
   const progress = await showCount(context.shell, { unit: "rows, copied and compared" });

@@ -1,6 +1,6 @@
 /** How `helmdeck-memory move` is called. */
 import type { Command } from "commander";
-import { nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
+import { collect, nonEmpty, type Runs, withExamples } from "../../commands/index.ts";
 
 export function declareMove(program: Command, runs: Runs): void {
   const move = program
@@ -15,20 +15,27 @@ export function declareMove(program: Command, runs: Runs): void {
       nonEmpty,
     )
     .option("--from <store>", "Where from, likewise (default: the one here).", nonEmpty)
+    .option(
+      "--engine-role <role>",
+      "To PostgreSQL: a role that an engine runs under, which gets the least that it needs (repeatable).",
+      collect,
+    )
     .option("--dry-run", "Only show what it would do.")
     .option(
       "--reopen",
       "Use the database here again as it was left, although its memory has moved: where the other place is lost.",
     )
     .action((_options: unknown, command: Command) => {
-      const { to, from, dryRun = false, reopen = false } = command.opts<MoveOptions>();
+      const { to, from, engineRole = [], dryRun = false, reopen = false } = command.opts<MoveOptions>();
       if (reopen && (to !== undefined || dryRun))
         return command.error("--reopen takes neither --to nor --dry-run.");
       if (!reopen && to === undefined && from === undefined)
         return command.error("move wants --to or --from.");
       return runs(command, async (context) => {
         const { moveCommand, reopenCommand } = await import("../commands/move.ts");
-        return reopen ? reopenCommand(context, from) : moveCommand(context, { to, from, dryRun });
+        return reopen
+          ? reopenCommand(context, from)
+          : moveCommand(context, { to, from, engineRoles: engineRole, dryRun });
       });
     });
   withExamples(move, [
@@ -39,6 +46,7 @@ export function declareMove(program: Command, runs: Runs): void {
 }
 
 interface MoveOptions {
+  readonly engineRole?: readonly string[];
   readonly to?: string;
   readonly from?: string;
   readonly dryRun?: boolean;

@@ -41,12 +41,14 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const sqlite = () =>
   storePlace({ address: { kind: "sqlite", path: here }, key: KEY, driver: betterSqliteDriver });
 const postgres = () =>
-  storePlace({ address: { kind: "postgres", url: there }, key: KEY, driver: betterSqliteDriver });
+  storePlace({
+    ...{ address: { kind: "postgres", url: there }, key: KEY, driver: betterSqliteDriver },
+    engineRoles: [ENGINE],
+  });
 const moveThere = () => moveMemory({ from: sqlite(), to: postgres(), key: KEY, now: Date.now });
 const moveBack = () => moveMemory({ from: postgres(), to: sqlite(), key: KEY, now: Date.now });
 const openEngine = async () => {
   const connection = { connectionString: server.url({ user: ENGINE, database }) };
-  await preparePostgres({ connection: { connectionString: there }, engineRoles: [ENGINE] });
   return openPostgresStore({ connection, key: KEY });
 };
 const fact = (key: string) => ({
@@ -148,6 +150,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     test("refuses a database that holds another memory, and a role that may not", async () => {
+      await preparePostgres({ connection: { connectionString: there }, engineRoles: [ENGINE] });
       const engine = await openEngine();
       const owners = there;
       there = server.url({ user: ENGINE, database });

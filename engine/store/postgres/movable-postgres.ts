@@ -21,6 +21,8 @@ import { bytesOf, textOf } from "./texts.ts";
 export interface MovablePostgresOptions extends DatabaseOptions {
   /** As of a SQLite store that moves. */
   readonly to: "look" | "leave" | "enter";
+  /** Roles that engines run under; where the memory enters, they get what they need. */
+  readonly engineRoles?: readonly string[];
 }
 
 /** Counting and indexing many rows takes its time. */
@@ -29,13 +31,14 @@ const STATEMENT_MS = 30 * 60 * 1_000;
 /** Undefined where there is no store, and none is to be made. Throws what opening a store throws. */
 export async function openMovablePostgres({
   to,
+  engineRoles = [],
   ...options
 }: MovablePostgresOptions): Promise<MovableStore | undefined> {
   const database = new Database({ ...options, connections: 1, statementTimeoutMs: STATEMENT_MS });
   try {
     const lent = await lend(database);
     const store = new MovablePostgres(database, lent);
-    if (await store.prepare(to)) return store;
+    if (await store.prepare(to, engineRoles)) return store;
     await store.close();
     return undefined;
   } catch (error) {
@@ -79,13 +82,14 @@ class MovablePostgres implements MovableStore {
   }
 
   /** False where there is nothing. */
-  prepare(to: MovablePostgresOptions["to"]): Promise<boolean> {
+  prepare(to: MovablePostgresOptions["to"], engineRoles: readonly string[]): Promise<boolean> {
     return this.#perform(async (connection) => {
       await requireWalls(connection);
       if (to !== "look") await connection.lockAlone();
       const { version, mark } = await schemaStateOf(connection);
       if (version === 0 && to !== "enter") return false;
-      if (version < SCHEMA_VERSION && to !== "look" && mark === undefined) await migrate(connection);
+      const isWanted = version < SCHEMA_VERSION || engineRoles.length > 0;
+      if (isWanted && to !== "look" && mark === undefined) await migrate(connection, { engineRoles });
       return true;
     });
   }

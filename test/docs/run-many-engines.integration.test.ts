@@ -1,0 +1,71 @@
+/** The commands of docs/howto/run-many-engines.md, in the order of the page, with a real PostgreSQL. */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ROOT } from "../../scripts/build/build.ts";
+import { CommandHome } from "../cli/command.ts";
+import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../postgres/server.ts";
+
+const GUIDE = await readFile(join(ROOT, "docs/howto/run-many-engines.md"), "utf8");
+const BLOCKS = new Map(
+  [...GUIDE.matchAll(/^```bash (\w+)\n(.*?)^```/gms)].map(([, name = "", script = ""]) => [name, script]),
+);
+const missing = whyWithoutPostgres();
+
+let server: PostgresServer;
+let home: CommandHome;
+let env: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  if (missing !== undefined) return;
+  server = await startPostgres();
+  home = new CommandHome();
+  env = {
+    ...(await home.putInPath()),
+    PGHOST: server.socketFolder,
+    PGUSER: "postgres",
+    PGDATABASE: "postgres",
+  };
+  await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
+});
+afterAll(async () => {
+  await server?.dispose();
+  home?.remove();
+});
+
+/** Everything that the block prints. */
+async function run(name: string): Promise<string> {
+  const socket = `helmdeck?host=${encodeURIComponent(server.socketFolder)}`;
+  const script = (BLOCKS.get(name) ?? "exit 9")
+    .replaceAll("@db.example/helmdeck", `@/${socket}`)
+    .replaceAll("postgres://", "'postgres://");
+  const quoted = script.replaceAll(socket, `${socket}'`);
+  const running = promisify(execFile)("bash", ["-euc", `{ ${quoted}\n} 2>&1`], { cwd: home.folder, env });
+  return (await running.catch(({ stdout }) => ({ stdout: `${stdout}failed` }))).stdout;
+}
+
+describe.skipIf(missing !== undefined)(
+  `the guide to many engines${missing ? ` (left out: ${missing})` : ""}`,
+  () => {
+    test("moves a memory there, and nothing is written where it was", async () => {
+      expect(await run("database")).toContain("CREATE DATABASE");
+      expect(await run("move")).toMatch(
+        /^Would move 1 entries, .* to postgres.*\nMoved 1 entries, .* Each row was read back, and is the same\.\n/m,
+      );
+      expect(await run("moved")).toMatch(
+        /store_moved: The memory database .* was moved to helmdeck at .*failed$/s,
+      );
+    });
+
+    test("and back, and uses what was left where it was lost", async () => {
+      expect(await run("back")).toContain("deploy/konflux");
+      expect(await run("move")).toContain("Moved 1 entries");
+      expect(await run("lost")).toContain("is in use again");
+    });
+
+    test("has every block run", () => {
+      expect([...BLOCKS.keys()]).toEqual(["database", "move", "moved", "back", "lost"]);
+    });
+  },
+);
