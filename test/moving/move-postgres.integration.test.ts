@@ -56,6 +56,18 @@ const fact = (key: string) => ({
   ...{ tags: [], value: Buffer.from(key) },
 });
 
+/** Whoever wants this table waits until then. */
+async function keepLocked(table: string): Promise<() => Promise<void>> {
+  const holding = server.query(`BEGIN; LOCK TABLE ${table}; SELECT pg_sleep(600)`, [], { database });
+  const ended = holding.catch(() => undefined); // it is ended from outside
+  const who = "FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%' AND wait_event = 'PgSleep'";
+  await until(async () => (await server.query(`SELECT pid ${who}`)).length === 1);
+  return async () => {
+    await server.query(`SELECT pg_terminate_backend(pid) ${who}`);
+    await ended;
+  };
+}
+
 async function rowsAt(place: ReturnType<typeof storePlace>) {
   const store = await place("look");
   try {
@@ -122,12 +134,14 @@ describe.skipIf(missing !== undefined)(
     // verifies P-move-one-place
     test("killed in the middle, the memory is open where it was, and the next run goes on", async () => {
       await rm(here);
-      await makeMemory(here, betterSqliteDriver, 400);
+      await makeMemory(here, betterSqliteDriver, 200);
+      await preparePostgres({ connection: { connectionString: there }, engineRoles: [ENGINE] });
       const before = await rowsAt(sqlite());
       const home = new CommandHome();
       try {
         const order = ["move", "--db", here, "--to", there, "--json"];
         const env = { HELMDECK_MEMORY_KEY: KEY_HEX };
+        const stop = await keepLocked("helmdeck_memory.history"); // which comes after the entries
         const killed = home.start(order, { env });
         const rows = "SELECT count(*)::int AS n FROM helmdeck_memory.entries";
         await until(async () => {
@@ -136,6 +150,7 @@ describe.skipIf(missing !== undefined)(
         });
         killed.kill("SIGKILL");
         await once(killed, "close");
+        await stop();
         await expect(openEngine()).rejects.toMatchObject({ code: "store_moved" });
         await (await openSqliteStore({ path: here, key: KEY, driver: betterSqliteDriver })).close();
 
