@@ -10,7 +10,7 @@ const modules = {
   server: ["app", "packs", "pages"],
   commands: ["app", "app/basics.ts", "app/import-formats.ts"],
   plugin: ["app", "commands", "pages"],
-  cli: ["app", "app/basics.ts", "app/moving.ts", "commands", "packs", "server"],
+  cli: ["app", "app/basics.ts", "app/moving.ts", "app/postgres.ts", "commands", "packs", "server"],
   install: ["app", "sidecar"],
 };
 const MODULES = `(${Object.keys(modules).join("|")})`;

@@ -68,6 +68,8 @@ export interface OpenMemory extends Memory {
 export interface Composition {
   readonly store: MemoryStore;
   readonly location: OpenedStorage & { readonly keyPath: string };
+  /** Asked for each status; absent: whoever opened it knows. */
+  readonly isWritable?: () => Promise<boolean>;
   readonly key: KeyFacts;
   /** Absent where nothing is noted beside a key. */
   readonly notes?: Opened;
@@ -88,7 +90,7 @@ export interface Composition {
 
 /** Owns the store from here on: `close` closes it. */
 export function composeMemory(parts: Composition): OpenMemory {
-  const { store, location, timer, embedsEntries = true, keepsVectors = true } = parts;
+  const { store, timer, embedsEntries = true, keepsVectors = true } = parts;
   const now = (): UnixMs => store.now();
   const embeddings = openEmbeddings({ ...parts, settings: parts.embeddings ?? NO_EMBEDDINGS, embedsEntries });
   const semantic = embeddings.active?.index;
@@ -174,7 +176,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       if (semantic !== undefined && !embedsEntries && subject !== undefined) {
         await warm(requireNamespace(subject)).catch(() => {}); // the status itself says what is wrong
       }
-      return statusOf(context, location, embeddings, subject);
+      return statusOf(context, parts, embeddings, subject);
     },
     doctor: async (options) => {
       const facts = { ...parts, sweepFailure: sweeper.failure };
@@ -204,7 +206,7 @@ function within<Input, Answer>(
 
 async function statusOf(
   context: UseCaseContext,
-  place: Composition["location"],
+  { location: place, isWritable }: Composition,
   embeddings: Embeddings,
   subject: Subject | undefined,
 ): Promise<MemoryStatus> {
@@ -213,9 +215,11 @@ async function statusOf(
     // Without a subject the store is asked all the same: a status says whether memory works now.
     const name = subject === undefined ? "" : subject;
     const counts = await subjectCounts(context, requireNamespace(name), name);
+    const isReadOnly = isWritable !== undefined && !(await isWritable());
     return {
       state: "ready",
       ...location,
+      ...(isReadOnly && { readOnly: true }),
       mode: embeddings.active === undefined ? "keyword" : "hybrid",
       embeddings: embeddings.status(),
       ...(subject !== undefined && { subject: counts }),

@@ -98,7 +98,8 @@ export type {
 } from "./memory.ts";
 export { memoryFrom } from "./memory.ts";
 export type { MemoryState } from "./memory-state.ts";
-export { examineMemory, type OpenMemoryOptions, openMemory } from "./open-memory.ts";
+export { examineMemory, openMemory } from "./open-memory.ts";
+export type { OpenMemoryOptions } from "./open-memory-options.ts";
 export { failedStatus } from "./overview.ts";
 export { doctorText } from "./presenters/doctor-text.ts";
 export { firstWords } from "./presenters/excerpt.ts";

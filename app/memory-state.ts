@@ -5,4 +5,5 @@ import type { HelmdeckError } from "../engine/index.ts";
 export type MemoryState =
   | { readonly state: "ready"; readonly databasePath: string; readonly keySource: string }
   | { readonly state: "ephemeral"; readonly warning: string }
-  | { readonly state: "unavailable"; readonly error: HelmdeckError };
+  /** `recovers`: it is opened by itself once its database server answers. */
+  | { readonly state: "unavailable"; readonly error: HelmdeckError; readonly recovers?: true };

@@ -265,6 +265,8 @@ export interface MemoryStatus {
   readonly databasePath: string;
   readonly keySource: string;
   readonly driver: string;
+  /** Of a database server that only answers reads now: a standby. */
+  readonly readOnly?: true;
   readonly mode: "keyword" | "hybrid";
   readonly subject?: StoredCounts & { readonly name: string; readonly expiring?: ExpiringFacts };
   /** Present where a served engine keeps it: then there is no database here. */

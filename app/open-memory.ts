@@ -11,56 +11,23 @@ import {
   type MemoryStore,
   openSqliteStore,
   openSqliteStoreToRead,
-  type RecallMode,
-  type RunCommand,
   requireOwnDatabase,
-  type SqliteDriver,
-  type Timer,
-  type UnixMs,
 } from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
+import { openOnServer } from "./database-server/open-on-server.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
-import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
 import { examineFailure, examineNothing } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
 import { noteOpened, refuseEmptied } from "./keys/store-notes.ts";
 import type { DoctorReport } from "./memory.ts";
+import type { OpenMemoryOptions } from "./open-memory-options.ts";
 import { quotaOfEnv } from "./quota.ts";
-import { ReopeningStore } from "./reopening-store.ts";
-import type { StorageLocation } from "./storage-location.ts";
-
-export interface OpenMemoryOptions extends StorageLocation {
-  /** 64 hexadecimal digits; wins over the environment and the key file. */
-  readonly configuredKey?: string;
-  /** Looked at for HELMDECK_MEMORY_KEY, HELMDECK_MEMORY_KEY_FILE and HELMDECK_MEMORY_KEY_COMMAND, and for HELMDECK_EMBEDDINGS_…. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Runs what HELMDECK_MEMORY_KEY_COMMAND names; without it that setting is refused. */
-  readonly runCommand?: RunCommand;
-  readonly driver: SqliteDriver;
-  /** The system's clock, in Unix milliseconds. */
-  readonly now?: () => UnixMs;
-  /** `read`: a database that cannot be written is opened all the same, and refuses writes. Default `write`. */
-  readonly access?: "read" | "write";
-  /** How often what has expired is deleted; 0: never. Default four minutes. */
-  readonly sweepEveryMs?: number;
-  readonly timer?: Timer;
-  /** Monotonic milliseconds. */
-  readonly clock?: () => number;
-  /** From 0 up to but not 1. */
-  readonly random?: () => number;
-  /** Default: what HELMDECK_EMBEDDINGS_… say in the environment, and none where they say nothing. */
-  readonly embeddings?: EmbeddingSettings;
-  /** False in a process that is gone in a moment: it uses the vectors that are there. Default true. */
-  readonly embedsEntries?: boolean;
-  /** What is shown where nothing answers surely, for queries that do not say. Default `balanced`. */
-  readonly recall?: RecallMode;
-}
-
-/** Also how often a process that is not used looks at the clock: at least every five minutes, or time is lost count of. */
-export const SWEEP_EVERY_MS = 4 * 60 * 1_000;
+import { mayOpenFile, ReopeningStore } from "./reopening-store.ts";
+import { SWEEP_EVERY_MS } from "./sweeper.ts";
 
 /** Throws the HelmdeckError of whatever stands in the way: any `key_…` or `store_…` code. */
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
+  if (options.server !== undefined) return openOnServer({ ...options, server: options.server });
   const { databasePath, keyPath, driver } = options;
   await requireOwnDatabase(databasePath, driver); // no key is looked for, or made, for somebody else's
   const { loaded, store, isReadOnly } = await openWithKey(options);
@@ -111,7 +78,11 @@ async function openStore(options: OpenMemoryOptions, { key, file }: LoadedKey): 
       await refuseEmptied(found?.file ?? keyPath, path);
       return openSqliteStore({ ...parts, key: found?.key ?? key, beginnings });
     };
-    const store = new ReopeningStore(opened, { path, open, ...defined({ clock: options.clock }) });
+    const store = new ReopeningStore(opened, {
+      open,
+      mayOpen: (cause) => mayOpenFile(path, cause),
+      ...defined({ clock: options.clock }),
+    });
     return { store, isReadOnly: false };
   } catch (error) {
     if (access !== "read" || !isReadOnly(error)) throw error;
@@ -128,12 +99,14 @@ export async function examineMemory(
   options: OpenMemoryOptions,
   inspect?: InspectOptions,
 ): Promise<DoctorReport> {
-  if ((await fileFacts(options.databasePath)).kind === "absent") return examineNothing(options);
+  const { server } = options;
+  if (server === undefined && (await fileFacts(options.databasePath)).kind === "absent")
+    return examineNothing(options);
   let memory: OpenMemory;
   try {
     memory = await openMemory({ ...options, access: "read", sweepEveryMs: 0, embedsEntries: false });
   } catch (error) {
-    return examineFailure(options, error);
+    return examineFailure({ ...options, ...(server && { databasePath: server.name }) }, error);
   }
   const report = await memory.doctor(inspect);
   await memory.close().catch(() => undefined); // doctor has said what there is to say

@@ -43,9 +43,14 @@ import {
 } from "../engine/index.ts";
 
 export interface ReopeningOptions {
-  readonly path: string;
-  /** Opens what is at the path now. `beginnings`: how often that has been done. */
+  /** Opens what is there now. `beginnings`: how often that has been done. */
   readonly open: (beginnings: number) => Promise<MemoryStore>;
+  /** After this failure; asked again at each call. */
+  readonly mayOpen: (cause: HelmdeckError) => boolean;
+  /** Why it could not be opened yet; the store that is given only stands in for it. */
+  readonly failure?: HelmdeckError;
+  /** What callers are told in place of a failure. */
+  readonly explain?: (error: HelmdeckError) => HelmdeckError;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
@@ -66,6 +71,7 @@ export class ReopeningStore implements MemoryStore {
     this.#store = store;
     this.#options = options;
     this.#clock = options.clock ?? systemClock.now;
+    if (options.failure !== undefined) this.#fail(options.failure, options.failure);
   }
 
   get capabilities(): StoreCapabilities {
@@ -187,7 +193,15 @@ export class ReopeningStore implements MemoryStore {
   }
 
   async #ask<Answer>(work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
-    const store = this.#failure === undefined || this.#isClosed ? this.#store : await this.#reopened();
+    try {
+      const store = this.#failure === undefined || this.#isClosed ? this.#store : await this.#reopened();
+      return await this.#askOf(store, work);
+    } catch (error) {
+      throw isHelmdeckError(error) ? (this.#options.explain?.(error) ?? error) : error;
+    }
+  }
+
+  async #askOf<Answer>(store: MemoryStore, work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
     try {
       return await work(store);
     } catch (error) {
@@ -206,7 +220,7 @@ export class ReopeningStore implements MemoryStore {
   async #reopen(): Promise<MemoryStore> {
     const { error, cause, at } = this.#failure ?? {};
     if (error === undefined || cause === undefined) return this.#store;
-    if (this.#clock() - (at ?? 0) < REOPEN_AFTER_MS || !this.#mayOpen(cause)) throw error;
+    if (this.#clock() - (at ?? 0) < REOPEN_AFTER_MS || !this.#options.mayOpen(cause)) throw error;
     try {
       await this.#store.close();
       this.#store = await this.#options.open(this.#beginnings + 1);
@@ -219,15 +233,14 @@ export class ReopeningStore implements MemoryStore {
     }
   }
 
-  /** Only a database that was deleted from a folder that is still there is made anew. */
-  #mayOpen({ details }: HelmdeckError): boolean {
-    const { path } = this.#options;
-    return existsSync(path) || (details.now === "deleted" && existsSync(dirname(path)));
-  }
-
   #fail(error: HelmdeckError, cause: HelmdeckError): void {
     this.#failure = { error, cause, at: this.#clock() };
   }
+}
+
+/** Of a file: only a database that was deleted from a folder that is still there is made anew. */
+export function mayOpenFile(path: string, { details }: HelmdeckError): boolean {
+  return existsSync(path) || (details.now === "deleted" && existsSync(dirname(path)));
 }
 
 function mustReopen(error: unknown): error is HelmdeckError {

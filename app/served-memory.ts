@@ -13,10 +13,13 @@ import {
   requireOwnDatabase,
 } from "../engine/index.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
+import { type OnServerOptions, openOnServer } from "./database-server/open-on-server.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { DoctorReport, Memory } from "./memory.ts";
 import type { MemoryState } from "./memory-state.ts";
-import { type OpenMemoryOptions, openMemory, SWEEP_EVERY_MS } from "./open-memory.ts";
+import { openMemory } from "./open-memory.ts";
+import type { OpenMemoryOptions } from "./open-memory-options.ts";
+import { SWEEP_EVERY_MS } from "./sweeper.ts";
 import { unavailableMemory } from "./unavailable-memory.ts";
 
 export interface ServedMemoryOptions extends OpenMemoryOptions {
@@ -38,7 +41,8 @@ const NOWHERE = "in this process only";
 
 /** Never throws: what stands in the way is the state. */
 export async function openServedMemory(options: ServedMemoryOptions): Promise<ServedMemory> {
-  const { databasePath, withoutKey, driver } = options;
+  const { databasePath, withoutKey, driver, server } = options;
+  if (server !== undefined) return servedFrom({ ...options, server });
   try {
     await requireOwnDatabase(databasePath, driver);
     if (withoutKey === "ephemeral" && (await findKey(options)) === undefined) return await ephemeral(options);
@@ -48,6 +52,22 @@ export async function openServedMemory(options: ServedMemoryOptions): Promise<Se
   } catch (thrown) {
     const error = asHelmdeckError(thrown);
     return { memory: unavailableMemory(error, options, driver.name), state: { state: "unavailable", error } };
+  }
+}
+
+/** A server that does not answer yet will: memory is there then. */
+async function servedFrom(options: OnServerOptions): Promise<ServedMemory> {
+  const { server } = options;
+  try {
+    const { failure, ...open } = await openOnServer({ ...options, mayWait: true });
+    if (failure !== undefined)
+      return { memory: open, state: { state: "unavailable", error: failure, recovers: true }, open };
+    const { keySource } = await open.status();
+    return { memory: open, state: { state: "ready", databasePath: server.name, keySource }, open };
+  } catch (failed) {
+    const error = asHelmdeckError(failed);
+    const place = { ...options, databasePath: server.name };
+    return { memory: unavailableMemory(error, place, server.driver), state: { state: "unavailable", error } };
   }
 }
 

@@ -8,6 +8,8 @@ export interface SweeperOptions {
   readonly timer?: Timer;
 }
 
+/** Also how often a process that is not used looks at the clock: at least every five minutes, or time is lost count of. */
+export const SWEEP_EVERY_MS = 4 * 60 * 1_000;
 /** The first sweep comes soon after opening: a process may be restarted more often than it sweeps. */
 const FIRST_AFTER_MS = 10_000;
 

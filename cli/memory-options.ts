@@ -1,12 +1,19 @@
 /** Where the command `helmdeck-memory` finds memory: as its options and the environment say. */
-import { betterSqliteDriver, defined, findStorage, type OpenMemoryOptions } from "../app/index.ts";
+import {
+  betterSqliteDriver,
+  defined,
+  findStorage,
+  invalidField,
+  type OpenMemoryOptions,
+} from "../app/index.ts";
 import type { CommandContext, Shell } from "../commands/index.ts";
 import type { OpenServerContextOptions } from "../packs/index.ts";
 
 type Asking = Pick<CommandContext, "shell" | "options">;
 
-export function memoryOptions({ shell, options }: Asking): OpenMemoryOptions {
+export async function memoryOptions({ shell, options }: Asking): Promise<OpenMemoryOptions> {
   const { env, homeDir, now } = shell;
+  const server = await serverOf({ shell, options });
   const place = findStorage({
     env,
     homeDir,
@@ -14,7 +21,34 @@ export function memoryOptions({ shell, options }: Asking): OpenMemoryOptions {
   });
   // A command is over before a timer would sweep, or a background embed what is new: it embeds when it asks for it.
   const driver = betterSqliteDriver;
-  return { ...place, ...keyCommandOf(shell), env, driver, now, sweepEveryMs: 0, embedsEntries: false };
+  return {
+    ...{ ...place, ...keyCommandOf(shell), env, driver, now, sweepEveryMs: 0, embedsEntries: false },
+    ...defined({ server }),
+  };
+}
+
+/** An argument wins over the environment. Throws `invalid_input` where two places are named. */
+async function serverOf({ shell, options }: Asking): Promise<OpenMemoryOptions["server"]> {
+  const { env, homeDir } = shell;
+  const { db, store } = options;
+  if (db !== undefined && store !== undefined) {
+    throw invalidField("store", "stands beside --db: name one database", { named: "--store" });
+  }
+  const text = store ?? (db === undefined ? env.HELMDECK_MEMORY_STORE : undefined);
+  if (text === undefined || text === "") return undefined;
+  const { postgresServer } = await import("../app/postgres.ts");
+  return postgresServer(text, { env, homeDir, from: store === undefined ? "environment" : "argument" });
+}
+
+/** For what concerns the file of a database. Throws `invalid_input` where memory is on a server. */
+export async function fileOptions(context: Asking): Promise<OpenMemoryOptions> {
+  const options = await memoryOptions(context);
+  if (options.server === undefined) return options;
+  throw invalidField(
+    "store",
+    "is on a database server, and this is for a database file: back up, restore and check it with the server's own tools (pg_dump, pg_basebackup, pg_amcheck), and name a file with --db",
+    { named: "This memory" },
+  );
 }
 
 /** Loaded only when a command is to print the key. */
@@ -23,7 +57,7 @@ export function keyCommandOf(shell: Shell): Pick<OpenMemoryOptions, "runCommand"
 }
 
 /** For commands that serve until they are stopped: they sweep, and finish what was begun. */
-export function serverContextOptions(context: Asking): OpenServerContextOptions {
-  const { sweepEveryMs: _, embedsEntries: __, ...memory } = memoryOptions(context);
+export async function serverContextOptions(context: Asking): Promise<OpenServerContextOptions> {
+  const { sweepEveryMs: _, embedsEntries: __, ...memory } = await memoryOptions(context);
   return { ...memory, withoutKey: "make" };
 }

@@ -17,10 +17,15 @@ export const OUR_OPTIONS: Pick<CommandLine, "version" | "declareShared" | "readS
         nonEmpty,
         DEFAULT_CALLER,
       )
-      .option("--db <path>", "Another database than the OpenClaw plugin's.", nonEmpty),
-  readShared: ({ json, caller, db }) => ({
+      .option("--db <path>", "Another database than the OpenClaw plugin's.", nonEmpty)
+      .option("--store <url>", "A database on a PostgreSQL server: postgres://USER@HOST/DATABASE.", nonEmpty),
+  readShared: ({ json, caller, db, store }) => ({
     caller: String(caller),
-    ...defined({ json: json === true, db: db === undefined ? undefined : String(db) }),
+    ...defined({
+      json: json === true,
+      db: db === undefined ? undefined : String(db),
+      store: store === undefined ? undefined : String(store),
+    }),
   }),
   memoryOptions: async (context) => (await import("./memory-options.ts")).memoryOptions(context),
 };

@@ -11,6 +11,8 @@ interface SharedOptions {
   readonly caller: string;
   /** Another database, where that can be asked for. */
   readonly db?: string;
+  /** The address of a database on a server, likewise. */
+  readonly store?: string;
 }
 
 export interface CommandContext {

@@ -20,7 +20,8 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   store_replaced:
     "If you restored a backup, do nothing: memory opens it by itself. If the file was moved by mistake, move it back.",
   store_moved: "Use the memory where it was moved to, or bring it back with `helmdeck-memory move`.",
-  store_unavailable: "Check that the database's folder exists and can be read.",
+  store_unavailable:
+    "Check that the database's folder exists and can be read, or that its server can be reached.",
   entry_unreadable: "Store that fact again, or restore a backup. Other entries are not affected.",
   not_found: "List the facts to see their keys. Keys are exact.",
   memory_unavailable: "Restart the gateway. If the problem stays, report this message.",

@@ -8,7 +8,7 @@ import {
   verifyDatabase,
 } from "../../engine/index.ts";
 import { readNotes } from "../keys/store-notes.ts";
-import type { OpenMemoryOptions } from "../open-memory.ts";
+import type { OpenMemoryOptions } from "../open-memory-options.ts";
 
 export type VerifyHooks = Pick<VerifyOptions, "onProgress" | "onUnreadable">;
 

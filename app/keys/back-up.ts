@@ -25,7 +25,7 @@ import {
   syncFolder,
   systemCodeOf,
 } from "../../engine/index.ts";
-import type { OpenMemoryOptions } from "../open-memory.ts";
+import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { fillPrivate, withDrafts } from "./private-drafts.ts";
 
 export interface BackUpOptions extends OpenMemoryOptions {

@@ -25,7 +25,7 @@ import {
   syncFolder,
   whileAlone,
 } from "../../engine/index.ts";
-import type { OpenMemoryOptions } from "../open-memory.ts";
+import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { tryOut } from "./back-up.ts";
 import { fillPrivate, withDrafts } from "./private-drafts.ts";
 import { noteStore, readNotes } from "./store-notes.ts";

@@ -20,7 +20,7 @@ import {
   readKeyFile,
   type StoreFacts,
 } from "../../engine/index.ts";
-import type { OpenMemoryOptions } from "../open-memory.ts";
+import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { type KeyFiles, keepFormerKey, placeNewKey } from "./exchange-key-files.ts";
 
 export interface RotateKeyOptions extends OpenMemoryOptions {

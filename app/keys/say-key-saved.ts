@@ -1,6 +1,6 @@
 /** A person says that a copy of the key is kept, and is not reminded of it any longer. */
 import { findKey, HelmdeckError, isFileError, keyIdOf } from "../../engine/index.ts";
-import type { OpenMemoryOptions } from "../open-memory.ts";
+import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { noteSavedKey, notesPathOf } from "./store-notes.ts";
 
 /** Of the key that is in use now: another one wants a copy of its own. */

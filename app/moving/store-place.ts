@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { findKey, HelmdeckError, invalidField, type MasterKey } from "../../engine/index.ts";
 import { openMovableSqlite } from "../../engine/moving.ts";
-import type { OpenMemoryOptions } from "../open-memory.ts";
+import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import type { OpenPlace } from "./move-memory.ts";
 
 export type StoreAddress =

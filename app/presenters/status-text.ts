@@ -26,10 +26,11 @@ export function statusText(
   return [...lines, ...warnings.map((warning) => `  ${warning}`)].join("\n");
 }
 
-function placeLines({ engine, databasePath, driver, keySource }: MemoryStatus): readonly string[] {
+function placeLines({ engine, databasePath, driver, keySource, readOnly }: MemoryStatus): readonly string[] {
   if (engine === undefined) {
     return [
       `  database: ${plainLine(databasePath)} (${plainLine(driver)})`,
+      ...(readOnly === true ? ["            it can only be read now: a standby, or set to read only"] : []),
       `  key:      ${plainLine(keySource)}`,
     ];
   }

@@ -6,13 +6,14 @@ import { expiringReply } from "./view-replies.ts";
 
 /** `warnings`: what the host keeps from memory. */
 export function statusReply(
-  { databasePath, keySource, subject, engine, ...status }: MemoryStatus,
+  { databasePath, keySource, readOnly, subject, engine, ...status }: MemoryStatus,
   warnings: readonly string[] = [],
 ) {
   return {
     ...status,
     database_path: databasePath,
     key_source: keySource,
+    ...defined({ read_only: readOnly }),
     ...(engine && { engine: engineReply(engine) }),
     ...(subject && {
       subject: {

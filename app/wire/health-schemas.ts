@@ -4,7 +4,7 @@ import { errorReplySchema } from "./error-schema.ts";
 
 export const readinessReplySchema = z.object({
   status: z.enum(["ready", "unavailable"]),
-  memory: z.enum(["ready", "ephemeral", "unavailable"]),
+  memory: z.enum(["ready", "read_only", "ephemeral", "unavailable"]),
   error: errorReplySchema.shape.error.optional(),
   message: z.string().optional().meta({ description: "Why memory does not work, or what to know of it." }),
 });

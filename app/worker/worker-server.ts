@@ -4,7 +4,8 @@ import { type BirpcReturn, createBirpc } from "birpc";
 import { asHelmdeckError, HelmdeckError, type SqliteDriver, systemClock } from "../../engine/index.ts";
 import type { OpenMemory } from "../compose.ts";
 import { type Memory, USE_CASES, type UseCase } from "../memory.ts";
-import { examineMemory, type OpenMemoryOptions, openMemory } from "../open-memory.ts";
+import { examineMemory, openMemory } from "../open-memory.ts";
+import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import { failedStatus } from "../overview.ts";
 import {
   type HostFunctions,

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { backUp, harmlessLine, planBackUp, planRestore, restore, snakeCased } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
-import { memoryOptions } from "../memory-options.ts";
+import { fileOptions } from "../memory-options.ts";
 
 export interface BackupRequest {
   readonly file: string;
@@ -13,7 +13,7 @@ export interface BackupRequest {
 export async function backupCommand(context: CommandContext, request: BackupRequest): Promise<number> {
   const { output, options } = context;
   const file = resolve(request.file);
-  const asked = { ...memoryOptions(context), file, replaces: request.replaces };
+  const asked = { ...(await fileOptions(context)), file, replaces: request.replaces };
   if (request.dryRun) {
     const plan = await planBackUp(asked);
     await answer(context, { dry_run: true, ...snakeCased({ ...plan }) }, [
@@ -45,7 +45,7 @@ export interface RestoreRequest {
 
 export async function restoreCommand(context: CommandContext, request: RestoreRequest): Promise<number> {
   const file = resolve(request.file);
-  const asked = { ...memoryOptions(context), file };
+  const asked = { ...(await fileOptions(context)), file };
   if (request.dryRun) {
     const plan = await planRestore(asked);
     const over =

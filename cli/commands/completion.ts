@@ -34,8 +34,8 @@ export async function completeCommand(
 
 /** Of a memory that is there: a Tab makes none. */
 async function keysOf(context: CommandContext, prefix: string): Promise<readonly string[]> {
-  const place = memoryOptions(context);
-  await access(place.databasePath);
+  const place = await memoryOptions(context);
+  if (place.server === undefined) await access(place.databasePath);
   const memory = await openMemory({ ...place, access: "read" });
   try {
     const { facts } = await memory.listFacts(context.options.caller, { prefix, limit: MOST_KEYS });

@@ -22,7 +22,7 @@ export async function mcpCommand(context: CommandContext, request: McpRequest): 
   const onSignal = () => stop.abort();
   for (const name of SIGNALS) process.on(name, onSignal);
   const serverContext = await openServerContext({
-    ...serverContextOptions(context),
+    ...(await serverContextOptions(context)),
     ...request.folders,
     onTrouble: ({ what, error, pack = "a pipeline" }) =>
       say(`the ${what} of ${pack} did not work. ${error.code}: ${error.message}`),

@@ -1,5 +1,5 @@
 /** `move`: all rows to another store, with progress, and what a person does next. */
-import { harmlessLine, invalidField, snakeCased } from "../../app/index.ts";
+import { harmlessLine, invalidField, type OpenMemoryOptions, snakeCased } from "../../app/index.ts";
 import {
   keyOfMove,
   type MovedMemory,
@@ -22,10 +22,10 @@ export interface MoveRequest {
 }
 
 export async function moveCommand(context: CommandContext, request: MoveRequest): Promise<number> {
-  const options = memoryOptions(context);
+  const options = await memoryOptions(context);
   const key = await keyOfMove(options);
-  const source = addressOf(context, request.from, "--from");
-  const target = addressOf(context, request.to, "--to");
+  const source = addressOf(options, request.from, "--from");
+  const target = addressOf(options, request.to, "--to");
   if (JSON.stringify(source) === JSON.stringify(target))
     throw invalidField("--to", "is where the memory is already");
   const { engineRoles } = request;
@@ -39,8 +39,8 @@ export async function moveCommand(context: CommandContext, request: MoveRequest)
 }
 
 export async function reopenCommand(context: CommandContext, from: string | undefined): Promise<number> {
-  const options = memoryOptions(context);
-  const address = addressOf(context, from, "--from");
+  const options = await memoryOptions(context);
+  const address = addressOf(options, from, "--from");
   const place = storePlace({ address, key: await keyOfMove(options), driver: options.driver });
   const { name, was } = await reopenMemory(place);
   const left = `as it was when its memory moved to ${harmlessLine(was)}. What was written there since is not here`;
@@ -48,9 +48,9 @@ export async function reopenCommand(context: CommandContext, from: string | unde
   return EXIT_DONE;
 }
 
-function addressOf(context: CommandContext, typed: string | undefined, option: string): StoreAddress {
+function addressOf(here: OpenMemoryOptions, typed: string | undefined, option: string): StoreAddress {
   if (typed !== undefined) return storeAddress(typed, option);
-  return { kind: "sqlite", path: memoryOptions(context).databasePath };
+  return { kind: "sqlite", path: here.databasePath };
 }
 
 async function tellPlan(context: CommandContext, plan: MovePlan, target: StoreAddress): Promise<number> {

@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 import { harmlessLine, repairMemory, type VerifyHooks, verifyMemory } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, EXIT_FAILED, withCount } from "../../commands/index.ts";
-import { memoryOptions } from "../memory-options.ts";
+import { fileOptions } from "../memory-options.ts";
 
 /** So many are named; the others are counted. */
 const NAMED_ROWS = 1_000;
@@ -14,7 +14,8 @@ type Row = Parameters<NonNullable<VerifyHooks["onUnreadable"]>>[0];
 
 export async function verifyCommand(context: CommandContext): Promise<number> {
   const { output, options } = context;
-  const { result, rows } = await looked(context, (hooks) => verifyMemory(memoryOptions(context), hooks));
+  const place = await fileOptions(context);
+  const { result, rows } = await looked(context, (hooks) => verifyMemory(place, hooks));
   if (options.json) await output.json({ ...result, rows });
   else {
     await tellRows(context, rows);
@@ -30,7 +31,7 @@ export async function verifyCommand(context: CommandContext): Promise<number> {
 
 export async function repairCommand(context: CommandContext, wanted: string | undefined): Promise<number> {
   const { output, options } = context;
-  const place = memoryOptions(context);
+  const place = await fileOptions(context);
   const to = resolve(wanted ?? join(dirname(place.databasePath), "memory-repaired.sqlite"));
   const { result, rows } = await looked(context, (hooks) => repairMemory({ ...place, to }, hooks));
   if (options.json) await output.json({ ...result, to, rows });

@@ -11,7 +11,7 @@ import {
   snakeCased,
 } from "../../app/index.ts";
 import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
-import { memoryOptions } from "../memory-options.ts";
+import { fileOptions } from "../memory-options.ts";
 
 export interface RotateKeyRequest {
   readonly newKeyFile: string | undefined;
@@ -21,7 +21,7 @@ export interface RotateKeyRequest {
 
 export async function rotateKeyCommand(context: CommandContext, request: RotateKeyRequest): Promise<number> {
   const newKeyPath = request.newKeyFile === undefined ? undefined : resolve(request.newKeyFile);
-  const options = { ...memoryOptions(context), ...defined({ newKeyPath }) };
+  const options = { ...(await fileOptions(context)), ...defined({ newKeyPath }) };
   if (request.dryRun) return tellPlan(context, await planRotation(options));
   const { output, shell } = context;
   const progress = await showCount(shell, {

@@ -37,7 +37,7 @@ export async function serveCommand(context: CommandContext, request: ServeReques
   const log = logger(lines, request.logLevel);
   const secret = await loadSecret(context.shell.env);
   const serverContext = await openServerContext({
-    ...serverContextOptions(context),
+    ...(await serverContextOptions(context)),
     withoutKey: "ephemeral",
     ...request.folders,
     onTrouble: ({ what, error, pack }) =>

@@ -40,7 +40,7 @@ const COMMON: BuildOptions = {
   platform: "node",
   target: "node24",
   metafile: true,
-  alias: { "whatwg-fetch": "./scripts/build/no-polyfill.ts" },
+  alias: { "whatwg-fetch": "./scripts/build/no-polyfill.ts", "pg-native": "./scripts/build/no-native.ts" },
   legalComments: "eof",
   logLevel: "warning",
 };

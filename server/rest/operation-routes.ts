@@ -84,18 +84,22 @@ export function addOpenRoutes(
   });
 }
 
+const READ_ONLY =
+  "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
+
 /** What was found at start, and whether the store answers now. */
 async function readinessOf({ memory, memoryState }: ServerContext): Promise<ReadinessReply> {
-  if (memoryState.state === "unavailable") {
+  if (memoryState.state === "unavailable" && memoryState.recovers !== true) {
     const { code, message } = memoryState.error;
     return { status: "unavailable", memory: "unavailable", error: code, message };
   }
-  const { error } = await memory.status();
+  const { error, readOnly } = await memory.status();
   if (error !== undefined) {
     return { status: "unavailable", memory: "unavailable", error: error.code, message: error.message };
   }
   if (memoryState.state === "ephemeral") {
     return { status: "ready", memory: "ephemeral", message: memoryState.warning };
   }
+  if (readOnly === true) return { status: "ready", memory: "read_only", message: READ_ONLY };
   return { status: "ready", memory: "ready" };
 }

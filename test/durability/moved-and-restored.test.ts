@@ -8,7 +8,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { REOPEN_AFTER_MS, ReopeningStore } from "../../app/reopening-store.ts";
+import { mayOpenFile, REOPEN_AFTER_MS, ReopeningStore } from "../../app/reopening-store.ts";
 import {
   isHelmdeckError,
   type MemoryStore,
@@ -69,8 +69,8 @@ class Life {
 
   async run(): Promise<string | undefined> {
     const store = new ReopeningStore(await this.#open(0), {
-      path: this.#path,
       open: (beginnings) => this.#open(beginnings),
+      mayOpen: (cause) => mayOpenFile(this.#path, cause),
       clock: () => this.#passed,
     });
     try {

@@ -230,10 +230,11 @@ describe("a server that is stopped", () => {
       "POST /api/v1/packs/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
     );
     await fetch(`${url}/healthz`); // by now that has been accepted as well
-    const stopping = once(
-      createInterface(child.stderr).on("line", () => {}),
-      "line",
-    );
+    const stopping = new Promise<void>((resolve) => {
+      createInterface(child.stderr).on("line", (line) => {
+        if (line.includes("stopping")) resolve();
+      });
+    });
     child.kill("SIGTERM");
     await stopping;
     child.kill("SIGTERM");

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
 import { CommitLost, Connection, TIMELINE } from "./connection.ts";
-import { explainPostgresError, isLost, isToBeTriedAgain } from "./postgres-errors.ts";
+import { explainPostgresError, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
 
 /** How the server is reached: as `pg` takes it. The password may be a function, which is asked for each connection. */
 export type PostgresConnection = Pick<
@@ -11,8 +11,18 @@ export type PostgresConnection = Pick<
   "connectionString" | "host" | "port" | "database" | "user" | "password" | "ssl"
 >;
 
+/** A name or an address, or the folder of a socket. */
+export interface DatabaseHost {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface DatabaseOptions {
   readonly connection: PostgresConnection;
+  /** In place of the connection's: the next is tried where one does not answer, or is not what is needed. */
+  readonly hosts?: readonly DatabaseHost[];
+  /** `read-write`: a standby is passed over. Default `any`. */
+  readonly needs?: "any" | "read-write";
   /** Where the tables are; default `helmdeck_memory`. */
   readonly schema?: string;
   /** At most so many at once; default 10. */
@@ -36,7 +46,8 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 500];
 const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
 
 /** Settings of a session: where our tables are, and that a commit is on the disk when it is acknowledged. */
-const SET_UP = `SELECT set_config('search_path', quote_ident($1) || ', pg_temp', false),
+const SET_UP = `SELECT (pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool)::int AS read_only,
+  set_config('search_path', quote_ident($1) || ', pg_temp', false),
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
   CASE WHEN NOT pg_is_in_recovery() THEN ${TIMELINE} END AS timeline`;
 
@@ -45,17 +56,20 @@ export class Database {
   /** For messages: without user and password. */
   readonly name: string;
   readonly #config: pg.ClientConfig;
-  readonly #pool: pg.Pool;
+  readonly #connect: (host: DatabaseHost | undefined) => pg.Pool;
+  readonly #hosts: readonly DatabaseHost[];
+  readonly #needs: NonNullable<DatabaseOptions["needs"]>;
   readonly #patienceMs: number;
   #timeline: string | undefined;
   #onTakeover: () => void = () => undefined;
+  #host = 0;
+  #pool: pg.Pool;
   #isClosed = false;
 
-  constructor({ connection, schema = DEFAULT_SCHEMA, ...more }: DatabaseOptions) {
+  constructor({ connection, schema = DEFAULT_SCHEMA, hosts = [], needs = "any", ...more }: DatabaseOptions) {
     const { connections, busyTimeoutMs, statementTimeoutMs, patienceMs } = { ...DEFAULTS, ...more };
-    const { host, port, database } = new pg.Client(connection);
     this.schema = schema;
-    this.name = `${database} at ${host}:${port}`;
+    this.name = nameOf(connection, hosts);
     this.#patienceMs = patienceMs;
     this.#config = {
       ...connection,
@@ -63,20 +77,27 @@ export class Database {
       application_name: "helmdeck-memory",
       keepAlive: true,
     };
-    this.#pool = new pg.Pool({
-      ...this.#config,
-      pipeline: true,
-      max: connections,
-      statement_timeout: statementTimeoutMs,
-      lock_timeout: busyTimeoutMs,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      types: { getTypeParser },
-      onConnect: async (client) => {
-        const { rows } = await client.query(SET_UP, [schema]);
-        this.#noteTimeline(rows[0]?.timeline);
-      },
-    });
-    this.#pool.on("error", () => undefined); // an idle connection was lost; the next call makes another
+    this.#hosts = hosts;
+    this.#needs = needs;
+    this.#connect = (host) => {
+      const pool = new pg.Pool({
+        ...this.#config,
+        ...host,
+        pipeline: true,
+        max: connections,
+        statement_timeout: statementTimeoutMs,
+        lock_timeout: busyTimeoutMs,
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+        types: { getTypeParser },
+        onConnect: async (client) => {
+          const { rows } = await client.query(SET_UP, [schema]);
+          this.#noteTimeline(rows[0]?.timeline);
+          if (needs === "read-write" && rows[0]?.read_only === 1) throw new ReadOnlyServer();
+        },
+      });
+      return pool.on("error", () => undefined); // an idle connection was lost; the next call makes another
+    };
+    this.#pool = this.#connect(hosts[0]);
   }
 
   /** Another server has taken over: it may lack what was read from the one before. */
@@ -89,21 +110,36 @@ export class Database {
     const until = performance.now() + this.#patienceMs;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
       this.requireOpen();
+      const pool = this.#pool;
       try {
-        return await this.#lend(work);
+        return await this.#lend(pool, work);
       } catch (error) {
         const hasTime = performance.now() + pauseMs < until;
         if (error instanceof CommitLost && (await this.#hasCommitted(error, until))) return error.answer as T; // of this work
-        const mayTry = (isLost(error) || isToBeTriedAgain(error) || error instanceof CommitLost) && hasTime;
+        const mayTry = (this.#mayTryAgain(error, pool) || error instanceof CommitLost) && hasTime;
         if (!mayTry) throw explainPostgresError(error, this.name);
-        await delay(pauseMs);
+        await delay(pauseMs * (0.5 + Math.random() / 2)); // engines that lost one server do not return as one
       }
     }
   }
 
   /** One that stays open, beside those that are lent; not connected yet. */
   clientBeside(): pg.Client {
-    return new pg.Client(this.#config);
+    return new pg.Client({ ...this.#config, ...this.#hosts[this.#host] });
+  }
+
+  #mayTryAgain(error: unknown, pool: pg.Pool): boolean {
+    const isElsewhere = isLost(error) || (this.#needs === "read-write" && isReadOnly(error));
+    if (isElsewhere) this.#moveOn(pool);
+    return isElsewhere || isToBeTriedAgain(error);
+  }
+
+  /** To the next server; what is under way on this one goes on. */
+  #moveOn(pool: pg.Pool): void {
+    if (this.#hosts.length < 2 || pool !== this.#pool || this.#isClosed) return;
+    this.#host = (this.#host + 1) % this.#hosts.length;
+    this.#pool = this.#connect(this.#hosts[this.#host]);
+    pool.end().catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -112,8 +148,8 @@ export class Database {
     await this.#pool.end();
   }
 
-  async #lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+  async #lend<T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
     let failure: unknown;
     const note = (error: unknown): void => {
       failure = error;
@@ -139,10 +175,13 @@ export class Database {
   /** Throws when it cannot be known: then the caller has to look, and not to write again unseen. */
   async #hasCommitted({ transaction }: CommitLost, until: number): Promise<boolean> {
     for (;;) {
-      const outcome = await this.#lend((connection) => connection.outcomeOf(transaction)).catch((error) => {
-        if (isLost(error)) return "in progress"; // not there yet
-        throw error;
-      });
+      const pool = this.#pool;
+      const outcome = await this.#lend(pool, (connection) => connection.outcomeOf(transaction)).catch(
+        (error) => {
+          if (this.#mayTryAgain(error, pool)) return "in progress"; // not there yet
+          throw error;
+        },
+      );
       if (outcome === "committed") return true;
       if (outcome === "aborted") return false;
       if (outcome === undefined || performance.now() + LONGEST_PAUSE_MS > until)
@@ -163,6 +202,21 @@ function unknownOutcome(name: string): HelmdeckError {
       "there before you write it again.",
     { details: { outcome: "unknown" } },
   );
+}
+
+/** Asked for a server to write to, and it is a standby. */
+class ReadOnlyServer extends Error {
+  readonly code = "25006";
+
+  constructor() {
+    super("The server can only be read.");
+  }
+}
+
+function nameOf(connection: PostgresConnection, hosts: readonly DatabaseHost[]): string {
+  const { host, port, database } = new pg.Client({ ...connection, ...hosts[0] });
+  const places = hosts.length === 0 ? [{ host, port }] : hosts;
+  return `${database} at ${places.map((place) => `${place.host}:${place.port}`).join(", ")}`;
 }
 
 function getTypeParser(type: number, format?: "text" | "binary"): (value: string) => unknown {

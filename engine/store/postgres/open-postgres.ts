@@ -41,11 +41,12 @@ const OLDEST_SERVER = 14;
  * @throws `key_wrong`, and `store_not_ours`, `store_newer`, `store_corrupt`, `store_locked`, `store_full`, `store_readonly`,
  * `store_unavailable`; none of them takes anything away that was there.
  */
-export function openPostgresStore(
-  options: PostgresStoreOptions,
-): Promise<MemoryStore & Pick<PostgresStore, "watch">> {
+export function openPostgresStore(options: PostgresStoreOptions): Promise<ServedStore> {
   return openToWrite(options);
 }
+
+/** A store that may be on a standby, and tells of what others wrote. */
+type ServedStore = MemoryStore & Pick<PostgresStore, "isWritable" | "watch">;
 
 /** A store whose key can be changed. */
 type KeyChangingStore = MemoryStore &

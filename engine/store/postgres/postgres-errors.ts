@@ -42,6 +42,7 @@ const ANOTHER_SCHEMA: Meaning = {
 /** By SQLSTATE, or the beginning of it, the longest first. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   "25006": READONLY,
+  "0A000": READONLY, // of all that we ask, only a transaction that writes is not supported anywhere: by a standby
   "28": REFUSED,
   "3D000": { code: "store_unavailable", says: "does not exist. Make the database first, or check its name" },
   "40001": LOCKED,
@@ -113,6 +114,11 @@ export function isToBeTriedAgain(error: unknown): boolean {
 /** What is asked of the server is not allowed to this role. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === "42501";
+}
+
+/** The server only answers reads. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && meaningOf(codeOf(error)) === READONLY;
 }
 
 function meaningOf(state: string | undefined): Meaning | undefined {

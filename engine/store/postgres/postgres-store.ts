@@ -213,6 +213,16 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
     await this.#transactions.look();
   }
 
+  /** False of a standby, and of a server that is set to read only. */
+  async isWritable(): Promise<boolean> {
+    const [answer] = await this.database.perform((connection) =>
+      connection.query(
+        "SELECT (pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool)::int AS read_only",
+      ),
+    );
+    return answer?.read_only === 0;
+  }
+
   protected override get mayWrite(): boolean {
     return true;
   }

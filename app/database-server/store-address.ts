@@ -1,0 +1,216 @@
+/**
+ * The address of a memory database on a server, as libpq writes it: `postgres://user@host:5432,host2/database?sslmode=…`.
+ *
+ * Who attacks: whoever can list processes or read a shell's history, and whoever stands between here and the server. What stops them:
+ * a password in a command line is refused, and beyond this machine nothing is sent before the server's certificate and name have
+ * been verified, unless the address itself says `sslmode=disable`.
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { defined, type HelmdeckError, invalidField } from "../../engine/index.ts";
+
+interface DatabaseHost {
+  /** A name, an address, or the folder of a socket. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface StoreAddress {
+  readonly hosts: readonly DatabaseHost[];
+  readonly database: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly schema?: string;
+  readonly tls: "none" | "verify-ca" | "verify-full";
+  /** A file of certificates; absent: those that Node trusts. */
+  readonly rootCertificate?: string;
+  readonly needs: "any" | "read-write";
+  readonly connections?: number;
+  readonly statementTimeoutMs?: number;
+}
+
+export interface AddressOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  /** Where the text was given. A command line is no place for a password. */
+  readonly from: "argument" | "environment";
+}
+
+const FIELD = "store";
+const DEFAULT_PORT = 5_432;
+const DEFAULT_HOST = "localhost";
+const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+const PARAMETERS = new Set([
+  ...[
+    "host",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "service",
+    "sslmode",
+    "sslrootcert",
+    "target_session_attrs",
+  ],
+  ...["schema", "pool_size", "statement_timeout"],
+]);
+
+type Settings = Readonly<Record<string, string>>;
+
+/** Throws `invalid_input`, which shows nothing of the address. */
+export async function readStoreAddress(text: string, options: AddressOptions): Promise<StoreAddress> {
+  const given = settingsOf(text);
+  if (options.from === "argument" && given.password !== undefined) throw passwordShown();
+  const named = given.service === undefined ? {} : await serviceNamed(given.service, options);
+  return addressOf({ ...named, ...given }, options);
+}
+
+function settingsOf(text: string): Settings {
+  const found = URL_FORM.exec(text);
+  if (found === null) throw refuse("must be of the form postgres://USER@HOST:5432/DATABASE");
+  const [, account = "", hosts = "", database = "", query = ""] = found;
+  const [user = "", password] = cut(account, ":");
+  const parameters = Object.fromEntries(new URLSearchParams(query.replaceAll("+", "%2B")));
+  for (const name of Object.keys(parameters)) requireKnown(name);
+  const [host, port] = hostsAndPorts(hosts);
+  return {
+    ...defined({ host, port, password: password === undefined ? undefined : decoded(password) }),
+    ...(user !== "" && { user: decoded(user) }),
+    ...(database !== "" && { dbname: decoded(database) }),
+    ...parameters,
+  };
+}
+
+function hostsAndPorts(list: string): readonly [string | undefined, string | undefined] {
+  if (list === "") return [undefined, undefined];
+  const each = list.split(",").map((one) => /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(one));
+  if (each.includes(null)) throw refuse("has a host that is none");
+  const hosts = each.map((one) => decoded(one?.[1]?.replace(/^\[|\]$/g, "") ?? ""));
+  return [hosts.join(","), each.map((one) => one?.[2] ?? "").join(",")];
+}
+
+function addressOf(settings: Settings, { env }: AddressOptions): StoreAddress {
+  for (const name of Object.keys(settings)) requireKnown(name);
+  const { host = DEFAULT_HOST, port = "", dbname, user, schema, sslrootcert, password } = settings;
+  const ports = port.split(",");
+  const hosts = host.split(",").map((one, index) => ({
+    host: one || DEFAULT_HOST,
+    port: portOf(ports[ports.length === 1 ? 0 : index] ?? ""),
+  }));
+  const database = dbname ?? user ?? env.PGDATABASE;
+  if (database === undefined) throw refuse("names no database: postgres://USER@HOST/DATABASE");
+  return {
+    hosts,
+    database,
+    ...defined({ user, schema, password }),
+    tls: tlsOf(settings.sslmode, hosts),
+    ...defined({ rootCertificate: sslrootcert === "system" ? undefined : sslrootcert }),
+    needs: needsOf(settings.target_session_attrs, hosts.length),
+    ...defined({
+      connections: countOf("pool_size", settings.pool_size, 1, 500),
+      statementTimeoutMs: countOf("statement_timeout", settings.statement_timeout, 100, 3_600_000),
+    }),
+  };
+}
+
+/** To this machine nobody stands between. */
+function tlsOf(mode: string | undefined, hosts: readonly DatabaseHost[]): StoreAddress["tls"] {
+  switch (mode) {
+    case undefined:
+      return hosts.every(isHere) ? "none" : "verify-full";
+    case "disable":
+      return "none";
+    case "verify-ca":
+      return mode;
+    case "require":
+    case "verify-full":
+      return "verify-full";
+    default:
+      throw refuse(
+        "has an sslmode that would go on without a verified server: use verify-full (with sslrootcert=FILE for a certificate of your own), or disable where nobody stands between",
+      );
+  }
+}
+
+function isHere({ host }: DatabaseHost): boolean {
+  return host.startsWith("/") || host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Of several servers one is the primary, and after a failover another: an engine is there to write too. */
+function needsOf(attributes: string | undefined, hosts: number): StoreAddress["needs"] {
+  switch (attributes) {
+    case undefined:
+      return hosts > 1 ? "read-write" : "any";
+    case "any":
+      return "any";
+    case "read-write":
+    case "primary":
+      return "read-write";
+    default:
+      throw refuse("has target_session_attrs other than any, primary and read-write");
+  }
+}
+
+function portOf(text: string): number {
+  return text === "" ? DEFAULT_PORT : (countOf("port", text, 1, 65_535) ?? DEFAULT_PORT);
+}
+
+function countOf(name: string, text: string | undefined, least: number, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= least && count <= most) return count;
+  throw refuse(`has a ${name} that is not a whole number from ${least} to ${most}`);
+}
+
+/** As libpq finds it: PGSERVICEFILE, else ~/.pg_service.conf, else the system's. */
+async function serviceNamed(name: string, { env, homeDir }: AddressOptions): Promise<Settings> {
+  const file = env.PGSERVICEFILE ?? join(homeDir, ".pg_service.conf");
+  const system = join(env.PGSYSCONFDIR ?? "/etc/postgresql-common", "pg_service.conf");
+  for (const path of [file, system]) {
+    const text = await readFile(path, "utf8").catch(() => "");
+    const section = sectionOf(text, name);
+    if (section !== undefined) return section;
+  }
+  throw refuse(`names a service that neither ${file} nor ${system} has`);
+}
+
+function sectionOf(text: string, name: string): Settings | undefined {
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  const start = lines.indexOf(`[${name}]`);
+  if (start === -1) return undefined;
+  const rest = lines.slice(start + 1);
+  const end = rest.findIndex((line) => line.startsWith("["));
+  const own = rest
+    .slice(0, end === -1 ? undefined : end)
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  return Object.fromEntries(own.map((line) => cut(line, "=").map((part) => part?.trim() ?? "")));
+}
+
+function cut(text: string, at: string): readonly [string, string | undefined] {
+  const index = text.indexOf(at);
+  return index === -1 ? [text, undefined] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw refuse("is not percent-encoded UTF-8");
+  }
+}
+
+function requireKnown(name: string): void {
+  if (!PARAMETERS.has(name)) throw refuse(`takes ${[...PARAMETERS].join(", ")}, and nothing else`);
+}
+
+function refuse(rule: string): HelmdeckError {
+  return invalidField(FIELD, rule, { named: "The address of the memory database" });
+}
+
+function passwordShown(): HelmdeckError {
+  return invalidField(
+    FIELD,
+    "may not hold a password in a command line, where every account of this machine can read it: put it into ~/.pgpass (mode 0600), a service file (postgres://?service=NAME), or a file that HELMDECK_MEMORY_STORE_PASSWORD_FILE names. Change the one that was shown",
+    { named: "The address of the memory database" },
+  );
+}

@@ -1,0 +1,131 @@
+/** Engines as an operator starts them, each a process of its own, and what a client asks of one. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { mintToken } from "../../server/index.ts";
+import type { PostgresServer } from "../postgres/server.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../dist/helmdeck-memory.mjs", import.meta.url));
+const SECRET = "a secret of all engines of this test";
+const KEY = "5a".repeat(32);
+const ROLE = "engine";
+
+/** A database that an engine's role may use, and its address. */
+export async function makeDatabase(server: PostgresServer): Promise<string> {
+  await server.query(`CREATE ROLE ${ROLE} LOGIN`);
+  await server.query(`CREATE DATABASE memory OWNER ${ROLE}`);
+  return server.url({ user: ROLE, database: "memory" });
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export class Engine implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #home: string;
+  readonly url: string;
+
+  private constructor(child: ChildProcess, home: string, url: string) {
+    this.#child = child;
+    this.#home = home;
+    this.url = url;
+  }
+
+  /** `store`: the address, or none for a database file of its own. */
+  static async start(store: string | undefined, { port = 0 } = {}): Promise<Engine> {
+    const home = await mkdtemp(join(tmpdir(), "helmdeck-engine-"));
+    const args = ["serve", "--port", `${port}`, "--rate-limit", "0", "--log-level", "error"];
+    const child = spawn(
+      process.execPath,
+      [PROGRAM, ...(store === undefined ? [] : ["--store", store]), ...args],
+      {
+        env: { PATH: process.env.PATH, HOME: home, HELMDECK_JWT_SECRET: SECRET, HELMDECK_MEMORY_KEY: KEY },
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
+    return new Engine(child, home, await addressSaidBy(child));
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  get residentOf(): number | undefined {
+    return this.#child.pid;
+  }
+
+  async ask(subject: string, method: "GET" | "POST", path: string, body?: unknown): Promise<Reply> {
+    const headers = { Authorization: `Bearer ${await tokenOf(subject)}`, "Content-Type": "application/json" };
+    const response = await fetch(`${this.url}${path}`, {
+      ...{ method, headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Reply["body"] };
+  }
+
+  store(subject: string, key: string, value: string): Promise<Reply> {
+    return this.ask(subject, "POST", "/api/v1/memory/store", { key, value });
+  }
+
+  get(subject: string, key: string): Promise<Reply> {
+    return this.ask(subject, "GET", `/api/v1/memory/facts/${encodeURIComponent(key)}`);
+  }
+
+  search(subject: string, query: string): Promise<Reply> {
+    return this.ask(subject, "POST", "/api/v1/memory/search", { query });
+  }
+
+  /** The exit code. */
+  async stop(): Promise<number | null> {
+    return this.#end("SIGTERM");
+  }
+
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) {
+      const ended = once(this.#child, "exit");
+      this.#child.kill(signal);
+      await ended;
+    }
+    await rm(this.#home, { recursive: true, force: true });
+    return this.#child.exitCode;
+  }
+}
+
+const tokens = new Map<string, Promise<string>>();
+
+function tokenOf(subject: string): Promise<string> {
+  const made = tokens.get(subject) ?? mint(subject);
+  tokens.set(subject, made);
+  return made;
+}
+
+async function mint(subject: string): Promise<string> {
+  return (await mintToken(Buffer.from(SECRET), { subject, ttlSeconds: 3_600 }, Date.now())).token;
+}
+
+/** The first address that it prints. */
+function addressSaidBy({ stdout }: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    stdout?.on("data", (chunk) => {
+      said += String(chunk);
+      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+      if (address !== undefined) resolve(address);
+    });
+    stdout?.once("end", () => reject(new Error(`The engine ended before it listened: ${said}`)));
+  });
+}

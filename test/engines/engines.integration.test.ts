@@ -1,0 +1,71 @@
+/** Several engines over one PostgreSQL: one memory, also while the database is away, can only be read, or is another server by now. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../postgres/server.ts";
+import { Engine, makeDatabase } from "./engine.ts";
+
+const why = whyWithoutPostgres();
+
+describe.skipIf(why !== undefined)("engines over one database", () => {
+  let server: PostgresServer;
+  let address: string;
+  let one: Engine;
+  let other: Engine;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    address = await makeDatabase(server);
+    one = await Engine.start(address);
+    other = await Engine.start(address);
+  });
+  afterAll(async () => {
+    await one?.kill();
+    await other?.kill();
+    await server?.dispose();
+  });
+
+  it("have what one took in the next answer of another", async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const [writer, reader] = round % 2 === 0 ? [one, other] : [other, one];
+      const word = `walrus${round}`;
+      await writer.store("ana", "favourite/animal", `It is the ${word} of the zoo`);
+      expect((await reader.get("ana", "favourite/animal")).body.value).toContain(word);
+      const { results } = (await reader.search("ana", word)).body as { results: readonly { key: string }[] };
+      expect(results.map(({ key }) => key)).toEqual(["favourite/animal"]);
+    }
+  });
+
+  it("say why memory is away while the database is, and have it back by themselves", async () => {
+    await one.store("ben", "k", "v");
+    await server.kill();
+    const refused = await one.get("ben", "k");
+    expect([refused.status, refused.body.error]).toEqual([503, "memory_unavailable"]);
+    expect(refused.body.message).toContain("does not answer");
+    expect((await one.ask("ben", "GET", "/readyz")).status).toBe(503);
+    const born = await Engine.start(address); // while there is nothing to open
+    expect((await born.get("ben", "k")).body.error).toBe("memory_unavailable");
+    await server.start();
+    for (const engine of [one, other, born]) {
+      await until(async () => (await engine.ask("ben", "GET", "/readyz")).status === 200);
+      expect((await engine.get("ben", "k")).body.value).toBe("v");
+    }
+    expect(await born.stop()).toBe(0);
+  });
+
+  it("read from a standby, refuse to write there, and go on once it was promoted", async () => {
+    const standby = await server.startStandby();
+    const reading = await Engine.start(standby.url({ user: "engine", database: "memory" }));
+    const sockets = [server, standby].map(({ socketFolder }) => encodeURIComponent(socketFolder)).join(",");
+    const following = await Engine.start(`postgres://engine@/memory?host=${sockets}`);
+    await following.store("cleo", "k", "before");
+    await until(async () => (await reading.get("cleo", "k")).body.value === "before");
+    const refused = await reading.store("cleo", "k", "not here");
+    expect([refused.status, refused.body.error]).toEqual([503, "store_readonly"]);
+    expect((await reading.ask("cleo", "GET", "/readyz")).body).toMatchObject({ memory: "read_only" });
+    await server.stop();
+    await standby.promote();
+    await until(async () => (await following.store("cleo", "k", "after")).status === 200);
+    expect((await reading.get("cleo", "k")).body.value).toBe("after");
+    expect((await reading.ask("cleo", "GET", "/readyz")).body).toMatchObject({ memory: "ready" });
+    for (const engine of [reading, following]) await engine.kill();
+  });
+});
