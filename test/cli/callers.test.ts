@@ -126,6 +126,7 @@ const NO_CALLER = [
   "restore",
   "rotate-key",
   "key",
+  "move",
   "verify",
 ];
 const OF_THE_OPERATOR = [...NO_CALLER, "repair", "doctor", "install", "completion"];

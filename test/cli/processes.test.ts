@@ -35,7 +35,7 @@ describe("several processes", () => {
       const forgotten = await home.run(["forget", "key:second", "--yes"]);
       expect(forgotten).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Deleted 1 entry/) });
       expect(forgotten.stderr).toMatch(
-        /gone from every answer; the database clears their old, sealed bytes away/,
+        /gone from every answer\. The database clears their old, encrypted bytes a little later/,
       );
       expect(await home.run(["get", "second"])).toMatchObject({ code: 1 });
     } finally {
