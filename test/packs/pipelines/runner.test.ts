@@ -301,7 +301,7 @@ describe("of two callers", () => {
     await entered;
     for (const stranger of ["ben", "Ana", "ana:run_1", ""]) {
       expect(runner.get(stranger, "run_1")).toBeUndefined();
-      const missing = { code: "not_found", message: expect.stringContaining("no such run of yours") };
+      const missing = { code: "not_found", message: expect.stringContaining("You have no such run") };
       await expect(runner.ended(stranger, "run_1")).rejects.toMatchObject(missing);
       await expect(runner.cancel(stranger, "run_1")).rejects.toMatchObject(missing);
       await expect(runner.cancel(stranger, "run_2")).rejects.toMatchObject(missing);
