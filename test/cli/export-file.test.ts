@@ -117,7 +117,7 @@ describe("an export's file", () => {
     writeFileSync(at("precious"), "precious");
     expect(
       await refusal(writePrivateFile(at("precious"), () => Promise.reject(new Error("not reached")))),
-    ).toMatch(/exists already/);
+    ).toMatch(/already exists/);
     expect(readFileSync(at("precious"), "utf8")).toBe("precious");
   });
 
@@ -125,7 +125,7 @@ describe("an export's file", () => {
     const message = await refusal(
       writePrivateFile(at("out.jsonl"), async () => writeFileSync(at("out.jsonl"), "somebody else's")),
     );
-    expect(message).toMatch(/exists already/);
+    expect(message).toMatch(/already exists/);
     expect(readFileSync(at("out.jsonl"), "utf8")).toBe("somebody else's");
     expect(readdirSync(folder)).toEqual(["out.jsonl"]);
   });
@@ -134,7 +134,7 @@ describe("an export's file", () => {
     if (target === "a file") writeFileSync(at("target"), "kept");
     symlinkSync(at("target"), at("link"));
     expect(await refusal(writePrivateFile(at("link"), (append) => append("secret")))).toMatch(
-      /exists already/,
+      /already exists/,
     );
     expect(existsSync(at("target")) ? readFileSync(at("target"), "utf8") : "").not.toContain("secret");
   });
@@ -142,7 +142,7 @@ describe("an export's file", () => {
   test.each([
     ["in a folder that does not exist", () => at("no/out.jsonl"), /its folder does not exist/],
     ["under a file", () => at("file/out.jsonl"), /a part of the path is not a folder/],
-    ["in place of a folder", () => at("folder"), /exists already/],
+    ["in place of a folder", () => at("folder"), /already exists/],
   ])("%s is refused in one sentence", async (_name, path, message) => {
     writeFileSync(at("file"), "");
     mkdirSync(at("folder"));

@@ -230,7 +230,7 @@ describe("export", () => {
     await home.write("out.jsonl", "precious");
     const { code, stdout, stderr } = await home.run(["export", "--output", "out.jsonl"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^invalid_input: out\.jsonl exists already[^\n]+\n$/);
+    expect(stderr).toMatch(/^invalid_input: out\.jsonl already exists[^\n]+\n$/);
     expect(readFileSync(home.path("out.jsonl"), "utf8")).toBe("precious");
   });
 

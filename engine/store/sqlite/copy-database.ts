@@ -86,7 +86,7 @@ async function withConnection(
 }
 
 function taken(path: string): HelmdeckError {
-  return new HelmdeckError("invalid_input", `${path} exists already and is left as it is.`, {
+  return new HelmdeckError("invalid_input", `${path} already exists and was not changed.`, {
     details: { path },
   });
 }
