@@ -149,7 +149,7 @@ test("an export as Markdown goes in again, elsewhere and as the same facts", asy
   const left = await piped(["export", "--to", "markdown", "--output", at("second.md"), "--json"]);
   expect(JSON.parse(left.stdout)).toMatchObject({ left_out: { runs: 0, former: 1 } });
   expect((await piped(["export", "--to", "markdown"])).stderr).toMatch(
-    /in plain text\.\nNot exported: 1 former value\. --to jsonl --with-history has everything\.\n$/,
+    /in plain text\.\nNot exported: 1 former value\. --to jsonl --with-history exports everything\.\n$/,
   );
   const both = await piped(["export", "--to", "markdown", "--with-history"]);
   expect(both).toMatchObject({

@@ -130,7 +130,7 @@ describe.each([
   test("a refusal is told, and what to do", async () => {
     const refused = await call(await connect(memoryOnly), "helmdeck__memory_get", { key: "animals/none" });
     expect(refused).toMatchObject({ isError: true });
-    expect(textOf(refused)).toMatch(/^not_found: There is no fact with that key\. List what is there/);
+    expect(textOf(refused)).toMatch(/^not_found: There is no fact with that key\. List the facts/);
   });
 
   test("prompts name tools that are listed, and are told apart from what there is not", async () => {
