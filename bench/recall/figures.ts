@@ -10,6 +10,19 @@ export interface Asked {
 }
 
 export const DEPTHS = [5, 10, 25, 50] as const;
+/** How others report LoCoMo: whole sessions, all of the evidence, and its order. */
+export const PEERS_DEPTHS = { sessions: [1, 5, 10], all: [5, 10], ndcg: 5 } as const;
+
+/** In the metrics of other published systems. Shares of the questions, but for `ndcg`. */
+export interface PeersFigures {
+  readonly questions: number;
+  /** Per depth: any session of the evidence is among the first sessions. A session ranks as its best turn. */
+  readonly sessionAny: readonly number[];
+  /** Per depth: all turns of the evidence are among the first hits. */
+  readonly all: readonly number[];
+  /** Normalized discounted cumulative gain of the evidence's turns, each worth 1; the mean. */
+  readonly ndcg: number;
+}
 
 export interface RecallFigures {
   readonly questions: number;
@@ -31,6 +44,33 @@ export function figuresOf(asked: readonly Asked[]): RecallFigures {
     p95Ms: quantile(ms, 0.95),
   };
 }
+
+export function peersFiguresOf(asked: readonly Asked[]): PeersFigures {
+  const share = (holds: (one: Asked) => boolean) => mean(asked.map((one) => (holds(one) ? 1 : 0)));
+  return {
+    questions: asked.length,
+    sessionAny: PEERS_DEPTHS.sessions.map((depth) => share((one) => findsSession(one, depth))),
+    all: PEERS_DEPTHS.all.map((depth) => share((one) => shareFound(one, depth) === 1)),
+    ndcg: mean(asked.map((one) => ndcg(one, PEERS_DEPTHS.ndcg))),
+  };
+}
+
+/** A turn's key is `<session>/<turn>`. */
+const sessionOf = (key: string) => key.slice(0, key.indexOf("/"));
+
+function findsSession({ question, keys }: Asked, depth: number): boolean {
+  const first = [...new Set(keys.map(sessionOf))].slice(0, depth);
+  return question.evidence.some((key) => first.includes(sessionOf(key)));
+}
+
+function ndcg({ question, keys }: Asked, depth: number): number {
+  const gain = (rank: number) => 1 / Math.log2(rank + 2);
+  const found = keys.slice(0, depth).map((key, rank) => (question.evidence.includes(key) ? gain(rank) : 0));
+  const best = question.evidence.slice(0, depth).map((_, rank) => gain(rank));
+  return sum(found) / sum(best);
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 function shareFound({ question, keys }: Asked, depth: number): number {
   const first = new Set(keys.slice(0, depth));

@@ -1,7 +1,14 @@
 /** LoCoMo's questions asked of every system, by category. */
 import { type Measured, mean, table } from "../measured.ts";
 import type { Conversation, Question } from "./conversations.ts";
-import { type Asked, DEPTHS, figuresOf, type RecallFigures } from "./figures.ts";
+import {
+  type Asked,
+  DEPTHS,
+  figuresOf,
+  PEERS_DEPTHS,
+  peersFiguresOf,
+  type RecallFigures,
+} from "./figures.ts";
 import { peopleQuestions } from "./people-facts.ts";
 import { type Bench, type Hit, type Search, SYSTEMS, type SystemId } from "./recall-systems.ts";
 
@@ -109,6 +116,8 @@ export function conversationsSection(
     markdown: [
       `${conversations.length} conversations, ${facts} turns, each conversation in a memory of its own; ${embeddedBy}. Times are of the search alone: questions were embedded before.`,
       table(head, [...overall, ...categories]),
+      "The same answers in the metrics of other published systems: any session of the evidence among the first 1, 5 and 10 sessions; all turns of the evidence among the first 5 and 10 hits; NDCG@5 over turns.",
+      peersTable(asked),
       `Of the people's unanswerable questions, asked of each conversation, these get a sure hit: ${noise.join("; ")}.`,
     ].join("\n\n"),
     json: {
@@ -118,6 +127,25 @@ export function conversationsSection(
       possible: Object.fromEntries(possible),
     },
   };
+}
+
+function peersTable(asked: Answers["asked"]): string {
+  const head = [
+    "LoCoMo",
+    "questions",
+    ...PEERS_DEPTHS.sessions.map((depth) => `session any@${depth}`),
+    ...PEERS_DEPTHS.all.map((depth) => `all@${depth}`),
+    `NDCG@${PEERS_DEPTHS.ndcg}`,
+  ];
+  const rows = [...asked].map(([id, answers]) => {
+    const { questions, sessionAny, all, ndcg } = peersFiguresOf(answers);
+    return [
+      `**${SYSTEMS[id]}**`,
+      String(questions),
+      ...[...sessionAny, ...all, ndcg].map((share) => share.toFixed(3)),
+    ];
+  });
+  return table(head, rows);
 }
 
 function categoriesOf(asked: readonly Asked[]): readonly number[] {
