@@ -66,14 +66,17 @@ async function tokenInFile(file: string, agent: string): Promise<string> {
 function textOf(secret: Secret, agent: string): string {
   if (secret.kind === "text") return secret.text.trim();
   const what = secret.kind === "unreadable" ? secret.name : "nothing";
-  const message = `The token of agent ${agent} refers to ${what}, which could not be read. Make that secret available, or set ${TOKENS_PATH}.${agent} anew.`;
+  const message = `The token of agent ${agent} refers to ${what}, which could not be read. Make that secret available, or change ${TOKENS_PATH}.${agent}.`;
   throw new HelmdeckError("invalid_token", message);
 }
 
 /** What is neither a file nor a reference may be a token that somebody wrote down: it is not used, and not repeated. */
 function noToken(agent: string, isMalformed: boolean): HelmdeckError {
   if (!isMalformed)
-    return new HelmdeckError("identity_refused", `Agent ${agent} has no token for where memory is kept.`);
-  const message = `The token of agent ${agent} must be a reference to a secret or {"file": "/path"}; one that stands in the configuration itself is not used.`;
+    return new HelmdeckError(
+      "identity_refused",
+      `Agent ${agent} has no token for the server that keeps its memory.`,
+    );
+  const message = `The token of agent ${agent} must be a reference to a secret or {"file": "/path"}; a literal token in the configuration is not used.`;
   return new HelmdeckError("identity_refused", message);
 }

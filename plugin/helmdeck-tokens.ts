@@ -50,7 +50,7 @@ async function entryToken(url: string, config: HostConfig): Promise<string> {
   const value = headers.find(([name]) => name.toLowerCase() === "authorization")?.[1];
   const secret = await resolveSecret({ value, path: `${ENTRY}.headers.authorization` }, config, process.env);
   if (secret.kind !== "text" || !BEARER.test(secret.text.trim()))
-    throw noEntry(`${ENTRY} has no authorization header with a bearer token that can be read`);
+    throw noEntry(`${ENTRY} has no readable bearer token in its authorization header`);
   return secret.text.trim().replace(BEARER, "");
 }
 

@@ -162,7 +162,8 @@ const REASONS: Readonly<Record<Refusal, string>> = {
   unknown_agent: "this agent is not in OpenClaw's configuration",
   no_session: "OpenClaw did not say which session is asking",
   agent_mismatch: "the session belongs to another agent",
-  no_token: "this agent has no token for where memory is kept (source.tokens in the plugin's configuration)",
+  no_token:
+    "this agent has no token for the server that keeps its memory (source.tokens in the plugin's configuration)",
   malformed: "OpenClaw's account of who is asking is malformed",
   unknown_origin: "memory is closed to this session, since OpenClaw does not say where it comes from",
   groups: "memory is closed to groups, channels and shared sessions (allow: groups opens it)",

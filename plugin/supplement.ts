@@ -17,7 +17,7 @@ import { startDeadline } from "./within-deadline.ts";
 
 /** The host waits 30 s and gives no signal to stop, and a person waits with it. */
 export const ANSWER_DEADLINE_MS = 3_000;
-const IN_PART = "nothing was found in the part of helmdeck memory that was looked through";
+const IN_PART = "nothing was found in the part of helmdeck memory that was searched";
 const STILL_INDEXING = "helmdeck memory is still being indexed; ask again in a moment";
 
 export interface SupplementParts {

@@ -56,7 +56,7 @@ export function checkEngineAddress(
   if (isPlain && !allowPlainHttp && !mayBePlain(host)) throw refuse("url", PLAIN_RULE);
   const fingerprint256 = fingerprintOf(settings.fingerprint256, refuse);
   if (isPlain && (fingerprint256 ?? caFile) !== undefined) {
-    throw refuse("url", "must begin with https:// where a certificate is named");
+    throw refuse("url", "must begin with https:// if a certificate is set");
   }
   return {
     url: url.origin + url.pathname.replace(/\/+$/, ""),
@@ -67,7 +67,7 @@ export function checkEngineAddress(
 }
 
 const PLAIN_RULE =
-  "must begin with https://, since tokens would cross a network in the clear; plain http:// is taken for this machine, for a name without dots and for 172.16.0.0/12 (containers), and elsewhere with allowPlainHttp: true";
+  "must begin with https://, because plain HTTP would send tokens unencrypted; http:// is accepted for this machine, for a name without dots and for 172.16.0.0/12 (containers), and elsewhere with allowPlainHttp: true";
 
 /** As a certificate's fingerprint is written, whoever wrote it. Undefined where none is given. */
 function fingerprintOf(
@@ -87,7 +87,7 @@ function requireUrl(address: string, refuse: (rule: string) => HelmdeckError): U
     throw refuse("must begin with https:// or http:// and name a host");
   }
   if (url.username !== "" || url.password !== "") {
-    throw refuse("must not hold a name or a password; tokens have a setting of their own");
+    throw refuse("must not contain a name or a password: tokens have their own setting");
   }
   if (url.search !== "" || url.hash !== "") throw refuse("must not have a query or a fragment");
   return url;

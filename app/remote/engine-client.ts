@@ -137,7 +137,7 @@ export function agentsFor(address: EngineAddress): EngineAgents {
     return makeAgents(address);
   } catch (cause) {
     const file = address.caFile ?? "";
-    const message = `The authorities for ${address.url} cannot be read from ${file}: name a PEM file that is there (caFile).`;
+    const message = `Cannot read the certificate authorities for ${address.url} from ${file}: set caFile to an existing PEM file.`;
     throw new HelmdeckError("engine_unavailable", message, { cause });
   }
 }
@@ -149,7 +149,7 @@ export function requireToken(token: string, subject: Subject): string {
   if (TOKEN.test(token)) return token;
   throw new HelmdeckError(
     "invalid_token",
-    `What is configured as the token of agent ${subject} is no token: it is empty, too long or holds other characters.`,
+    `The configured token of agent ${subject} is not a token: it is empty, too long or has invalid characters.`,
   );
 }
 
@@ -170,7 +170,7 @@ function checked<Schema extends z.ZodType>(
     if (answer.status !== 200) throw failureOfAnswer(answer, asked);
     if (answer.json === undefined)
       throw engineUnavailable(
-        `What answers at ${asked.url} is not ${asked.server.kind}: its answer is no JSON.`,
+        `The server at ${asked.url} is not ${asked.server.kind}: its answer is not JSON.`,
       );
     const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
     throw malformedAnswer(issue?.path.join(".") ?? "", asked);

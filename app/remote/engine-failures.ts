@@ -75,14 +75,14 @@ function whatWasDone({ isReading }: Asked, wasSent: boolean): string {
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS|ERR_SSL|EPROTO/;
 
 function reasonOf(code: string, { mostBytes, server }: Asked): string {
-  if (code === TOO_LARGE) return `answers with more than ${mostBytes} bytes, which is too much for this.`;
+  if (code === TOO_LARGE) return `answers with more than ${mostBytes} bytes, which is over the limit.`;
   if (code === "OTHER_CERTIFICATE")
     return "shows another certificate than fingerprint256 names; no token was sent.";
   if (code === "NOT_PRIVATE")
-    return "is not on this machine or a private network, so plain HTTP is refused: use https://, or say allowPlainHttp: true.";
+    return "is not on this machine or a private network, so plain HTTP is refused: use https://, or set allowPlainHttp: true.";
   if (CERTIFICATE.test(code))
     return `shows a certificate that is not trusted (${code}): name its authority (caFile) or its own fingerprint (fingerprint256).`;
-  return `cannot be reached (${code}): see whether ${server.program} runs there.`;
+  return `cannot be reached (${code}): check whether ${server.program} runs there.`;
 }
 
 /** The engine refused, or something else answered in its place. */
@@ -96,7 +96,7 @@ export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckErr
   if (status === 429) return tooOften(answer, asked);
   if (!reply.success) {
     return engineUnavailable(
-      `What answers at ${asked.url} is not ${asked.server.kind}, or none that works: status ${status} without a reason. ${whatWasDone(asked, true)}`,
+      `The server at ${asked.url} is not ${asked.server.kind}, or does not work: it answered with status ${status} and no reason. ${whatWasDone(asked, true)}`,
     );
   }
   const { error: code, message } = reply.data;
@@ -111,7 +111,7 @@ export function failureOfAnswer(answer: EngineAnswer, asked: Asked): HelmdeckErr
 const NO_ROUTE = "There is no such route";
 
 function tooOld({ url, server }: Asked): HelmdeckError {
-  return engineUnavailable(`${server.named} at ${url} does not know what is asked of it: update it.`);
+  return engineUnavailable(`${server.named} at ${url} does not know this request: update it.`);
 }
 
 function tooOften({ retryAfter }: EngineAnswer, { url, server }: Asked): HelmdeckError {
@@ -124,11 +124,11 @@ function sentenceOf(code: ErrorCode, message: string, { url, server, subject = "
   switch (code) {
     case "missing_bearer":
     case "invalid_token":
-      return `${server.named} at ${url} does not take the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} refused the token of agent ${subject}: ${plain(message)}`;
     case "forbidden":
-      return `${server.named} at ${url} refuses this to the token of agent ${subject}: ${plain(message)}`;
+      return `${server.named} at ${url} does not allow this with the token of agent ${subject}: ${plain(message)}`;
     default:
-      return `${server.named} at ${url} cannot do it now (${code}); ${server.saysWhy}. Nothing is queued.`;
+      return `${server.named} at ${url} cannot do this now (${code}); ${server.saysWhy}. Nothing is queued.`;
   }
 }
 
@@ -140,6 +140,6 @@ function plain(message: string): string {
 export function malformedAnswer(field: string, { url, server }: Asked): HelmdeckError {
   const where = field === "" ? "" : ` (${plain(field)})`;
   return engineUnavailable(
-    `${server.named} at ${url} answers in a form that is not known here${where}: update the older of the two.`,
+    `${server.named} at ${url} answers in an unknown form${where}: update the older of the two.`,
   );
 }

@@ -56,7 +56,7 @@ export function wayFinding(
     return {
       level: "ok",
       check,
-      message: "plain HTTP: whoever listens on that network reads tokens and facts",
+      message: "plain HTTP: anyone on that network can read tokens and facts",
     };
   }
   if (fingerprint256 !== undefined)
@@ -86,27 +86,27 @@ function agentFindings({ agent, subject, authenticated, scopes, expiresAt }: Kno
   const findings: Finding[] = [
     { level: "ok", check, message: `has the memory of ${name} at the engine${until}` },
   ];
-  const remedy = `Make a smaller one on the engine's machine: ${mint(subject)}`;
+  const remedy = `Create a smaller token on the engine's machine: ${mint(subject)}`;
   if (scopes.includes("admin"))
     findings.push({
       level: "warning",
       check,
-      message: `its token has the scope admin, which sees what other callers have`,
+      message: `its token has the scope admin, so it can read what other callers have`,
       remedy,
     });
   if (!scopes.includes(RECORD_SCOPE))
     findings.push({
       level: "warning",
       check,
-      message: "its token lacks the scope record, so what its tools do is not recorded",
-      remedy: `Make one that has it: ${mint(subject)}`,
+      message: "its token lacks the scope record, so its tool runs are not recorded",
+      remedy: `Create a token that has it: ${mint(subject)}`,
     });
   if (expiresAt !== undefined && expiresAt - now < WARNED_DAYS * DAY_MS)
     findings.push({
       level: "warning",
       check,
-      message: `its token ends on ${rfc3339(expiresAt)}`,
-      remedy: `Make another and put it into the same file: ${mint(subject)}`,
+      message: `its token expires on ${rfc3339(expiresAt)}`,
+      remedy: `Create another and put it into the same file: ${mint(subject)}`,
     });
   return findings;
 }

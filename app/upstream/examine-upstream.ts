@@ -79,8 +79,8 @@ function adminFinding(check: string, agent: Subject): Finding {
     level: "warning",
     check,
     message:
-      "its token has the scope admin, which sees and changes all of helmdeck; where agents share it, they have one memory",
-    remedy: `Make a smaller one for each agent where helmdeck runs, and name its file in source.tokens: ${mint(agent)}`,
+      "its token has the scope admin, so it can read and change all of helmdeck; agents that share it have one memory",
+    remedy: `Where helmdeck runs, create a smaller token for each agent, and name its file in source.tokens: ${mint(agent)}`,
   };
 }
 
@@ -95,8 +95,8 @@ function endFinding(
     {
       level: "warning",
       check,
-      message: `its token ends on ${rfc3339(expiresAt)}`,
-      remedy: `Run helmdeck's scripts/configure-openclaw.sh again, where it made this one; or make another and put it into the same file: ${mint(agent)}`,
+      message: `its token expires on ${rfc3339(expiresAt)}`,
+      remedy: `Run helmdeck's scripts/configure-openclaw.sh again, if it created this token; or create another and put it into the same file: ${mint(agent)}`,
     },
   ];
 }

@@ -92,17 +92,17 @@ function keyOf(reading: ForgetScope, url: string): string | undefined {
   if (reading.origin === "fact") return reading.key;
   throw notThere(
     url,
-    "cannot forget one run by its record here: pack:<id> or pipeline:<id> forgets all of one",
+    "cannot forget a single run: pack:<id> or pipeline:<id> forgets all runs of one pack or pipeline",
   );
 }
 
 const WIDE: Partial<Record<ForgetScope["kind"], string>> = {
-  all: "all facts at once (its own all leaves them there)",
+  all: "all facts at once (its own scope all keeps them)",
   everything: "everything of a caller",
   category: "a category",
   import: "an import",
-  tools: "records of other tools, of which it has none",
-  tool: "records of another tool, of which it has none",
+  tools: "records of other tools, because it has none",
+  tool: "records of another tool, because it has none",
 };
 
 /** Only the fact with exactly this key may go. */
@@ -110,7 +110,7 @@ function refuseOthers(key: string, { keys, isAll }: LookedUp): void {
   const prefix = key.toLowerCase();
   if (!isAll)
     throw refused(
-      `helmdeck deletes whatever begins with ${quotedKey(key)}, and it shows no more than a hundred rows of those that may: forget it where helmdeck runs`,
+      `helmdeck deletes every key that begins with ${quotedKey(key)}, and it shows no more than a hundred rows, so others could go too: forget it where helmdeck runs`,
     );
   const runs = RUNS.filter((kept) => kept.startsWith(prefix) || prefix.startsWith(kept));
   const others = keys.filter((other) => other !== key && other.toLowerCase().startsWith(prefix));
@@ -121,7 +121,7 @@ function refuseOthers(key: string, { keys, isAll }: LookedUp): void {
   if (named.length === 0) return;
   const more = named.length > MOST_NAMED ? `, and ${named.length - MOST_NAMED} more` : "";
   throw refused(
-    `helmdeck deletes whatever begins with ${quotedKey(key)}, so these would go with it: ${named.slice(0, MOST_NAMED).join(", ")}${more}. Forget those first, or store what it is to hold under it`,
+    `helmdeck deletes every key that begins with ${quotedKey(key)}, so these would go too: ${named.slice(0, MOST_NAMED).join(", ")}${more}. Forget those first, or store a new value under this key`,
   );
 }
 
@@ -163,7 +163,7 @@ function refuseOtherRuns(id: string, names: readonly string[]): void {
           .map((name) => quotedKey(name))
           .join(", ")}`;
   throw refused(
-    `helmdeck deletes by the beginning of a name, whatever its case, so other runs than those of ${quotedKey(id)} could go${named}. Forget them where helmdeck runs`,
+    `helmdeck deletes every name that begins with ${quotedKey(id)}, in upper or lower case, so other runs could go too${named}. Forget them where helmdeck runs`,
   );
 }
 
@@ -174,7 +174,7 @@ function goesWith(name: string, id: string): boolean {
 function uncounted(url: string): HelmdeckError {
   return notThere(
     url,
-    `shows no more than the newest ${MOST_RUNS} runs, so what would go cannot be counted: forget them where helmdeck runs`,
+    `shows only the newest ${MOST_RUNS} runs, so the others cannot be counted here: forget them where helmdeck runs`,
   );
 }
 

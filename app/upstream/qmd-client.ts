@@ -90,6 +90,7 @@ export class QmdClient {
     const call = () => this.#streamOf(token).call("query", { query, limit: MOST_CHUNKS });
     // A question changes nothing, so it is asked again where the stream ended, as it does when helmdeck is started anew.
     const reply = await call().catch((error: unknown) => {
+      if (isHelmdeckError(error)) throw error; // the question was not sent, and the stream is whole
       this.#drop(token);
       if (error instanceof StreamEnded) return call();
       throw error;
@@ -152,21 +153,20 @@ function failureOf(error: unknown, asked: Asked): unknown {
 function memoryIsOff({ url }: Asked): HelmdeckError {
   return new HelmdeckError(
     "memory_unavailable",
-    `The helmdeck at ${url} is there, but its memory is off: see HELMDECK_MEMORY_KEY and its log. What is stored there now is lost.`,
+    `The helmdeck at ${url} answers, but its memory is off: check HELMDECK_MEMORY_KEY and its log. It loses facts that are stored meanwhile.`,
   );
 }
 
 function chunksOf(reply: unknown, { url }: Asked): readonly Chunk[] {
   const read = replySchema.safeParse(reply);
-  if (!read.success)
-    throw engineUnavailable(`The helmdeck at ${url} answers in a form that is not known here.`);
+  if (!read.success) throw engineUnavailable(`The helmdeck at ${url} answers in an unknown form.`);
   if ("result" in read.data) return read.data.result.structuredContent.results;
   if (read.data.error.code !== INTERNAL)
     throw engineUnavailable(
-      `The helmdeck at ${url} does not know what is asked of it: it must be 0.29 or later.`,
+      `The helmdeck at ${url} does not know this request: it must be version 0.29 or later.`,
     );
   throw new HelmdeckError(
     "entry_unreadable",
-    `The helmdeck at ${url} cannot list this memory, as a rule since one row does not open under its key, and one such row fails every question: put back the key that it was stored under, or forget what that key sealed, where helmdeck runs.`,
+    `The helmdeck at ${url} cannot list this memory. Usually its key does not open one of the rows, and one such row makes every question fail: restore the key that the row was stored under, or delete such rows where helmdeck runs.`,
   );
 }

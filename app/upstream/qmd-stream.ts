@@ -8,6 +8,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { createParser } from "eventsource-parser";
+import { invalidField } from "../../engine/index.ts";
 import type { EngineAgents } from "../remote/engine-agents.ts";
 import { type EngineAnswer, NoAnswer, requestEngine, TOO_LARGE, TOO_LATE } from "../remote/engine-request.ts";
 
@@ -35,8 +36,8 @@ export class StreamEnded extends NoAnswer {}
 const PATH = "/api/v1/mcp/qmd/sse";
 /** helmdeck names the session here. */
 const MESSAGES = /^\/api\/v1\/mcp\/qmd\/sse\/message\?sessionId=([\w-]{1,128})$/;
-/** helmdeck ends a session that is sent a longer line. */
-const MOST_SENT_BYTES = 1024 * 1024;
+/** helmdeck ends a session that is sent a line of more than 1 MiB; the rest is what stands around a question. */
+const MOST_ASKED_BYTES = 1024 * 1024 - 1024;
 const ENDED = "STREAM_ENDED";
 const PROTOCOL_VERSION = "2024-11-05";
 /** Of an answer that refuses the stream. */
@@ -65,8 +66,9 @@ export class QmdStream {
     return this.#ended !== undefined;
   }
 
-  /** What the call of this tool answers. Rejects with a {@link NoAnswer} or a {@link StreamRefusal}. */
+  /** What the call of this tool answers. Rejects with a {@link NoAnswer}, a {@link StreamRefusal} or `invalid_input`. */
   async call(name: string, args: Readonly<Record<string, unknown>>): Promise<unknown> {
+    refuseTooLong(args);
     const deadline = AbortSignal.timeout(this.#options.deadlineMs);
     this.#ready ??= this.#greet(deadline);
     const path = await inTime(this.#ready, deadline);
@@ -179,7 +181,6 @@ export class QmdStream {
 
   async #post(path: string, body: object): Promise<void> {
     const { url, agents, token, deadlineMs } = this.#options;
-    if (Buffer.byteLength(JSON.stringify(body)) > MOST_SENT_BYTES) throw new NoAnswer(TOO_LARGE, false);
     const sent = { method: "POST" as const, path, body, token, isReading: true, deadlineMs };
     const answer = await requestEngine(url, agents, { ...sent, mostBytes: MOST_REFUSAL_BYTES });
     if (answer.status === 404) {
@@ -202,6 +203,12 @@ export class QmdStream {
     for (const { reject } of this.#waiting.values()) reject(ended);
     this.#request?.destroy();
   }
+}
+
+/** Before anything is opened or sent. */
+function refuseTooLong(args: object): void {
+  if (Buffer.byteLength(JSON.stringify(args)) > MOST_ASKED_BYTES)
+    throw invalidField("query", "is longer than helmdeck accepts (1 MiB): shorten it");
 }
 
 async function inTime<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {

@@ -51,13 +51,13 @@ export function refuseSupersedes(url: string, { supersedes }: FactInput): void {
   if (supersedes !== undefined && supersedes.length > 0)
     throw notThere(
       url,
-      "cannot retire one fact for another. Store without supersedes, and forget what no longer holds by its key",
+      "cannot retire one fact for another: store it without supersedes, and forget the outdated fact by its key",
     );
 }
 
 function notReadBack(url: string): HelmdeckError {
   return new HelmdeckError(
     "engine_unavailable",
-    `The helmdeck at ${url} said that it stored the fact, but it is not there: helmdeck loses what it is given while its memory is off (HELMDECK_MEMORY_KEY). Take it for not stored.`,
+    `The helmdeck at ${url} reported that it stored the fact, but it is not there: helmdeck loses facts while its memory is off (HELMDECK_MEMORY_KEY). Treat it as not stored.`,
   );
 }

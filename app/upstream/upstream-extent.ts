@@ -15,14 +15,15 @@ export function extentText({ rows, of, readAt, isWhole, leftOut }: HeldRows, now
   const counted = isWhole
     ? `all ${count(rows)} rows that helmdeck shows`
     : `${count(rows)} of ${count(of)} rows`;
-  const odd = leftOut === 0 ? "" : `; ${count(leftOut)} facts cannot be shown here`;
+  const odd =
+    leftOut === 0 ? "" : `; ${count(leftOut)} ${leftOut === 1 ? "fact" : "facts"} cannot be shown here`;
   return `${counted}, read ${age} ago${odd}`;
 }
 
 /** Undefined where nothing is missing: what a search says beside its hits. */
 export function partText(extent: HeldRows, now: number): string | undefined {
   if (extent.isWhole && extent.leftOut === 0) return undefined;
-  return `helmdeck shows a part of this memory at a time; looked through were ${extentText(extent, now)}.`;
+  return `helmdeck shows only a part of this memory at a time. Searched: ${extentText(extent, now)}.`;
 }
 
 function count(number: number): string {

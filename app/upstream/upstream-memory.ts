@@ -24,6 +24,7 @@ import { factsNamedBy } from "../fact-names.ts";
 import type { DocumentSlice, FactsQuery, Memory, SearchAnswer, UseCase } from "../memory.ts";
 import { DEADLINES, EngineClient, type EngineClientOptions } from "../remote/engine-client.ts";
 import { memoryElsewhere } from "../remote/memory-elsewhere.ts";
+import { requireQuery } from "../searching.ts";
 import { requireNamespace } from "../subject.ts";
 import { examineUpstream } from "./examine-upstream.ts";
 import { forgetUpstream } from "./forget-upstream.ts";
@@ -173,8 +174,7 @@ class UpstreamMemory {
 
   async #search(agent: Subject, query: Parameters<Memory["search"]>[1]): Promise<SearchAnswer> {
     const known = this.#rowsOf(agent);
-    const question = typeof query?.query === "string" ? query.query : "";
-    const asked = known.freshenFor(question);
+    const asked = known.freshenFor(requireQuery(query).query);
     // What was read before is better than nothing where helmdeck takes its time, and said to be old.
     const extent =
       known.extent === undefined ? await asked : await within(this.#liveMs, asked, () => undefined);
@@ -190,7 +190,7 @@ class UpstreamMemory {
 
   #slowText({ extent }: KnownRows): string {
     const known = extent === undefined ? "nothing yet" : extentText(extent, this.#now());
-    return `helmdeck did not answer within ${this.#liveMs / 1_000} s; looked through was what is known here: ${known}.`;
+    return `helmdeck did not answer within ${this.#liveMs / 1_000} s, so only rows that were read before were searched: ${known}.`;
   }
 
   /** By its key, path, docid or citation: what is known of it is then what helmdeck says now. */
@@ -205,14 +205,14 @@ class UpstreamMemory {
     if ((await this.#inner.getFact(agent, key)) !== undefined) return true;
     throw new HelmdeckError(
       "not_found",
-      `The helmdeck at ${this.#rest.url} shows a hundred rows that hold the words of ${quotedKey(key)}, and it is not among them: whether it is there cannot be told from here.`,
+      `The helmdeck at ${this.#rest.url} shows only a hundred of the rows with the words of ${quotedKey(key)}, and this key is not among them. It may still exist there.`,
     );
   }
 
   #refuseUntold({ tag, expiring, soonestFirst }: FactsQuery): void {
-    if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not tell tags");
+    if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not return tags");
     if (expiring === true || soonestFirst === true)
-      throw notThere(this.#rest.url, "does not tell when a fact ends");
+      throw notThere(this.#rest.url, "does not say when a fact ends");
   }
 
   #withExtent(agent: Subject, slice: DocumentSlice): DocumentSlice {
@@ -271,15 +271,15 @@ const OF_THE_SOURCE: ReadonlySet<HelmdeckError["code"]> = new Set([
   "rate_limited",
 ]);
 
-const ITS_OWN = "records the runs of its packs itself, and of other tools nothing";
+const ITS_OWN = "records the runs of its packs itself, and no others";
 
 /** After "it". */
 const CANNOT: Partial<Record<UseCase, string>> & { readonly other: string } = {
-  factHistory: "keeps no history: what a fact held before is gone",
-  undoFact: "keeps no history, so nothing can be undone: store again what the fact held before",
-  renewFact: "cannot renew a fact: store it again, which gives it a new end",
-  growth: "does not tell when facts were stored, so how it grew is not known",
-  callers: "is asked here for one's own memory alone: its own pages show the callers",
+  factHistory: "keeps no history, so former values are gone",
+  undoFact: "keeps no history, so nothing can be undone: store the former value again",
+  renewFact: "cannot renew a fact: store it again to give it a new end",
+  growth: "does not say when facts were stored, so its growth is unknown",
+  callers: "shows its callers only on its own pages",
   recordPackRun: ITS_OWN,
   recordPipelineRun: ITS_OWN,
   recordToolCall: ITS_OWN,

@@ -16,6 +16,7 @@ import {
 import { heading, notice } from "../components/parts.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";
+import type { Done } from "../views/done.ts";
 import {
   actions,
   cancel,
@@ -79,9 +80,13 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
       "Nothing was forgotten: what this covers has changed meanwhile. Look again.",
     );
   }
-  const { erased, deleted, former = 0 } = await memory.forget(subject, { scope });
-  const done = deleted + former === 0 ? "nothing" : erased === "pending" ? "pending" : "forgotten";
-  return { location: links.to("/facts", { done }) };
+  return { location: links.to("/facts", { done: doneWith(await memory.forget(subject, { scope })) }) };
+}
+
+function doneWith({ erased, deleted, former = 0 }: Forgotten): Done {
+  if (deleted + former === 0) return "nothing";
+  if (erased === "pending") return "pending";
+  return erased === "complete" ? "forgotten" : "deleted";
 }
 
 async function preview(context: PageContext, scope: string, refusal?: string): Promise<Page> {
@@ -97,7 +102,7 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
     return { title, section: "facts", body: none, status };
   }
   const body = html`${heading(title, "Nothing is deleted yet.")}${above}
-<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good: from memory, from its history, and from the bytes of the database. No undo brings it back.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
+<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good, with its history. No undo brings it back.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
 ${await firstOf(context, scope, deleted)}
 ${form(
   requireForms(context),

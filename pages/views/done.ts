@@ -15,6 +15,7 @@ const DONE = new Map([
     "pending",
     "Forgotten: it is gone from every answer. The database clears its old, sealed bytes away a little later.",
   ],
+  ["deleted", "Forgotten: helmdeck deleted it. Its database may keep the encrypted bytes for a while."],
   ["nothing", "It is gone already: there was nothing left to forget."],
 ]);
 
@@ -27,6 +28,7 @@ export type Done =
   | "undone"
   | "forgotten"
   | "pending"
+  | "deleted"
   | "nothing";
 
 export function doneNotice(context: PageContext): Html | undefined {

@@ -1,29 +1,40 @@
-/** docs/howto/from-helmdeck.md: its commands, in its order, print what it says. */
+/**
+ * docs/howto/from-helmdeck.md: its commands, in its order, print what it says. There is no image of helmdeck here, so a program in
+ * the place of `docker` copies from a folder. What it says of a running helmdeck is run by test/gateway/sources-helmdeck.test.ts.
+ */
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { DAY_MS } from "../app/fixtures/memories.ts";
-import { BUNDLED_COMMAND, CommandHome } from "../cli/command.ts";
+import { CommandHome } from "../cli/command.ts";
 import { goTime, KEY_HEX, makeDatabase, run } from "../transfer/helmdeck-database.ts";
+import { bashBlocks, putProgram, runBash } from "./bash-blocks.ts";
 import { consoleBlocks, patternOf } from "./console-blocks.ts";
 
 const GUIDE = await readFile(join(ROOT, "docs/howto/from-helmdeck.md"), "utf8");
 const STEPS = consoleBlocks(GUIDE).flatMap(({ steps }) => steps);
 
+/** Of a service that is stopped, in a volume that is a folder. */
+const DOCKER = `case "$1 $2 $3" in
+"compose stop control-plane") ;;
+"compose cp control-plane:/data/helmdeck.db"*) cp "volume/\${3##*/}" "$4" ;;
+*) exit 64 ;;
+esac`;
+
 let home: CommandHome;
+let env: Readonly<Record<string, string>>;
 beforeAll(async () => {
   home = new CommandHome();
-  const command = home.path("bin/helmdeck-memory");
-  await mkdir(home.path("bin"));
-  await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_COMMAND}" "$@"\n`);
-  await chmod(command, 0o755);
+  env = await home.putInPath();
+  await mkdir(home.path("volume"));
+  await putProgram(home.path("bin"), "docker", `sh -c '${DOCKER}' docker`);
   await home.write(".env.local", `HELMDECK_ADMIN_PASSWORD=x\nHELMDECK_MEMORY_KEY=${KEY_HEX}\n`);
   const session = "openclaw-configure:0b9a4c1e-5a5e-4c57-9d7e-0123456789ab";
   const now = Date.now();
-  makeDatabase(home.folder, [
+  makeDatabase(home.path("volume"), [
     { key: "deploy/tool", value: "We deploy through Konflux." },
     { key: "react/vue", value: "React over Vue", category: "My Prefs" },
     { key: "reports", value: "In Arabic.", tags: ["language"] },
@@ -48,8 +59,12 @@ test("shows each of its tasks", () => {
   expect(STEPS.length).toBe(5);
 });
 
+test("takes the two files", async () => {
+  const [taking] = (await bashBlocks("howto/from-helmdeck.md")).filter(({ name }) => name === "compose");
+  await runBash(taking?.script ?? "exit 9", { env, cwd: home.folder });
+});
+
 test.each(STEPS)("$command", async ({ command, expected }) => {
-  const env = { PATH: `${home.path("bin")}:${process.env.PATH}`, HOME: home.folder, TZ: "UTC" };
   const running = promisify(execFile)("sh", ["-eu", "-c", `(${command}) 2>&1`], { cwd: home.folder, env });
   expect((await running).stdout).toMatch(patternOf(expected));
 });

@@ -1,16 +1,13 @@
 /** The commands of docs/howto/run-many-engines.md, in the order of the page, with a real PostgreSQL. */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ROOT } from "../../scripts/build/build.ts";
 import { CommandHome } from "../cli/command.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../postgres/server.ts";
+import { bashBlocks } from "./bash-blocks.ts";
 
-const GUIDE = await readFile(join(ROOT, "docs/howto/run-many-engines.md"), "utf8");
 const BLOCKS = new Map(
-  [...GUIDE.matchAll(/^```bash (\w+)\n(.*?)^```/gms)].map(([, name = "", script = ""]) => [name, script]),
+  (await bashBlocks("howto/run-many-engines.md")).map(({ name, script }) => [name, script]),
 );
 const missing = whyWithoutPostgres();
 

@@ -1,18 +1,13 @@
 /** The commands of docs/howto/share-one-memory.md, run as they are written there: some where the engine is, some where OpenClaw is. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { DIST, ROOT } from "../../scripts/build/build.ts";
+import { DIST } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { bashBlocks, putProgram, runBash } from "../docs/bash-blocks.ts";
 
-const GUIDE = await readFile(join(ROOT, "docs/howto/share-one-memory.md"), "utf8");
-const BLOCKS = [...GUIDE.matchAll(/^```bash (\w+)\n(.*?)^```/gms)].map(([, where = "", script = ""]) => ({
-  where,
-  script,
-}));
+const BLOCKS = await bashBlocks("howto/share-one-memory.md");
 const RUN_WITHIN_MS = 90_000;
 const ADDRESS = "https://memory.example";
 
@@ -25,10 +20,9 @@ beforeAll(async () => {
   cleanUps.push(() => host.stop());
   await host.installPlugin(inject("tarball"));
   const { node, entry } = host.home.runtime;
-  await mkdir(bin(), { recursive: true });
-  await program("openclaw", `"${node}" "${entry}"`);
-  await program("helmdeck-memory", `"${process.execPath}" "${join(DIST, "helmdeck-memory.mjs")}"`);
-  await program("install.sh", `"${process.execPath}" "${join(DIST, "install.mjs")}"`);
+  await putProgram(bin(), "openclaw", `"${node}" "${entry}"`);
+  await putProgram(bin(), "helmdeck-memory", `"${process.execPath}" "${join(DIST, "helmdeck-memory.mjs")}"`);
+  await putProgram(bin(), "install.sh", `"${process.execPath}" "${join(DIST, "install.mjs")}"`);
 });
 afterAll(async () => {
   for (const clean of cleanUps.reverse()) await clean();
@@ -75,14 +69,14 @@ describe("the guide to one memory for several machines", () => {
   });
 
   it("has every block run", () => {
-    expect(BLOCKS.map(({ where }) => where)).toEqual([
+    expect(BLOCKS.map(({ name }) => name)).toEqual([
       ...["engine", "serve", "engine", "openclaw", "openclaw", "openclaw", "before", "after"],
     ]);
   });
 });
 
 function blocks(where: string): readonly string[] {
-  return BLOCKS.filter((block) => block.where === where).map(({ script }) => script);
+  return BLOCKS.filter(({ name }) => name === where).map(({ script }) => script);
 }
 
 /** Both machines are one here, with one home folder; the engine's memory has a place of its own. */
@@ -93,20 +87,10 @@ function envOf(where: "engine" | "openclaw"): Record<string, string> {
   return { ...path, HOME: String(env.HOME), OPENCLAW_STATE_DIR: join(root, "engine-state") };
 }
 
-async function run(script: string, where: "engine" | "openclaw"): Promise<string> {
-  const written = script.replaceAll(ADDRESS, engineUrl);
-  const { stdout } = await promisify(execFile)("bash", ["-euc", `{ ${written}\n} </dev/null`], {
-    env: envOf(where),
-    timeout: RUN_WITHIN_MS,
-  });
-  return stdout;
+function run(script: string, where: "engine" | "openclaw"): Promise<string> {
+  return runBash(script.replaceAll(ADDRESS, engineUrl), { env: envOf(where), timeout: RUN_WITHIN_MS });
 }
 
 function bin(): string {
   return join(host.home.root, "bin");
-}
-
-async function program(name: string, command: string): Promise<void> {
-  await writeFile(join(bin(), name), `#!/bin/sh\nexec ${command} "$@"\n`);
-  await chmod(join(bin(), name), 0o755);
 }

@@ -1,8 +1,8 @@
 /**
  * A running helmdeck as the source of a real gateway's memory: a stand-in for it, which the suite in test/app/upstream compares with
- * the real one.
+ * the real one. It is set up with the commands of docs/howto/from-helmdeck.md, as they stand there.
  *
- * Budget: one and a half minutes on two processors: one gateway, and two reloads.
+ * Budget: one and a half minutes on two processors: one gateway, and three reloads.
  */
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { OpenClawHost, type ToolReply } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
+import { bashBlocks, putProgram, runBash } from "../docs/bash-blocks.ts";
 import { NOTES } from "./setup.ts";
 import { patchConfig, pathsOf } from "./shared.ts";
 
@@ -20,26 +21,30 @@ const ANSWERED_WITHIN_MS = 10_000;
 /** Whom helmdeck's own script makes its token for. */
 const SHARED = "openclaw-configure";
 const WORK = { agentId: "work" };
+const GUIDE = await bashBlocks("howto/from-helmdeck.md");
+const ADDRESS = "http://helmdeck-control-plane:3000";
+const RELOADED_WITHIN_MS = 60_000;
 
 let host: OpenClawHost;
 let helmdeck: StandInHelmdeck;
+/** What the guide's first commands print. */
+let setUp: string;
 
 beforeAll(async () => {
-  host = await OpenClawHost.make({ runtime: inject("runtime"), notes: NOTES, otherAgents: ["work", "bare"] });
   helmdeck = await StandInHelmdeck.start();
+  host = await OpenClawHost.make({
+    ...{ runtime: inject("runtime"), notes: NOTES, otherAgents: ["work", "bare"] },
+    config: entryWith(helmdeck.tokenOf(SHARED, { scopes: ["admin"] })),
+  });
   await host.installPlugin(inject("tarball"));
+  setUp = await guided("source");
+});
+beforeAll(async () => {
   await host.startGateway();
-  await registerInOpenClaw(helmdeck.tokenOf(SHARED, { scopes: ["admin"] }));
   const file = join(host.home.root, "work.token");
   await writeFile(file, helmdeck.tokenOf("work"), { mode: 0o600 });
   await patchConfig(host, {
-    plugins: {
-      entries: {
-        "helmdeck-memory": {
-          config: { source: { kind: "helmdeck", url: helmdeck.url, tokens: { work: { file } } } },
-        },
-      },
-    },
+    plugins: { entries: { "helmdeck-memory": { config: { source: { tokens: { work: { file } } } } } } },
   });
 });
 afterAll(async () => {
@@ -83,7 +88,7 @@ describe("a running helmdeck behind a gateway", () => {
   });
 
   it("is named by doctor and status, which warn of the shared token and say how much is known", async () => {
-    const { stdout } = await host.openclaw(["helmdeck", "doctor"]);
+    const stdout = setUp;
     expect(stdout).toContain(`the helmdeck at ${helmdeck.url}, version 0.29.10`);
     expect(stdout).toContain(`agent main: has the memory of ${SHARED} at helmdeck`);
     expect(stdout).toContain('control-plane -mint-token main -mint-token-scopes ""');
@@ -166,11 +171,45 @@ describe("trouble", () => {
   });
 });
 
+describe("the guide", () => {
+  it("gives main a token of its own, which counts without a restart", async () => {
+    await guided("token");
+    await guided("use");
+    const stored = async () => {
+      await call("helmdeck__memory_store", { key: "own", value: "Main's alone." });
+      return helmdeck.has("main", "own");
+    };
+    await expect.poll(stored, { timeout: RELOADED_WITHIN_MS, interval: 500 }).toBe(true);
+  });
+
+  it("has every block run", () => {
+    expect(GUIDE.map(({ name }) => name)).toEqual(["compose", "source", "token", "use"]);
+  });
+});
+
 /** As helmdeck's own script does with `openclaw mcp set helmdeck`. */
-async function registerInOpenClaw(token: string): Promise<void> {
-  const entry = { url: `${helmdeck.url}/api/v1/mcp/sse`, headers: { authorization: `Bearer ${token}` } };
-  await patchConfig(host, { mcp: { servers: { helmdeck: { ...entry, transport: "sse" } } } });
+function registerInOpenClaw(token: string): Promise<void> {
+  return patchConfig(host, entryWith(token));
 }
+
+function entryWith(token: string) {
+  const entry = { url: `${helmdeck.url}/api/v1/mcp/sse`, headers: { authorization: `Bearer ${token}` } };
+  return { mcp: { servers: { helmdeck: { ...entry, transport: "sse" } } } };
+}
+
+/** Runs what the guide shows: both machines are one here. */
+async function guided(name: string): Promise<string> {
+  const { env, root, runtime } = host.home;
+  const bin = join(root, "bin");
+  await putProgram(bin, "openclaw", `"${runtime.node}" "${runtime.entry}"`);
+  await putProgram(bin, "control-plane", `sh -c '${MINT}' '${helmdeck.tokenOf("main")}'`);
+  const script = GUIDE.find((block) => block.name === name)?.script ?? "exit 9";
+  return runBash(script.replaceAll(ADDRESS, helmdeck.url), { env: { ...env, PATH: `${bin}:${env.PATH}` } });
+}
+
+/** As helmdeck's program prints the one token that the guide asks for. */
+const MINT =
+  '[ "$*" = "-mint-token main -mint-token-scopes  -mint-token-ttl 720h" ] || exit 64; printf "%s\\n" "$0"';
 
 function call(tool: string, args: Parameters<OpenClawHost["invokeTool"]>[1]): Promise<ToolReply> {
   return host.invokeTool(tool, args);

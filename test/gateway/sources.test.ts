@@ -196,7 +196,7 @@ describe("trouble", () => {
     const stored = await call("helmdeck__memory_store", { key: "lost", value: "never stored" });
     expect(stored.error?.message).toContain("The token has expired");
     const { stdout } = await host.openclaw(["helmdeck", "doctor"]);
-    expect(stdout).toContain("does not take the token of agent main: The token has expired");
+    expect(stdout).toContain("refused the token of agent main: The token has expired");
     expect(stdout).toContain("agent work: has the memory of work");
     await engine.tokenFile("main");
   });

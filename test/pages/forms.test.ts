@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { importLines } from "../../app/index.ts";
 import { DAY_MS, NOW } from "../app/fixtures/memories.ts";
 import { importNotes, textFile } from "../transfer/notes.ts";
-import { type Answered, BASE, FORMS, openRig, type Rig, textOf } from "./rig.ts";
+import { BASE, FORMS, fieldsOf, openRig, plain, type Rig, textOf } from "./rig.ts";
 
 const KEY = "deploy/preference";
 const OF = `?key=${encodeURIComponent(KEY)}`;
@@ -18,32 +18,6 @@ async function rigWithFact(): Promise<Rig> {
     tags: ["ci", "a b"],
   });
   return rig;
-}
-
-/** The fields of the page's form, as a browser would send them. */
-function fieldsOf({ text }: Answered): Record<string, string> {
-  const form = /<main.*?(<form method="post".*?<\/form>)/s.exec(text)?.[1] ?? "";
-  const inputs = [
-    ...form.matchAll(
-      /<input type="(?:hidden|text)"[^>]*? name="([^"]*)" value="([^"]*)"|<input type="hidden" name="([^"]*)" value="([^"]*)"/g,
-    ),
-  ];
-  const areas = [...form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n(.*?)<\/textarea>/gs)];
-  const selects = [...form.matchAll(/<select[^>]* name="([^"]*)"/g)].map(([, name = ""]) => [name, ""]);
-  const named = inputs.map(([, typed, value, hidden, kept]) => [
-    typed ?? hidden ?? "",
-    plain(value ?? kept ?? ""),
-  ]);
-  return Object.fromEntries([
-    ...selects,
-    ...named,
-    ...areas.map(([, name = "", value = ""]) => [name, plain(value)]),
-  ]);
-}
-
-function plain(text: string): string {
-  const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" };
-  return text.replaceAll(/&(lt|gt|quot|amp|#39);/g, (_, name: string) => names[name] ?? "");
 }
 
 async function importOf(rig: Rig, text: string, importId?: string): Promise<string> {

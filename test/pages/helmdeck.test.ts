@@ -6,7 +6,7 @@ import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
 import { StandInHelmdeck } from "../app/upstream/stand-in-helmdeck.ts";
 import { upstreamOf } from "../app/upstream/upstream-of.ts";
 import { runPiped } from "../cli/terminal.ts";
-import { BASE, COMMANDS } from "./rig.ts";
+import { BASE, COMMANDS, FORMS, fieldsOf, openRig, textOf } from "./rig.ts";
 
 let helmdeck: StandInHelmdeck;
 let memory: OpenMemory;
@@ -45,12 +45,24 @@ test.each([
   ["/facts?q=kettle", ["Descaled in June."]],
   ["/fact?key=kettle", ["Descaled in June.", "keeps no history"]],
   ["/timeline", ["slides.narrate"]],
-  ["/growth", ["does not tell when facts were stored"]],
+  ["/growth", ["does not say when facts were stored"]],
   ["/health", ["a running helmdeck", "version 0.29.10", "all 2 rows that helmdeck shows", "by words"]],
 ])("%s shows what there is, and says what is not", async (path, texts) => {
   const page = await pageOf(path);
   for (const text of texts) expect(page).toContain(text);
   expect(page).not.toMatch(/never ends|1970|Memory does not open/);
+});
+
+test("forgetting claims nothing about the bytes in helmdeck's database", async () => {
+  helmdeck.put("main", "toaster", "Toasts.");
+  const rig = await openRig({ memory, changes: FORMS });
+  const preview = await rig.get("/forget?key=toaster");
+  expect(textOf(preview)).toContain("This deletes 1 entry for good, with its history.");
+  const { location = "" } = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+  expect(helmdeck.has("main", "toaster")).toBe(false);
+  const result = textOf(await rig.get(location.slice(BASE.length)));
+  expect(result).toContain("helmdeck deleted it. Its database may keep the encrypted bytes for a while.");
+  expect(result).not.toContain("gone from");
 });
 
 function typing(...args: readonly string[]) {

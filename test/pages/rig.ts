@@ -62,13 +62,34 @@ export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE): P
 
 /** What a person reads of a page: without style, script and tags. */
 export function textOf({ text }: Answered): string {
-  return text
-    .replaceAll(/<(style|script)>.*?<\/\1>/gs, "")
-    .replaceAll(/<[^>]*>/g, " ")
-    .replaceAll(
-      /&(lt|gt|quot|amp|#39);/g,
-      (_, name: string) => ({ lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" })[name] ?? "",
-    )
+  return plain(text.replaceAll(/<(style|script)>.*?<\/\1>/gs, "").replaceAll(/<[^>]*>/g, " "))
     .replaceAll(/\s+/g, " ")
     .trim();
+}
+
+/** The fields of the page's form, as a browser would send them. */
+export function fieldsOf({ text }: Answered): Record<string, string> {
+  const form = /<main.*?(<form method="post".*?<\/form>)/s.exec(text)?.[1] ?? "";
+  const inputs = [
+    ...form.matchAll(
+      /<input type="(?:hidden|text)"[^>]*? name="([^"]*)" value="([^"]*)"|<input type="hidden" name="([^"]*)" value="([^"]*)"/g,
+    ),
+  ];
+  const areas = [...form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n(.*?)<\/textarea>/gs)];
+  const selects = [...form.matchAll(/<select[^>]* name="([^"]*)"/g)].map(([, name = ""]) => [name, ""]);
+  const named = inputs.map(([, typed, value, hidden, kept]) => [
+    typed ?? hidden ?? "",
+    plain(value ?? kept ?? ""),
+  ]);
+  return Object.fromEntries([
+    ...selects,
+    ...named,
+    ...areas.map(([, name = "", value = ""]) => [name, plain(value)]),
+  ]);
+}
+
+/** Without the escapes of HTML. */
+export function plain(text: string): string {
+  const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" };
+  return text.replaceAll(/&(lt|gt|quot|amp|#39);/g, (_, name: string) => names[name] ?? "");
 }

@@ -68,8 +68,8 @@ describe("the token of OpenClaw's entry for helmdeck", () => {
 
   test.each([
     ["an entry", undefined, "there is no mcp.servers.helmdeck"],
-    ["a header", { url: ADDRESS }, "no authorization header"],
-    ["a bearer", { url: ADDRESS, headers: { authorization: "Basic canary" } }, "no authorization header"],
+    ["a header", { url: ADDRESS }, "no readable bearer token"],
+    ["a bearer", { url: ADDRESS, headers: { authorization: "Basic canary" } }, "no readable bearer token"],
   ])("without %s is missed in one line", async (_what, given, line) => {
     entry = given;
     const failure = tokensOf().tokenOf("main", ASKED);

@@ -47,7 +47,7 @@ describe("doctor", () => {
       "helmdeck-memory token --subject main --scope record",
     ],
     ["no scope record", () => aYear("main", []), "not recorded", "--scope record"],
-    ["a near end", () => tokenFor("main", ["record"]), "ends on 2026-11-20", "the same file"],
+    ["a near end", () => tokenFor("main", ["record"]), "expires on 2026-11-20", "the same file"],
     ["an odd subject", () => aYear("it's me", []), "not recorded", String.raw`--subject 'it'\''s me'`],
   ])("warns of a token with %s, and says what to do", async (_what, token, says, remedy) => {
     const warnings = (await findingsFor({ main: await token() })).filter(({ level }) => level === "warning");

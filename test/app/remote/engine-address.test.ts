@@ -40,7 +40,7 @@ describe("the address of an engine", () => {
     ["", /must begin with https/],
     ["memory.example:3848", /must begin with https/],
     ["ftp://memory.example", /must begin with https/],
-    ["https://user:hunter2@memory.example", /must not hold a name or a password/],
+    ["https://user:hunter2@memory.example", /must not contain a name or a password/],
     ["https://memory.example?token=hunter2", /must not have a query/],
     ["https://memory.example#hunter2", /must not have a query/],
   ])("%j is refused without being repeated", (url, says) => {

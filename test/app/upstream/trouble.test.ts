@@ -48,7 +48,7 @@ describe("a helmdeck that is", () => {
     ["slow", { silent: true }, "deadline_exceeded", "did not answer within 0.2 s"],
     ["mute on its stream", { mute: true }, "deadline_exceeded", "did not answer within 0.2 s"],
     ["without a memory", { memoryOff: true }, "memory_unavailable", "its memory is off"],
-    ["with one bad row", { badRow: true }, "entry_unreadable", "one such row fails every question"],
+    ["with one bad row", { badRow: true }, "entry_unreadable", "one such row makes every question fail"],
     ["too much", { padding: 70_000 }, "engine_unavailable", "answers with more than 65536 bytes"],
     ["another program", { otherProgram: true }, "engine_unavailable", "is not a helmdeck"],
     [
@@ -64,7 +64,8 @@ describe("a helmdeck that is", () => {
     "%s fails with one line, and works again by itself",
     async (_what, faults, code, line) => {
       helmdeck.put("main", FACT.key, FACT.value);
-      const memory = opened({ deadlines: { readingMs: 200, writingMs: 200 }, mostBytes: 65_536 });
+      const deadlines = code === "deadline_exceeded" ? { readingMs: 200, writingMs: 200 } : {};
+      const memory = opened({ deadlines, mostBytes: 65_536 });
       helmdeck.faults = faults;
       for (const asked of [
         () => memory.search("main", SEARCH),
@@ -77,8 +78,8 @@ describe("a helmdeck that is", () => {
       expect(helmdeck.has("main", "lost")).toBe(false);
       expect((await memory.status()).state).toBe("failed");
       helmdeck.faults = {};
-      expect(await found(memory)).toEqual([FACT.key]);
-      expect((await memory.status()).state).toBe("ready");
+      await expect.poll(() => found(memory)).toEqual([FACT.key]);
+      await expect.poll(async () => (await memory.status()).state).toBe("ready");
     },
   );
 
@@ -90,7 +91,7 @@ describe("a helmdeck that is", () => {
     expect(await failureOf(memory.search("main", SEARCH))).toMatchObject({
       code: "engine_unavailable",
       message: expect.stringContaining(
-        "cannot be reached (ECONNREFUSED): see whether helmdeck's control plane runs",
+        "cannot be reached (ECONNREFUSED): check whether helmdeck's control plane runs",
       ),
     });
     expect(await failureOf(memory.storeFact("main", FACT))).toMatchObject({ code: "engine_unavailable" });
@@ -140,7 +141,7 @@ describe("a token", () => {
     now += 3 * MINUTE_MS;
     expect(await failureOf(memory.search("main", SEARCH))).toMatchObject({
       code: "invalid_token",
-      message: expect.stringContaining("does not take the token of agent main: token has invalid claims"),
+      message: expect.stringContaining("refused the token of agent main: token has invalid claims"),
     });
     token = helmdeck.tokenOf("main");
     expect(await found(memory)).toEqual([FACT.key]);
@@ -173,7 +174,7 @@ describe("a token", () => {
       }),
     );
     expect(findings).toContainEqual(
-      expect.objectContaining({ level: "warning", message: expect.stringContaining("its token ends on") }),
+      expect.objectContaining({ level: "warning", message: expect.stringContaining("its token expires on") }),
     );
   });
 });
@@ -193,6 +194,22 @@ describe("asking", () => {
     now += MINUTE_MS;
     await memory.myMemory("main");
     expect(helmdeck.requests.length).toBeGreaterThan(once);
+  });
+
+  it("with more than 1 MiB is refused before anything is sent, and leaves the stream as it is", async () => {
+    for (let at = 0; at < 101; at += 1) helmdeck.put("main", `deploy/${at}`, "By hand.");
+    const memory = opened();
+    await memory.search("main", SEARCH);
+    const before = helmdeck.requests.length;
+    const prefix = "x".repeat(1024 * 1024);
+    expect(await failureOf(memory.listFacts("main", { prefix }))).toEqual({
+      code: "invalid_input",
+      message: "query is longer than helmdeck accepts (1 MiB): shorten it.",
+    });
+    expect([helmdeck.requests.length, helmdeck.streamsOpened, helmdeck.openStreams]).toEqual([before, 1, 1]);
+    expect((await memory.listFacts("main", { prefix: "deploy/7" })).facts).not.toEqual([]);
+    expect((await memory.search("main", { query: prefix })).results).toEqual([]);
+    expect(helmdeck.streamsOpened).toBe(1);
   });
 
   it("closes a stream that nobody uses", async () => {
@@ -228,7 +245,7 @@ describe("asking", () => {
     expect(JSON.stringify(results)).not.toMatch(/\\u202e|\\u001b|\u202e/i);
     const read = await memory.readDocument("main", { path: "helmdeck/user_facts/deploy/odd.md" });
     expect(read?.content).toContain("[U+202E]backwards[U+001B]");
-    expect((await memory.myMemory("main")).note).toContain("1 facts cannot be shown here");
+    expect((await memory.myMemory("main")).note).toContain("1 fact cannot be shown here");
   });
 });
 

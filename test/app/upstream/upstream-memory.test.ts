@@ -146,7 +146,7 @@ describe.each([
     ["history", (one: OpenMemory) => one.factHistory("main", "x"), "keeps no history"],
     ["undo", (one: OpenMemory) => one.undoFact("main", "x"), "keeps no history"],
     ["renewal", (one: OpenMemory) => one.renewFact("main", { key: "x" }), "cannot renew"],
-    ["growth", (one: OpenMemory) => one.growth("main"), "does not tell when"],
+    ["growth", (one: OpenMemory) => one.growth("main"), "does not say when"],
     [
       "retiring",
       (one: OpenMemory) => one.storeFact("main", { ...FACT, supersedes: ["aXb"] }),
@@ -157,8 +157,12 @@ describe.each([
       (one: OpenMemory) => one.forget("main", { scope: "category:work" }),
       "cannot forget a category",
     ],
-    ["the end of all", (one: OpenMemory) => one.forget("main", { scope: "all" }), "its own all leaves them"],
-    ["tags", (one: OpenMemory) => one.listFacts("main", { tag: "x" }), "does not tell tags"],
+    [
+      "the end of all",
+      (one: OpenMemory) => one.forget("main", { scope: "all" }),
+      "its own scope all keeps them",
+    ],
+    ["tags", (one: OpenMemory) => one.listFacts("main", { tag: "x" }), "does not return tags"],
     [
       "a second record",
       (one: OpenMemory) => one.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1 }),
@@ -190,7 +194,7 @@ describe.each([
   });
 
   it.skipIf(isLeftOut)(
-    "more than helmdeck shows: what a question's words are in is found, and how much was looked through is said",
+    "more than helmdeck shows: what a question's words are in is found, and how much was searched is said",
     async () => {
       const many = upstreamOf(helmdeck);
       try {
@@ -200,7 +204,7 @@ describe.each([
         const fresh = upstreamOf(helmdeck);
         const found = await fresh.search("big", { query: "where is the zeppelin's hangar" });
         expect(found.results[0]?.key).toBe("old");
-        expect(found.reason).toMatch(/looked through were \d+ of 131 rows, read less than a minute ago/);
+        expect(found.reason).toMatch(/Searched: \d+ of 131 rows, read less than a minute ago/);
         expect(found.partial).toBe(true);
         expect((await fresh.getFact("big", "old"))?.value).toContain("Löwental");
         const refused = await codeOf(fresh.forget("big", { scope: "key:note" }));
