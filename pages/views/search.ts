@@ -45,7 +45,7 @@ function found(context: PageContext, query: string, answer: SearchAnswer): Html 
   const said = best.possible
     ? "Nothing answers this surely. The agent is shown what is only possibly related, marked as such:"
     : `${counted(results.length, "answer")}, as the agent is shown ${results.length === 1 ? "it" : "them"}:`;
-  return html`<p role="status">${said} <span class="muted">Searched by ${mode === "hybrid" ? "words and meaning" : "words"}.</span></p>
+  return html`<p role="status">${said} <span class="muted">Searched by ${mode === "hybrid" ? "keywords and meaning" : "keywords"}.</span></p>
 <ol class="card rows">${results.map((hit) => hitRow(context, hit, words, mode))}</ol>`;
 }
 
