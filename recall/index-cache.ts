@@ -62,10 +62,16 @@ export class IndexCache {
   }
 }
 
-/** One namespace's index and how far it has read its source. */
-export class NamespaceIndex {
-  index = new LexicalIndex();
+/** What a search looks through. */
+export interface IndexView {
+  readonly index: LexicalIndex;
   /** Records of tool calls, of which there are hundreds for each fact: apart, so that no fact is weighed by them. */
+  readonly calls: LexicalIndex;
+}
+
+/** One namespace's index and how far it has read its source. */
+export class NamespaceIndex implements IndexView {
+  index = new LexicalIndex();
   calls = new LexicalIndex();
   /** Calls that are using it now. */
   users = 0;
@@ -75,8 +81,9 @@ export class NamespaceIndex {
   #cursor = 0;
   #mustStartOver = false;
   #dropped = false;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  /** At most one; the next one waits for it. */
+  #running: Promise<IndexView> | undefined;
+  #next: Promise<IndexView> | undefined;
 
   constructor(namespace: Namespace, options: IndexCacheOptions) {
     this.#namespace = namespace;
@@ -85,31 +92,30 @@ export class NamespaceIndex {
   }
 
   /**
-   * Reads the source to its end, so that everything written before the call is seen. Calls made while one is under way
-   * share the next one: what was written meanwhile may lie before the place it has read to.
+   * Reads the source to its end, so that everything written before the call is seen. Calls share the next reading, never the one
+   * under way: what was written meanwhile may lie before the place it has read to. Never two at once: the one with the older
+   * page could come last.
+   *
+   * What it answers stays whole when a later reading starts over, and empties the index.
    */
-  catchUp(): Promise<void> {
-    if (this.#running === undefined) return this.#start();
-    this.#next ??= this.#running.then(
-      () => this.#start(),
-      () => this.#start(),
-    );
+  catchUp(): Promise<IndexView> {
+    const start = () => this.#start();
+    if (this.#running === undefined) return this.#next ?? start();
+    this.#next ??= this.#running.then(start, start);
     return this.#next;
   }
 
-  #start(): Promise<void> {
+  #start(): Promise<IndexView> {
     this.#next = undefined;
-    const running = this.#readAll().finally(() => {
-      if (this.#running === running) this.#running = undefined;
+    this.#running = this.#readAll().finally(() => {
+      this.#running = undefined;
     });
-    this.#running = running;
-    return running;
+    return this.#running;
   }
 
-  /** False when the index is still incomplete after the given time; reading goes on in the background. */
-  async catchUpWithin(patienceMs: number): Promise<boolean> {
-    const reading = this.catchUp().then(() => true);
-    return within(patienceMs, reading, () => false); // after that, the next search meets an error again
+  /** Undefined when the index is still incomplete after the given time; reading goes on in the background. */
+  async catchUpWithin(patienceMs: number): Promise<IndexView | undefined> {
+    return within(patienceMs, this.catchUp(), () => undefined); // after that, the next search meets an error again
   }
 
   drop(): void {
@@ -118,7 +124,7 @@ export class NamespaceIndex {
     this.#follower?.drop();
   }
 
-  async #readAll(): Promise<void> {
+  async #readAll(): Promise<IndexView> {
     const limit = this.#options.batchSize ?? BATCH_ROWS;
     const analyser = new TextAnalyser();
     if (this.#mustStartOver) this.#startOver();
@@ -136,6 +142,7 @@ export class NamespaceIndex {
       this.#startOver();
     }
     this.#follower?.caughtUp();
+    return { index: this.index, calls: this.calls };
   }
 
   #startOver(): void {

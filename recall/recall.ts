@@ -11,7 +11,7 @@ import {
 import { deedAskedFor } from "./analysis/what-was-done.ts";
 import { type Choice, choose } from "./choose.ts";
 import { excerptFor } from "./excerpt.ts";
-import { IndexCache, type NamespaceIndex } from "./index-cache.ts";
+import { IndexCache, type IndexView } from "./index-cache.ts";
 import { bestOf, type Features, type Judged, judge, type Meant } from "./judge.ts";
 import { isTelling } from "./lexical/analyse-query.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
@@ -91,10 +91,11 @@ class HybridRecall implements Recall {
   ): Promise<RecallAnswer> {
     const asked = { query, limit: countWithin(limit, ANSWER_LIMITS.hits), explain, recall };
     return this.#indexes.use(namespace, async (namespaceIndex) => {
-      const isComplete = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
+      const view = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
       // A person has waited long enough by then.
-      if (!isComplete) return { ...this.#byWords(namespaceIndex, asked, STILL_INDEXING), incomplete: true };
-      return this.#byMeaningToo(namespace, namespaceIndex, asked);
+      if (view === undefined)
+        return { ...this.#byWords(namespaceIndex, asked, STILL_INDEXING), incomplete: true };
+      return this.#byMeaningToo(namespace, view, asked);
     });
   }
 
@@ -110,42 +111,32 @@ class HybridRecall implements Recall {
     this.#indexes.close();
   }
 
-  async #byMeaningToo(
-    namespace: Namespace,
-    namespaceIndex: NamespaceIndex,
-    asked: Asked,
-  ): Promise<RecallAnswer> {
+  async #byMeaningToo(namespace: Namespace, view: IndexView, asked: Asked): Promise<RecallAnswer> {
     const { semantic } = this.#options;
-    if (semantic === undefined || namespaceIndex.index.documentCount === 0)
-      return this.#byWords(namespaceIndex, asked);
+    if (semantic === undefined || view.index.documentCount === 0) return this.#byWords(view, asked);
     const embedder = semantic.serving(namespace);
     if (embedder === undefined) {
-      return this.#byWords(namespaceIndex, asked, nothingEmbeddedNote(semantic.status()));
+      return this.#byWords(view, asked, nothingEmbeddedNote(semantic.status()));
     }
-    const expanded = expandedQuery(asked.query, namespaceIndex.index);
+    const expanded = expandedQuery(asked.query, view.index);
     const [read, again] = await Promise.all([
       this.#questions.read(asked.query, embedder),
       expanded === undefined ? undefined : this.#questions.read(expanded, embedder),
     ]);
-    if (read.kind === "missed") return this.#byWords(namespaceIndex, asked, missedNote(read.code));
-    const meant = meantBy(
-      [read, again?.kind === "read" ? again : undefined],
-      semantic,
-      namespace,
-      namespaceIndex,
-    );
+    if (read.kind === "missed") return this.#byWords(view, asked, missedNote(read.code));
+    const meant = meantBy([read, again?.kind === "read" ? again : undefined], semantic, namespace, view);
     return {
-      ...this.#answer(namespaceIndex, asked, meant),
+      ...this.#answer(view, asked, meant),
       ...reason(coverageNote(semantic.coverage(namespace))),
     };
   }
 
-  #byWords(namespaceIndex: NamespaceIndex, asked: Asked, why?: string): RecallAnswer {
-    return { ...this.#answer(namespaceIndex, asked), ...reason(why) };
+  #byWords(view: IndexView, asked: Asked, why?: string): RecallAnswer {
+    return { ...this.#answer(view, asked), ...reason(why) };
   }
 
-  #answer(namespaceIndex: NamespaceIndex, asked: Asked, meant?: Meant): RecallAnswer {
-    const { index } = namespaceIndex;
+  #answer(view: IndexView, asked: Asked, meant?: Meant): RecallAnswer {
+    const { index } = view;
     const { query, limit, explain, recall } = asked;
     const { showsAll, possible = WEIGHTS.possible } = this.#options;
     const now = this.#options.now();
@@ -158,7 +149,7 @@ class HybridRecall implements Recall {
       isTelling: isTelling(query),
       foldsCopies: meant !== undefined,
     });
-    const { shown, arePossible, leftOut } = this.#withCalls(choice, namespaceIndex, asked, now);
+    const { shown, arePossible, leftOut } = this.#withCalls(choice, view, asked, now);
     const excerpt = arePossible ? excerptFor(query, index) : undefined;
     const results = shown.map((one): RecallHit => {
       if (excerpt === undefined) return hitOf(one, explain);
@@ -168,7 +159,7 @@ class HybridRecall implements Recall {
     return { results, mode, ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }) };
   }
 
-  #withCalls(choice: Choice, { index, calls }: NamespaceIndex, { query, limit }: Asked, now: UnixMs): Choice {
+  #withCalls(choice: Choice, { index, calls }: IndexView, { query, limit }: Asked, now: UnixMs): Choice {
     const deed = deedAskedFor(query, now);
     const candidates = this.#lexical.candidates(deed?.about ?? query, calls, now);
     const judged = judge(candidates, undefined, calls);
@@ -191,7 +182,7 @@ function meantBy(
   [asked, expanded]: readonly [Reading, Reading | undefined],
   semantic: SemanticIndex,
   namespace: Namespace,
-  { index }: NamespaceIndex,
+  { index }: IndexView,
 ): Meant {
   const nearness = new Map<number, number>();
   const add = ({ question, scale }: Reading, doubt: number): void => {

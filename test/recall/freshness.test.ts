@@ -1,6 +1,8 @@
 /** The index follows its source: what is written is found, what is gone is gone, and a search says when it knows only a part. */
 import { describe, expect, test } from "vitest";
 import { namespaceOf } from "../../engine/index.ts";
+import type { CorpusSource, SemanticIndex } from "../../recall/index.ts";
+import { NamespaceIndex } from "../../recall/index-cache.ts";
 import { corpusEntry, idOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
 async function keys(
@@ -163,6 +165,51 @@ describe("while it builds", () => {
     gate.resolve();
     await first;
     expect(await second).toEqual(["b"]);
+  });
+
+  test("a search whose memory another one reads anew still has its whole answer", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    let readAgain = (): void => {};
+    const semantic = {
+      follow: (_: unknown, again: () => void) => {
+        readAgain = again;
+        return { changed() {}, caughtUp() {}, startOver() {}, drop() {} };
+      },
+      serving: () => undefined,
+      status: () => ({}),
+    } as unknown as SemanticIndex; // all that recall asks of it here
+    const recall = recallOf(source, { semantic });
+    const [first, second] = [openGate(), openGate()];
+    source.gate = first.promise;
+    const answer = keys(recall, "crimson");
+    source.gate = second.promise;
+    readAgain();
+    first.resolve();
+    expect(await answer).toEqual(["a"]);
+    second.resolve();
+    expect(await keys(recall, "crimson")).toEqual(["a"]);
+  });
+
+  test("however closely searches follow each other, one reading is under way at a time", async () => {
+    const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
+    let [underWay, most] = [0, 0];
+    const counted: CorpusSource = {
+      async changes(...asked) {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        for (let step = 0; step < 20; step += 1) await null;
+        underWay -= 1;
+        return source.changes(...asked);
+      },
+    };
+    const index = new NamespaceIndex(OWNER, { source: counted });
+    const readings: Promise<unknown>[] = [];
+    for (let turn = 0; turn < 100; turn += 1) {
+      readings.push(index.catchUp());
+      await null; // between any two steps of a reading
+    }
+    await Promise.all(readings);
+    expect(most).toBe(1);
   });
 });
 
