@@ -6,6 +6,7 @@ import {
   invalidField,
   type OpenMemoryOptions,
 } from "../app/index.ts";
+import type { AddressOptions } from "../app/postgres.ts";
 import type { CommandContext, Shell } from "../commands/index.ts";
 import type { OpenServerContextOptions } from "../packs/index.ts";
 
@@ -27,8 +28,13 @@ export async function memoryOptions({ shell, options }: Asking): Promise<OpenMem
   };
 }
 
+/** The address of a database on a server, where one is named. */
+interface ServerAddress extends AddressOptions {
+  readonly text: string;
+}
+
 /** An argument wins over the environment. Throws `invalid_input` where two places are named. */
-async function serverOf({ shell, options }: Asking): Promise<OpenMemoryOptions["server"]> {
+export function serverAddress({ shell, options }: Asking): ServerAddress | undefined {
   const { env, homeDir } = shell;
   const { db, store } = options;
   if (db !== undefined && store !== undefined) {
@@ -36,8 +42,14 @@ async function serverOf({ shell, options }: Asking): Promise<OpenMemoryOptions["
   }
   const text = store ?? (db === undefined ? env.HELMDECK_MEMORY_STORE : undefined);
   if (text === undefined || text === "") return undefined;
+  return { text, env, homeDir, from: store === undefined ? "environment" : "argument" };
+}
+
+async function serverOf(asking: Asking): Promise<OpenMemoryOptions["server"]> {
+  const address = serverAddress(asking);
+  if (address === undefined) return undefined;
   const { postgresServer } = await import("../app/postgres.ts");
-  return postgresServer(text, { env, homeDir, from: store === undefined ? "environment" : "argument" });
+  return postgresServer(address.text, address);
 }
 
 /** For what concerns the file of a database. Throws `invalid_input` where memory is on a server. */

@@ -2,27 +2,44 @@
 import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import { defined, invalidField } from "../../engine/index.ts";
-import { openPostgresStore, type PostgresConnection } from "../../engine/postgres.ts";
+import {
+  openPostgresStore,
+  type PostgresConnection,
+  type PostgresStoreOptions,
+} from "../../engine/postgres.ts";
 import { readSecretFile } from "../secret-file.ts";
 import { type AddressOptions, readStoreAddress, type StoreAddress } from "./store-address.ts";
 import type { StoreServer } from "./store-server.ts";
 
 const PASSWORD_FILE = "HELMDECK_MEMORY_STORE_PASSWORD_FILE";
 
+/** What the client needs to know of an address. */
+export type PostgresReached = Pick<PostgresStoreOptions, "connection" | "hosts" | "needs" | "schema">;
+
 /** Throws `invalid_input` for an address that is none; whether anybody answers there is seen at the opening. */
 export async function postgresServer(text: string, options: AddressOptions): Promise<StoreServer> {
-  const address = await readStoreAddress(text, options);
-  const { hosts, database, needs, schema, connections, statementTimeoutMs } = address;
-  const connection = await connectionTo(address, options.env);
+  const { address, name, reached } = await reachPostgres(text, options);
+  const { connections, statementTimeoutMs } = address;
   return {
-    name: `postgres://${hosts.map(({ host, port }) => `${encodeURI(host)}:${port}`).join(",")}/${encodeURIComponent(database)}`,
+    name,
     driver: "pg",
     open: (parts) =>
-      openPostgresStore({
-        ...{ connection, hosts, needs },
-        ...defined({ schema, connections, statementTimeoutMs }),
-        ...parts,
-      }),
+      openPostgresStore({ ...reached, ...defined({ connections, statementTimeoutMs }), ...parts }),
+  };
+}
+
+/** For whoever opens it in another way. `name`: for people, without user and password. Throws as {@link postgresServer}. */
+export async function reachPostgres(
+  text: string,
+  options: AddressOptions,
+): Promise<{ readonly address: StoreAddress; readonly name: string; readonly reached: PostgresReached }> {
+  const address = await readStoreAddress(text, options);
+  const { hosts, database, needs, schema } = address;
+  const connection = await connectionTo(address, options.env);
+  return {
+    address,
+    name: `postgres://${hosts.map(({ host, port }) => `${encodeURI(host)}:${port}`).join(",")}/${encodeURIComponent(database)}`,
+    reached: { connection, hosts, needs, ...defined({ schema }) },
   };
 }
 

@@ -2,32 +2,33 @@
 import { resolve } from "node:path";
 import { findKey, HelmdeckError, invalidField, type MasterKey } from "../../engine/index.ts";
 import { openMovableSqlite } from "../../engine/moving.ts";
+import type { PostgresReached } from "../database-server/postgres-server.ts";
+import type { AddressOptions } from "../database-server/store-address.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
 import type { OpenPlace } from "./move-memory.ts";
 
-export type StoreAddress =
-  | { readonly kind: "sqlite"; readonly path: string }
-  | { readonly kind: "postgres"; readonly url: string };
+export type PlaceAddress =
+  | { readonly kind: "sqlite"; readonly name: string }
+  | { readonly kind: "postgres"; readonly name: string; readonly reached: PostgresReached };
 
-const POSTGRES = /^postgres(ql)?:\/\//i;
-
-/** Throws `invalid_input` for an address with a password, and for one of something else. */
-export function storeAddress(typed: string, option: string): StoreAddress {
-  if (!POSTGRES.test(typed)) {
-    if (/^[a-z][a-z0-9+.-]+:\/\//i.test(typed))
-      throw invalidField(option, "is a postgres:// address, or the path of a database");
-    return { kind: "sqlite", path: resolve(typed) };
+/** Throws `invalid_input` as every `--store` does, and for an address of something else. */
+export async function placeAddress(
+  typed: string,
+  option: string,
+  options: AddressOptions,
+): Promise<PlaceAddress> {
+  if (/^postgres(ql)?:\/\//i.test(typed)) {
+    const { reachPostgres } = await import("../database-server/postgres-server.ts");
+    const { name, reached } = await reachPostgres(typed, options);
+    return { kind: "postgres", name: options.from === "argument" ? typed : name, reached };
   }
-  const [, account = ""] = /^\w+:\/\/([^@/?#]*)@/.exec(typed) ?? [];
-  if (!account.includes(":") && !/[?&]password=/i.test(typed)) return { kind: "postgres", url: typed };
-  throw invalidField(
-    option,
-    "holds a password, which everybody on this machine can read there; put it in a file of yours that PGPASSFILE names (mode 0600)",
-  );
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(typed))
+    throw invalidField(option, "is a postgres:// address, or the path of a database");
+  return { kind: "sqlite", name: resolve(typed) };
 }
 
 export interface StorePlaceOptions {
-  readonly address: StoreAddress;
+  readonly address: PlaceAddress;
   readonly key: MasterKey;
   readonly driver: OpenMemoryOptions["driver"];
   /** On a server: roles that engines run under. */
@@ -36,13 +37,13 @@ export interface StorePlaceOptions {
 
 export function storePlace({ address, key, driver, engineRoles = [] }: StorePlaceOptions): OpenPlace {
   if (address.kind === "sqlite") {
-    const { path } = address;
+    const { name: path } = address;
     return (to) => openMovableSqlite({ path, key, driver, to });
   }
-  const { url } = address;
+  const { reached } = address;
   return async (to) => {
     const { openMovablePostgres } = await import("../../engine/postgres.ts");
-    return openMovablePostgres({ connection: { connectionString: url }, to, engineRoles });
+    return openMovablePostgres({ ...reached, to, engineRoles });
   };
 }
 

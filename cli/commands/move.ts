@@ -5,14 +5,14 @@ import {
   type MovedMemory,
   type MovePlan,
   moveMemory,
+  type PlaceAddress,
+  placeAddress,
   planMove,
   reopenMemory,
-  type StoreAddress,
-  storeAddress,
   storePlace,
 } from "../../app/moving.ts";
 import { type CommandContext, EXIT_DONE, showCount } from "../../commands/index.ts";
-import { memoryOptions } from "../memory-options.ts";
+import { memoryOptions, serverAddress } from "../memory-options.ts";
 
 export interface MoveRequest {
   readonly to: string | undefined;
@@ -24,12 +24,11 @@ export interface MoveRequest {
 export async function moveCommand(context: CommandContext, request: MoveRequest): Promise<number> {
   const options = await memoryOptions(context);
   const key = await keyOfMove(options);
-  const source = addressOf(options, request.from, "--from");
-  const target = addressOf(options, request.to, "--to");
-  if (JSON.stringify(source) === JSON.stringify(target))
-    throw invalidField("--to", "is where the memory is already");
+  const source = await addressOf(context, options, { typed: request.from, option: "--from" });
+  const target = await addressOf(context, options, { typed: request.to, option: "--to" });
+  if (source.name === target.name) throw invalidField("--to", "is where the memory is already");
   const { engineRoles } = request;
-  const open = (address: StoreAddress) =>
+  const open = (address: PlaceAddress) =>
     storePlace({ address, key, driver: options.driver, ...(address === target && { engineRoles }) });
   const asked = { from: open(source), to: open(target), key, now: context.shell.now };
   if (request.dryRun) return tellPlan(context, await planMove(asked), target);
@@ -40,7 +39,7 @@ export async function moveCommand(context: CommandContext, request: MoveRequest)
 
 export async function reopenCommand(context: CommandContext, from: string | undefined): Promise<number> {
   const options = await memoryOptions(context);
-  const address = addressOf(options, from, "--from");
+  const address = await addressOf(context, options, { typed: from, option: "--from" });
   const place = storePlace({ address, key: await keyOfMove(options), driver: options.driver });
   const { name, was } = await reopenMemory(place);
   const left = `as it was when its memory moved to ${harmlessLine(was)}. What was written there since is not here`;
@@ -48,13 +47,26 @@ export async function reopenCommand(context: CommandContext, from: string | unde
   return EXIT_DONE;
 }
 
-function addressOf(here: OpenMemoryOptions, typed: string | undefined, option: string): StoreAddress {
-  if (typed !== undefined) return storeAddress(typed, option);
-  return { kind: "sqlite", path: here.databasePath };
+interface Named {
+  readonly typed: string | undefined;
+  readonly option: string;
 }
 
-async function tellPlan(context: CommandContext, plan: MovePlan, target: StoreAddress): Promise<number> {
-  const to = plan.to ?? nameOf(target);
+/** What is not named is the memory that every other command uses. */
+async function addressOf(
+  context: CommandContext,
+  { databasePath }: OpenMemoryOptions,
+  { typed, option }: Named,
+): Promise<PlaceAddress> {
+  const { env, homeDir } = context.shell;
+  if (typed !== undefined) return placeAddress(typed, option, { env, homeDir, from: "argument" });
+  const server = serverAddress(context);
+  if (server === undefined) return { kind: "sqlite", name: databasePath };
+  return placeAddress(server.text, "--store", server);
+}
+
+async function tellPlan(context: CommandContext, plan: MovePlan, target: PlaceAddress): Promise<number> {
+  const to = plan.to ?? target.name;
   const said = `Would move ${rowsText(plan)} from ${harmlessLine(plan.from)} to ${harmlessLine(to)}.`;
   await answer(context, { dry_run: true, ...snakeCased({ ...plan, to }) }, said);
   if (plan.resumes && !context.options.json)
@@ -64,22 +76,17 @@ async function tellPlan(context: CommandContext, plan: MovePlan, target: StoreAd
   return EXIT_DONE;
 }
 
-async function tellMoved(context: CommandContext, moved: MovedMemory, target: StoreAddress): Promise<number> {
+async function tellMoved(context: CommandContext, moved: MovedMemory, target: PlaceAddress): Promise<number> {
   const [from, to] = [harmlessLine(moved.from), harmlessLine(moved.to)];
   const said = `Moved ${rowsText(moved)} from ${from} to ${to}. Each row was read back, and is the same.`;
   await answer(context, snakeCased({ ...moved }), said);
   if (context.options.json) return EXIT_DONE;
   if (target.kind === "postgres")
-    await context.output.note(`Serve it: helmdeck-memory serve --store ${nameOf(target)}`);
+    await context.output.note(`Serve it: helmdeck-memory serve --store ${target.name}`);
   await context.output.note(
     `What was left in ${from} is whole, and no program opens it. Keep it until you have a backup of the other; then it can go.`,
   );
   return EXIT_DONE;
-}
-
-/** As it was typed: an address holds no password. */
-function nameOf(address: StoreAddress): string {
-  return address.kind === "sqlite" ? address.path : address.url;
 }
 
 function rowsText({ rows }: MovePlan): string {

@@ -11,7 +11,7 @@ export function declareMove(program: Command, runs: Runs): void {
     )
     .option(
       "--to <store>",
-      "Where to: a postgres:// address without a password, or the path of a database (default: the one here).",
+      "Where to: a postgres:// address as in --store, or the path of a database (default: the one that --store or --db names, or the one here).",
       nonEmpty,
     )
     .option("--from <store>", "Where from, likewise (default: the one here).", nonEmpty)

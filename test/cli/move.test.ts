@@ -47,7 +47,9 @@ test("to another file and back, with what to do next, and nothing to be written 
 test.each([
   [["move"], 2, /Move wants --to or --from/],
   [["move", "--reopen", "--to", "x"], 2, /--reopen takes neither/],
-  [["move", "--to", "postgres://me:hunter2@db/memory"], 1, /--to holds a password.* PGPASSFILE/],
+  [["move", "--to", "postgres://me:hunter2@db/memory"], 1, /may not hold a password in a command line/],
+  [["move", "--to", "postgres://db.example/memory?sslmode=prefer"], 1, /go on without a verified server/],
+  [["move", "--to", "x", "--store", "postgres://me:hunter2@db/memory"], 1, /may not hold a password in a/],
   [["move", "--to", "mysql://db/memory"], 1, /--to is a postgres:\/\/ address, or the path of a database/],
   [["move", "--from", "nowhere.sqlite"], 1, /There is no memory to move/],
   [["move", "--reopen"], 1, /has not moved away/],

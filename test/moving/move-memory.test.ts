@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { OpenPlace } from "../../app/moving/move-memory.ts";
-import { moveMemory, planMove, reopenMemory, storePlace } from "../../app/moving.ts";
+import { moveMemory, placeAddress, planMove, reopenMemory, storePlace } from "../../app/moving.ts";
 import { betterSqliteDriver, namespaceOf, openSqliteStore } from "../../engine/index.ts";
 import type { MovableStore } from "../../engine/moving.ts";
 import { KEY, makeTempFolder, OTHER_KEY } from "../engine/store/sqlite-rig.ts";
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const placeAt = (path: string, key = KEY) =>
-  storePlace({ address: { kind: "sqlite", path }, key, driver: betterSqliteDriver });
+  storePlace({ address: { kind: "sqlite", name: path }, key, driver: betterSqliteDriver });
 const move = (from: string, to: string, more: { from?: OpenPlace; to?: OpenPlace } = {}) =>
   moveMemory({ from: placeAt(from), to: placeAt(to), key: KEY, now: () => 1_000_000_000_000, ...more });
 const open = (path: string) => openSqliteStore({ path, key: KEY, driver: betterSqliteDriver });
@@ -181,4 +181,12 @@ test("what was left behind is used again where the other place is lost", async (
   await (await open(here)).close();
   await expect(move(there, here)).rejects.toMatchObject({ code: "store_moved" }); // both were in use
   await expect(reopenMemory(placeAt(here))).rejects.toMatchObject({ code: "invalid_input" });
+});
+
+test("nothing is sent to another machine before its certificate has been verified", async () => {
+  const read = (typed: string) => placeAddress(typed, "--to", { env: {}, homeDir: folder, from: "argument" });
+  const far = { kind: "postgres", reached: { connection: { ssl: { rejectUnauthorized: true } } } };
+  expect(await read("postgres://owner@db.example/memory")).toMatchObject(far);
+  const near = { kind: "postgres", reached: { connection: { ssl: false } } };
+  expect(await read("postgres://owner@localhost/memory")).toMatchObject(near);
 });

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { moveMemory, reopenMemory, storePlace } from "../../app/moving.ts";
+import type { OpenPlace } from "../../app/moving/move-memory.ts";
+import { moveMemory, placeAddress, reopenMemory, storePlace } from "../../app/moving.ts";
 import { betterSqliteDriver, namespaceOf, openSqliteStore } from "../../engine/index.ts";
 import { openPostgresStore, preparePostgres } from "../../engine/postgres.ts";
 import { CommandHome } from "../cli/command.ts";
@@ -39,12 +40,11 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const sqlite = () =>
-  storePlace({ address: { kind: "sqlite", path: here }, key: KEY, driver: betterSqliteDriver });
-const postgres = () =>
-  storePlace({
-    ...{ address: { kind: "postgres", url: there }, key: KEY, driver: betterSqliteDriver },
-    engineRoles: [ENGINE],
-  });
+  storePlace({ address: { kind: "sqlite", name: here }, key: KEY, driver: betterSqliteDriver });
+const postgres = (): OpenPlace => async (to) => {
+  const address = await placeAddress(there, "--to", { env: {}, homeDir: folder, from: "argument" });
+  return storePlace({ address, key: KEY, driver: betterSqliteDriver, engineRoles: [ENGINE] })(to);
+};
 const moveThere = () => moveMemory({ from: sqlite(), to: postgres(), key: KEY, now: Date.now });
 const moveBack = () => moveMemory({ from: postgres(), to: sqlite(), key: KEY, now: Date.now });
 const openEngine = async () => {
