@@ -154,7 +154,9 @@ describe("list", () => {
     async (place) => {
       const { code, stdout, stderr } = await home.run(["list", place]);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-      expect(stderr).toMatch(/No key .* begins with this\. .* path of the fact with the key deploy\/konflux\n$/);
+      expect(stderr).toMatch(
+        /No key .* begins with this\. .* path of the fact with the key deploy\/konflux\n$/,
+      );
       expect(await json("list", place)).toEqual({ facts: [], unreadable: [] });
     },
   );

@@ -34,7 +34,10 @@ test("names what does not open, and writes the rest into a database that takes t
   });
 
   const repaired = await home.run(["repair"]);
-  expect(repaired).toMatchObject({ code: 0, stderr: expect.stringContaining("To use it: stop every process") });
+  expect(repaired).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("To use it: stop every process"),
+  });
   expect(await home.run(["repair"])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("is there already"),
