@@ -47,6 +47,14 @@ export function storePlace({ address, key, driver, engineRoles = [] }: StorePlac
   };
 }
 
+/** Makes the tables on PostgreSQL, or brings them up to date, and lets the roles use them. Throws `invalid_input` for a file. */
+export async function prepareStore(address: PlaceAddress, engineRoles: readonly string[]): Promise<void> {
+  if (address.kind === "sqlite")
+    throw invalidField("--to", "is a postgres:// address: a file is made as it is used");
+  const { preparePostgres } = await import("../../engine/postgres.ts");
+  await preparePostgres({ ...address.reached, engineRoles });
+}
+
 /** Both places have one key. Throws `key_missing`: a memory that moves has one already. */
 export async function keyOfMove(options: OpenMemoryOptions): Promise<MasterKey> {
   const found = await findKey(options);

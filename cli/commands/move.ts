@@ -8,6 +8,7 @@ import {
   type PlaceAddress,
   placeAddress,
   planMove,
+  prepareStore,
   reopenMemory,
   storePlace,
 } from "../../app/moving.ts";
@@ -44,6 +45,19 @@ export async function reopenCommand(context: CommandContext, from: string | unde
   const { name, was } = await reopenMemory(place);
   const left = `as it was when its memory moved to ${harmlessLine(was)}. What was written there since is not here`;
   await answer(context, { reopened: name, was }, `${harmlessLine(name)} is in use again, ${left}.`);
+  return EXIT_DONE;
+}
+
+export async function prepareCommand(
+  context: CommandContext,
+  { to, engineRoles }: Pick<MoveRequest, "engineRoles"> & { readonly to: string },
+): Promise<number> {
+  const { env, homeDir } = context.shell;
+  await prepareStore(await placeAddress(to, "--to", { env, homeDir, from: "argument" }), engineRoles);
+  const roles =
+    engineRoles.length === 0 ? "" : ` ${engineRoles.map(harmlessLine).join(" and ")} can use them.`;
+  const said = `The tables in ${harmlessLine(to)} are up to date.${roles}`;
+  await answer(context, { prepared: to, engine_roles: engineRoles }, said);
   return EXIT_DONE;
 }
 

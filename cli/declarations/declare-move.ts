@@ -20,19 +20,27 @@ export function declareMove(program: Command, runs: Runs): void {
       "To PostgreSQL: a role that an engine runs under, which gets the least that it needs (repeatable).",
       collect,
     )
+    .option(
+      "--prepare",
+      "Move nothing: only make the tables at --to on PostgreSQL, or bring them up to date, for the engines' roles.",
+    )
     .option("--dry-run", "Only show what it would do.")
     .option(
       "--reopen",
       "Use the database here again as it was left, although its memory has moved: where the other place is lost.",
     )
     .action((_options: unknown, command: Command) => {
-      const { to, from, engineRole = [], dryRun = false, reopen = false } = command.opts<MoveOptions>();
+      const { to, from, engineRole = [], ...flags } = command.opts<MoveOptions>();
+      const { dryRun = false, reopen = false, prepare = false } = flags;
+      if (prepare && (to === undefined || from !== undefined || dryRun || reopen))
+        return command.error("--prepare takes --to and --engine-role, and nothing else.");
       if (reopen && (to !== undefined || dryRun))
         return command.error("--reopen takes neither --to nor --dry-run.");
       if (!reopen && to === undefined && from === undefined)
         return command.error("move wants --to or --from.");
       return runs(command, async (context) => {
-        const { moveCommand, reopenCommand } = await import("../commands/move.ts");
+        const { moveCommand, prepareCommand, reopenCommand } = await import("../commands/move.ts");
+        if (prepare && to !== undefined) return prepareCommand(context, { to, engineRoles: engineRole });
         return reopen
           ? reopenCommand(context, from)
           : moveCommand(context, { to, from, engineRoles: engineRole, dryRun });
@@ -41,6 +49,7 @@ export function declareMove(program: Command, runs: Runs): void {
   withExamples(move, [
     "helmdeck-memory move --to postgres://helmdeck@db.example/memory --dry-run",
     "helmdeck-memory move --to postgres://helmdeck@db.example/memory",
+    "helmdeck-memory move --prepare --to postgres://helmdeck@db.example/memory --engine-role engine",
     "helmdeck-memory move --from postgres://helmdeck@db.example/memory",
   ]);
 }
@@ -49,6 +58,7 @@ interface MoveOptions {
   readonly engineRole?: readonly string[];
   readonly to?: string;
   readonly from?: string;
+  readonly prepare?: boolean;
   readonly dryRun?: boolean;
   readonly reopen?: boolean;
 }

@@ -47,6 +47,12 @@ test("to another file and back, with what to do next, and nothing to be written 
 test.each([
   [["move"], 2, /Move wants --to or --from/],
   [["move", "--reopen", "--to", "x"], 2, /--reopen takes neither/],
+  [["move", "--prepare"], 2, /--prepare takes --to and --engine-role/],
+  [
+    ["move", "--prepare", "--to", "x.sqlite"],
+    1,
+    /--to is a postgres:\/\/ address: a file is made as it is used/,
+  ],
   [["move", "--to", "postgres://me:hunter2@db/memory"], 1, /may not hold a password in a command line/],
   [["move", "--to", "postgres://db.example/memory?sslmode=prefer"], 1, /go on without a verified server/],
   [["move", "--to", "x", "--store", "postgres://me:hunter2@db/memory"], 1, /may not hold a password in a/],

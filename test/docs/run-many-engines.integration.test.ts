@@ -47,12 +47,20 @@ describe.skipIf(missing !== undefined)(
   () => {
     test("moves a memory there, and nothing is written where it was", async () => {
       expect(await run("database")).toContain("CREATE DATABASE");
+      expect(await run("prepare")).toMatch(
+        /^The tables in .* are up to date\. helmdeck_engine can use them\.\n$/,
+      );
       expect(await run("move")).toMatch(
-        /^Would move 1 entries, .* to postgres.*\nMoved 1 entries, .* Each row was read back, and is the same\.\n/m,
+        /^Would move 1 entries, .* to helmdeck at .*\nMoved 1 entries, .* Each row was read back, and is the same\.\n/m,
       );
       expect(await run("moved")).toMatch(
         /store_moved: The memory database .* was moved to helmdeck at .*failed$/s,
       );
+    });
+
+    test("backs it up, and changes its key", async () => {
+      expect(await run("backup")).toContain("TABLE DATA helmdeck_memory entries");
+      expect(await run("key")).toMatch(/Moved 1 entries.*Moved 1 entries.* Each row was read back/s);
     });
 
     test("and back, and uses what was left where it was lost", async () => {
@@ -62,7 +70,9 @@ describe.skipIf(missing !== undefined)(
     });
 
     test("has every block run", () => {
-      expect([...BLOCKS.keys()]).toEqual(["database", "move", "moved", "back", "lost"]);
+      expect([...BLOCKS.keys()]).toEqual([
+        ...["database", "prepare", "move", "moved", "backup", "key", "back", "lost"],
+      ]);
     });
   },
 );

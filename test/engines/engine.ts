@@ -1,5 +1,5 @@
 /** Engines as an operator starts them, each a process of its own, and what a client asks of one. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,8 @@ import type { PostgresServer } from "../postgres/server.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/helmdeck-memory.mjs", import.meta.url));
 const SECRET = "a secret of all engines of this test";
-const KEY = "5a".repeat(32);
+/** Hexadecimal. */
+export const ENGINE_KEY = "5a".repeat(32);
 const ROLE = "engine";
 
 /** A database that an engine's role may use, and its address. */
@@ -18,6 +19,11 @@ export async function makeDatabase(server: PostgresServer): Promise<string> {
   await server.query(`CREATE ROLE ${ROLE} LOGIN`);
   await server.query(`CREATE DATABASE memory OWNER ${ROLE}`);
   return server.url({ user: ROLE, database: "memory" });
+}
+
+/** A folder for an engine's home. */
+export function makeHome(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "helmdeck-engine-"));
 }
 
 export interface Reply {
@@ -36,33 +42,47 @@ export class Engine implements AsyncDisposable {
     this.url = url;
   }
 
-  /** `store`: the address, or none for a database file of its own. */
-  static async start(store: string | undefined, { port = 0 } = {}): Promise<Engine> {
-    const home = await mkdtemp(join(tmpdir(), "helmdeck-engine-"));
+  /** `store`: the address, or none for a database file of its own, in `home`, which is the engine's and goes with it. */
+  static async start(
+    store: string | undefined,
+    { port = 0, home }: { readonly port?: number; readonly home?: string } = {},
+  ): Promise<Engine> {
+    const own = home ?? (await makeHome());
     const args = ["serve", "--port", `${port}`, "--rate-limit", "0", "--log-level", "error"];
     const child = spawn(
       process.execPath,
       [PROGRAM, ...(store === undefined ? [] : ["--store", store]), ...args],
       {
-        env: { PATH: process.env.PATH, HOME: home, HELMDECK_JWT_SECRET: SECRET, HELMDECK_MEMORY_KEY: KEY },
+        env: {
+          PATH: process.env.PATH,
+          HOME: own,
+          HELMDECK_JWT_SECRET: SECRET,
+          HELMDECK_MEMORY_KEY: ENGINE_KEY,
+        },
         stdio: ["ignore", "pipe", "inherit"],
       },
     );
-    return new Engine(child, home, await addressSaidBy(child));
+    return new Engine(child, own, await addressSaidBy(child));
   }
 
   get port(): number {
     return Number(new URL(this.url).port);
   }
 
-  get residentOf(): number | undefined {
-    return this.#child.pid;
+  /** Resident memory of its process. */
+  residentMb(): number {
+    const kilobytes = execFileSync("ps", ["-o", "rss=", "-p", `${this.#child.pid}`], { encoding: "utf8" });
+    return Number(kilobytes.trim()) / 1_024;
+  }
+
+  /** What a request of this caller carries. */
+  static async headersOf(subject: string): Promise<Readonly<Record<string, string>>> {
+    return { Authorization: `Bearer ${await tokenOf(subject)}`, "Content-Type": "application/json" };
   }
 
   async ask(subject: string, method: "GET" | "POST", path: string, body?: unknown): Promise<Reply> {
-    const headers = { Authorization: `Bearer ${await tokenOf(subject)}`, "Content-Type": "application/json" };
     const response = await fetch(`${this.url}${path}`, {
-      ...{ method, headers },
+      ...{ method, headers: await Engine.headersOf(subject) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, body: (await response.json()) as Reply["body"] };

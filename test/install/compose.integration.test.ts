@@ -7,10 +7,12 @@ import { parse } from "yaml";
 const root = join(import.meta.dirname, "..", "..");
 const BASE = "compose.embeddings.yml";
 const HOST_PORT = "compose.embeddings.host-port.yml";
+const ENGINE = "compose.engine.yml";
 const GPU = "compose.embeddings.gpu.yml";
 
 interface Service {
   readonly image?: string;
+  readonly profiles?: readonly string[];
   readonly ports?: readonly string[];
   readonly read_only?: boolean;
   readonly mem_limit?: string;
@@ -41,6 +43,17 @@ describe("docker-compose v1.29", () => {
     expect(services["helmdeck-embeddings"]?.image).toBe(digest);
     expect(services["helmdeck-embeddings"]?.ports).toEqual(["127.0.0.1:21434:11434/tcp"]);
     expect(services["helmdeck-embeddings-init"]?.environment?.EMBEDDING_MODEL).toBe("mxbai-embed-large");
+  });
+
+  it("reads the engine alone, and behind a profile two engines on a PostgreSQL without a port", () => {
+    const services = servicesIn([ENGINE]);
+    const always = Object.keys(services).filter((name) => services[name]?.profiles === undefined);
+    expect(always).toEqual(["helmdeck-memory"]);
+    const { "helmdeck-engine-1": engine, "helmdeck-engine-2": other, "helmdeck-postgres": database } = services;
+    expect(engine).toMatchObject({ read_only: true, volumes: [], mem_limit: "512m" });
+    expect({ ...other, container_name: "" }).toEqual({ ...engine, container_name: "" });
+    expect(database).toMatchObject({ read_only: true, networks: { "helmdeck-store": null } });
+    expect(database?.ports).toBeUndefined();
   });
 });
 

@@ -19,8 +19,25 @@ function readRoot(name: string): string {
   return readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
 }
 
+interface Expected {
+  readonly user?: string;
+  readonly volumes?: readonly string[];
+  readonly networks: unknown;
+  /** Of its command. */
+  readonly has?: string;
+  /** Settings that are no secrets. */
+  readonly shown?: readonly string[];
+}
+
+const ALONE: Expected = {
+  volumes: ["helmdeck-memory-data:/data"],
+  networks: ["baas-net"],
+  has: "--require-memory",
+};
+
 /** What is wrong with a service, in words. */
-function breachesOf(service: Record<string, unknown>): string[] {
+function breachesOf(service: Record<string, unknown>, expected = ALONE): string[] {
+  const { user, volumes = [], networks, has = "", shown = [] } = expected;
   const rules: Readonly<Record<string, boolean>> = {
     "publishes a port": service.ports === undefined && service.network_mode === undefined,
     "may write its root": service.read_only === true,
@@ -30,27 +47,77 @@ function breachesOf(service: Record<string, unknown>): string[] {
       service.privileged === undefined,
     "has no memory limit": service.mem_limit !== undefined,
     "has no process limit": typeof service.pids_limit === "number",
-    "runs as root": service.user === undefined,
-    "mounts more than its data": JSON.stringify(service.volumes) === '["helmdeck-memory-data:/data"]',
-    "is on another network": JSON.stringify(service.networks) === '["baas-net"]',
-    "starts without memory": String(service.command).includes("--require-memory"),
+    "runs as root": service.user === user,
+    "mounts more than its data": JSON.stringify(service.volumes) === JSON.stringify(volumes),
+    "is on another network": JSON.stringify(service.networks) === JSON.stringify(networks),
+    "starts without memory": String(service.command).includes(has),
   };
   const environment = z.record(z.string(), z.string()).parse(service.environment);
-  const secretsInEnvironment = Object.keys(environment).filter((name) => !name.endsWith("_FILE"));
+  const secretsInEnvironment = Object.keys(environment).filter(
+    (name) => !name.endsWith("_FILE") && !shown.includes(name),
+  );
   return [
     ...Object.entries(rules).flatMap(([breach, kept]) => (kept ? [] : [breach])),
     ...secretsInEnvironment.map((name) => `shows ${name} in its environment`),
   ];
 }
 
+const SERVING: Expected = {
+  networks: { "baas-net": { aliases: ["helmdeck-engines"] }, "helmdeck-store": {} },
+  has: "serve",
+  shown: ["HELMDECK_MEMORY_STORE"],
+};
+const MOVING: Expected = { networks: ["helmdeck-store"], has: "move" };
+
+const PROFILE: Readonly<Record<string, Expected>> = {
+  "helmdeck-engine-1": SERVING,
+  "helmdeck-engine-2": SERVING,
+  "helmdeck-prepare": MOVING,
+  "helmdeck-move": { ...MOVING, volumes: ["helmdeck-memory-data:/data"] },
+  "helmdeck-postgres": {
+    user: "999:999",
+    networks: ["helmdeck-store"],
+    volumes: [
+      "helmdeck-postgres-data:/var/lib/postgresql/data",
+      "./install/postgres-roles.sh:/docker-entrypoint-initdb.d/helmdeck-roles.sh:ro",
+    ],
+    shown: ["POSTGRES_DB"],
+  },
+};
+
 describe("compose.engine.yml", () => {
-  const compose = composeSchema.parse(parse(composeText)); // strict: docker-compose v1.29 refuses a top-level name
+  const compose = composeSchema.parse(parse(composeText, { merge: true })); // strict: docker-compose v1.29 refuses a top-level name
   const service = compose.services["helmdeck-memory"] ?? {};
 
-  it("hardens its one service", () => {
-    expect(Object.keys(compose.services)).toEqual(["helmdeck-memory"]);
+  it("hardens the one service that starts without a profile", () => {
+    const always = Object.entries(compose.services).filter(([, { profiles }]) => profiles === undefined);
+    expect(always).toEqual([["helmdeck-memory", service]]);
     expect(breachesOf(service)).toEqual([]);
-    expect(compose.networks).toEqual({ "baas-net": { external: true } });
+    expect(compose.networks).toEqual({
+      "baas-net": { external: true },
+      "helmdeck-store": { internal: true },
+    });
+  });
+
+  it.each(Object.entries(PROFILE))("hardens %s of the profile engines", (name, expected) => {
+    const found = compose.services[name] ?? {};
+    expect(found.profiles).toEqual(["engines"]);
+    expect(breachesOf(found, expected)).toEqual([]);
+  });
+
+  it("names each service of the profile above", () => {
+    expect(Object.keys(compose.services).slice(1)).toEqual(Object.keys(PROFILE));
+  });
+
+  it("gives the tables' owner's password to what prepares alone, and no key to PostgreSQL", () => {
+    const withSecret = (name: string) =>
+      Object.entries(compose.services).flatMap(([service, { secrets }]) =>
+        Array.isArray(secrets) && secrets.includes(name) ? [service] : [],
+      );
+    expect(withSecret("helmdeck_postgres_password")).toEqual([
+      ...["helmdeck-prepare", "helmdeck-move", "helmdeck-postgres"],
+    ]);
+    expect(withSecret("helmdeck_memory_key")).not.toContain("helmdeck-postgres");
   });
 
   it.each([

@@ -1,0 +1,220 @@
+/**
+ * `npm run bench:engines [-- --rows N --namespaces M --seconds S --write]`: one, two and four engines over PostgreSQL, beside one on SQLite.
+ *
+ * Writes and searches a second, a search of one namespace among many, cold and warm, and how soon a write through one engine is found
+ * through another. Client, engines and database share the machine.
+ */
+import { parseArgs } from "node:util";
+import { buildAll } from "../../scripts/build/build.ts";
+import type { Engine } from "../../test/engines/engine.ts";
+import { keepRaw, showSection, writeSection } from "../bench-report.ts";
+import { type Measured, quantile, table } from "../measured.ts";
+import type { Size } from "./filled.ts";
+import { type Sizes, Subjects } from "./subjects.ts";
+import {
+  type ColdAndWarm,
+  load,
+  type Rate,
+  type Seen,
+  searchEach,
+  type Task,
+  timesUntilFound,
+} from "./work.ts";
+
+const ENGINES = [1, 2, 4] as const;
+const WARM_UP_SECONDS = 2;
+const NAMESPACES_SEARCHED = 1_000;
+const WRITES_LOOKED_FOR = 200;
+
+interface Options {
+  readonly size: Size;
+  readonly seconds: number;
+  readonly onProgress: (message: string) => void;
+}
+
+interface Throughput {
+  readonly subject: string;
+  readonly work: Task;
+  readonly rate: Rate;
+}
+
+interface Figures {
+  readonly options: Options;
+  readonly filledPerSecond: number;
+  readonly movedPerSecond: number;
+  readonly searches: readonly (ColdAndWarm & { readonly subject: string })[];
+  readonly rates: readonly Throughput[];
+  readonly seen: readonly (Seen & { readonly subject: string })[];
+  readonly sizes: Sizes;
+  readonly logBytesPerWrite: number;
+}
+
+export async function measureEngines(options: Options): Promise<Measured> {
+  await buildAll();
+  await using subjects = await Subjects.make(options.size, options.onProgress);
+  const sizes = await subjects.sizes();
+  const onSqlite = await ofSqlite(subjects, options);
+  const onPostgres = await ofPostgres(subjects, options);
+  const { filledPerSecond, movedPerSecond } = subjects;
+  return report({
+    ...{ options, filledPerSecond, movedPerSecond, sizes },
+    searches: [onSqlite.searches, onPostgres.searches, onPostgres.searchesAfterRestart],
+    rates: [...onSqlite.rates, ...onPostgres.rates],
+    seen: [onSqlite.seen, onPostgres.seen],
+    logBytesPerWrite: onPostgres.logBytesPerWrite,
+  });
+}
+
+async function ofSqlite(subjects: Subjects, options: Options) {
+  const subject = "SQLite, 1 engine";
+  await using engine = await subjects.onSqlite();
+  options.onProgress(`${subject}: searches`);
+  const searches = { subject, ...(await searchEach(engine, options.size, NAMESPACES_SEARCHED)) };
+  const rates = await ratesOf([engine], subject, options);
+  const seen = { subject, ...(await timesUntilFound(engine, engine, WRITES_LOOKED_FOR)) };
+  return { searches, rates, seen };
+}
+
+async function ofPostgres(subjects: Subjects, options: Options) {
+  const searches = await searchesOn(subjects, "PostgreSQL, 1 engine", options);
+  await subjects.restartPostgres();
+  const searchesAfterRestart = await searchesOn(subjects, "PostgreSQL, just restarted", options);
+  const rates: Throughput[] = [];
+  for (const count of ENGINES) {
+    const engines = await subjects.onPostgres(count);
+    const subject = `PostgreSQL, ${count} ${count === 1 ? "engine" : "engines"}`;
+    rates.push(...(await ratesOf(engines, subject, options).finally(() => stop(engines))));
+  }
+  const between = await betweenTwo(subjects, options);
+  return { searches, searchesAfterRestart, rates, ...between };
+}
+
+async function betweenTwo(subjects: Subjects, { size, onProgress }: Options) {
+  const subject = "PostgreSQL, through another engine";
+  onProgress(subject);
+  const engines = await subjects.onPostgres(2);
+  const [one, other] = engines;
+  if (one === undefined || other === undefined) throw new Error("Two engines were asked for.");
+  try {
+    const seen = { subject, ...(await timesUntilFound(one, other, WRITES_LOOKED_FOR)) };
+    const logBefore = await subjects.logPosition();
+    const { times } = await load(engines, "write", { size, seconds: WARM_UP_SECONDS });
+    return { seen, logBytesPerWrite: ((await subjects.logPosition()) - logBefore) / times.length };
+  } finally {
+    await stop(engines);
+  }
+}
+
+async function searchesOn(subjects: Subjects, subject: string, { size, onProgress }: Options) {
+  onProgress(`${subject}: searches`);
+  const engines = await subjects.onPostgres(1);
+  const [engine] = engines;
+  if (engine === undefined) throw new Error("An engine was asked for.");
+  const found = await searchEach(engine, size, NAMESPACES_SEARCHED).finally(() => stop(engines));
+  return { subject, ...found };
+}
+
+async function ratesOf(
+  engines: readonly Engine[],
+  subject: string,
+  { size, seconds, onProgress }: Options,
+): Promise<readonly Throughput[]> {
+  const rates: Throughput[] = [];
+  for (const work of ["search", "write"] as const) {
+    onProgress(`${subject}: ${work}`);
+    await load(engines, work, { size, seconds: WARM_UP_SECONDS });
+    rates.push({ subject, work, rate: await load(engines, work, { size, seconds }) });
+  }
+  return rates;
+}
+
+async function stop(engines: readonly Engine[]): Promise<void> {
+  for (const engine of engines) await engine.stop();
+}
+
+function report(figures: Figures): Measured {
+  const { options, searches, rates, seen, sizes } = figures;
+  const { rows, namespaces } = options.size;
+  return {
+    title: "Engines over PostgreSQL",
+    markdown: [
+      `${rows.toLocaleString("en")} facts in ${namespaces.toLocaleString("en")} namespaces, by \`npm run bench:engines -- --rows ${rows} --namespaces ${namespaces}\`. Client, engines and database share the machine, so beyond one engine they take the processors from each other. Every write is on the disk when it is acknowledged. Filling SQLite took ${whole(figures.filledPerSecond)} rows a second; the move to PostgreSQL ${whole(figures.movedPerSecond)}, each row copied and compared.`,
+      "",
+      table(
+        ["32 connections; 64 writers, 12 searchers", "work", "per second", "p50 ms", "p95 ms"],
+        rates.map(({ subject, work, rate: { perSecond, times } }) => [
+          subject,
+          work,
+          whole(perSecond),
+          ...quantilesOf(times),
+        ]),
+      ),
+      "",
+      "One search after the other, over REST. Cold: the first of its namespace in this engine, which reads and opens the namespace's rows.",
+      "",
+      table(
+        [
+          "searches of one namespace",
+          "cold p50 ms",
+          "cold p95 ms",
+          "warm p50 ms",
+          "warm p95 ms",
+          "engine grew by MB",
+        ],
+        searches.map(({ subject, cold, warm, grownMb }) => [
+          subject,
+          ...quantilesOf(cold),
+          ...quantilesOf(warm),
+          whole(grownMb),
+        ]),
+      ),
+      "",
+      "From the acknowledgement of a write to the end of the search that finds it. Stale: the first search did not have it.",
+      "",
+      table(
+        ["a write is found", "p50 ms", "p95 ms", "longest ms", "stale"],
+        seen.map(({ subject, times, stale }) => [
+          subject,
+          ...quantilesOf(times),
+          Math.max(...times).toFixed(1),
+          `${stale} of ${times.length}`,
+        ]),
+      ),
+      "",
+      `In PostgreSQL a fact takes ${whole(sizes.bytesPerRow)} bytes: ${whole(sizes.tableBytesPerRow)} in the table, ${whole(sizes.indexBytesPerRow)} in its indexes. A write adds ${whole(figures.logBytesPerWrite)} bytes to the log of changes, the pages that it writes whole after a checkpoint among them.`,
+    ].join("\n"),
+    json: figures,
+  };
+}
+
+function quantilesOf(times: readonly number[]): readonly string[] {
+  return [quantile(times, 0.5).toFixed(1), quantile(times, 0.95).toFixed(1)];
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString("en");
+}
+
+function count(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new Error(`${text} is not a whole number above 0.`);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      rows: { type: "string", default: "1000000" },
+      namespaces: { type: "string", default: "10000" },
+      seconds: { type: "string", default: "8" },
+      write: { type: "boolean", default: false },
+    },
+  });
+  const size = { rows: count(values.rows), namespaces: count(values.namespaces) };
+  if (size.rows % size.namespaces !== 0) throw new Error("--rows must be a multiple of --namespaces.");
+  const onProgress = (message: string) => console.error(`… ${message}`);
+  const section = await measureEngines({ size, seconds: count(values.seconds), onProgress });
+  showSection(section);
+  if (values.write) writeSection(section);
+  console.log(`\nRaw figures: ${keepRaw("engines", [section])}`);
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Makes the two roles of helmdeck-memory in a PostgreSQL container that starts for the first time; see compose.engine.yml.
+#
+# psql reads the passwords itself, so they are in no command line and in no environment.
+set -eu
+psql -v ON_ERROR_STOP=1 -U "${POSTGRES_USER:-postgres}" -d postgres -v database="$POSTGRES_DB" <<'SQL'
+\set owner_password `cat /run/secrets/helmdeck_postgres_password`
+\set engine_password `cat /run/secrets/helmdeck_engine_password`
+CREATE ROLE helmdeck_owner LOGIN PASSWORD :'owner_password';
+CREATE ROLE helmdeck_engine LOGIN PASSWORD :'engine_password';
+ALTER DATABASE :"database" OWNER TO helmdeck_owner;
+SQL
