@@ -49,7 +49,11 @@ describe("docker-compose v1.29", () => {
     const services = servicesIn([ENGINE]);
     const always = Object.keys(services).filter((name) => services[name]?.profiles === undefined);
     expect(always).toEqual(["helmdeck-memory"]);
-    const { "helmdeck-engine-1": engine, "helmdeck-engine-2": other, "helmdeck-postgres": database } = services;
+    const {
+      "helmdeck-engine-1": engine,
+      "helmdeck-engine-2": other,
+      "helmdeck-postgres": database,
+    } = services;
     expect(engine).toMatchObject({ read_only: true, volumes: [], mem_limit: "512m" });
     expect({ ...other, container_name: "" }).toEqual({ ...engine, container_name: "" });
     expect(database).toMatchObject({ read_only: true, networks: { "helmdeck-store": null } });
