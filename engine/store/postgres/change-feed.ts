@@ -1,11 +1,12 @@
 /** The change feed over the sequence numbers of rows and removals, which one subject's writers commit in order. */
 import type { Beginnings } from "../beginnings.ts";
 import { encodeChangeCursor, type History, historySince, resumeFrom, seqOfCursor } from "../cursors.ts";
-import { changesLimitOf, isExpired } from "../entry-rules.ts";
-import type { Changes, ChangesQuery, EntryId, UnixMs } from "../memory-store.ts";
+import { changesLimitOf } from "../entry-rules.ts";
+import type { Changes, ChangesQuery, UnixMs } from "../memory-store.ts";
 import { ownerOf } from "../namespace.ts";
+import { openChanges } from "../open-changes.ts";
 import type { Sealer } from "../sealing.ts";
-import { openRows, type StoredRow } from "../stored-rows.ts";
+import type { StoredRow } from "../stored-rows.ts";
 import { namespaceCondition } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { ENTRY_COLUMNS, selectEntries } from "./entry-rows.ts";
@@ -80,23 +81,4 @@ export function changesOf(
     cursor: encodeChangeCursor(history, end),
     more,
   };
-}
-
-/**
- * An entry that was written since and has expired since counts as removed: a reader may hold it with a later expiry,
- * from before that write.
- */
-function openChanges(
-  page: readonly StoredRow[],
-  sealer: Sealer,
-  now: UnixMs,
-): Pick<Extract<Changes, { kind: "changes" }>, "upserts" | "removed" | "unreadable"> {
-  const isGone = (row: StoredRow): boolean =>
-    !("sealed" in row) || (typeof row.expires_at === "number" && isExpired(row.expires_at, now));
-  const { entries, unreadable } = openRows(
-    page.filter((row) => !isGone(row)),
-    sealer,
-  );
-  const removed = page.filter(isGone).map((row) => `${row.id}` as EntryId); // ids are only ever written by us
-  return { upserts: entries, removed, unreadable };
 }

@@ -2,11 +2,12 @@
 
 import type { Beginnings } from "../beginnings.ts";
 import { encodeChangeCursor, historySince, resumeFrom } from "../cursors.ts";
-import { changesLimitOf, isExpired } from "../entry-rules.ts";
-import type { Changes, ChangesQuery, EntryId, UnixMs } from "../memory-store.ts";
+import { changesLimitOf } from "../entry-rules.ts";
+import type { Changes, ChangesQuery, UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
+import { openChanges } from "../open-changes.ts";
 import type { Sealer } from "../sealing.ts";
-import { ALL_COLUMNS, openRows } from "../stored-rows.ts";
+import { ALL_COLUMNS } from "../stored-rows.ts";
 import { all, type Condition, namespaceCondition, sparedCondition } from "./conditions.ts";
 import { forgottenThrough, pendingForgets } from "./forgets.ts";
 import { orOneByOne, readEach, TIME_INDEX_COLUMNS } from "./salvage.ts";
@@ -62,25 +63,6 @@ export function readRevision(session: SqliteSession, namespace: Namespace): numb
 /** Keeps the highest number given out; to be called in the write transaction that used it. */
 export function saveLastSeq(session: SqliteSession, lastSeq: number): void {
   session.statement("UPDATE store SET newest_seq = ?").run(lastSeq);
-}
-
-/**
- * An entry that was written since and has expired since counts as removed: a reader may hold it with a later expiry,
- * from before that write.
- */
-function openChanges(
-  page: readonly SqliteRow[],
-  sealer: Sealer,
-  now: UnixMs,
-): Pick<Extract<Changes, { kind: "changes" }>, "upserts" | "removed" | "unreadable"> {
-  const isGone = (row: SqliteRow): boolean =>
-    !("sealed" in row) || (typeof row.expires_at === "number" && isExpired(row.expires_at, now));
-  const { entries, unreadable } = openRows(
-    page.filter((row) => !isGone(row)),
-    sealer,
-  );
-  const removed = page.filter(isGone).map((row) => `${row.id}` as EntryId); // ids are only ever written by us
-  return { upserts: entries, removed, unreadable };
 }
 
 function expiresBetween(session: SqliteSession, after: UnixMs, until: UnixMs): boolean {
